@@ -1,0 +1,22 @@
+/** Tests run on real PostgreSQL; global setup starts the embedded one, each worker gets databases of its own. */
+module.exports = {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: false },
+        },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  globalSetup: '<rootDir>/test/setup/start.ts',
+  globalTeardown: '<rootDir>/test/setup/stop.ts',
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};
