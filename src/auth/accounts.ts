@@ -1,0 +1,94 @@
+/** Accounts: who a token or a password belongs to, and what an operator does to accounts. */
+import type { Viewer } from '../core/context';
+import { forbidden, KnownError } from '../core/errors';
+import type { Row, Session } from '../database/connection';
+import { hashPassword, verifyPassword } from './passwords';
+import { digestOf, newToken, type TokenVault } from './tokens';
+
+export const MIN_PASSWORD = 8;
+
+const VIEWER_BY_TOKEN = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
+  FROM "token" t JOIN "user_account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+
+/** The owner of a token; FORBIDDEN for a bad token or an inactive owner. */
+export async function viewerOf(token: string, session: Session): Promise<Viewer> {
+  const [row] = await session.query(VIEWER_BY_TOKEN, [digestOf(token)]);
+  if (!row) throw forbidden('Invalid token.');
+  if (!row.isActive) throw forbidden('User inactive or deleted.');
+  return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
+}
+
+/** The token of the user with this name and password; the same for ever once it is made. */
+export async function signIn(username: string, password: string, session: Session, vault: TokenVault): Promise<string> {
+  const [user] = username.includes('\0')
+    ? []
+    : await session.query('SELECT "id", "password", "is_active" AS "isActive" FROM "user_account" WHERE "username" = $1', [username]);
+  const { valid, outdated } = await verifyPassword(user?.password, password);
+  if (!user || !valid || !user.isActive) throw new KnownError('UNAUTHENTICATED', 'Username or password unknown', { login: true });
+  if (outdated) await session.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [user.id, await hashPassword(password)]);
+  await session.query('UPDATE "user_account" SET "last_login" = now() WHERE "id" = $1', [user.id]);
+  return tokenOf(user.id, session, vault);
+}
+
+/** The existing token, or a new one where there is none or it was sealed with another SECRET_KEY. */
+export async function tokenOf(userId: number, session: Session, vault: TokenVault): Promise<string> {
+  const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
+  const existing = row && vault.open(row.sealed);
+  return existing ?? replaceToken(userId, session, vault, row?.sealed);
+}
+
+/** Makes a new token. With `old`, only in place of that one: of two logins at the same time both get the same. */
+export async function replaceToken(userId: number, session: Session, vault: TokenVault, old?: Buffer): Promise<string> {
+  const token = newToken();
+  const values: unknown[] = [userId, digestOf(token), vault.seal(token)];
+  const guard = old === undefined ? 'NOTHING' : `UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."sealed" = $4`;
+  const rows = await session.query(
+    `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
+     ON CONFLICT ("user_id") DO ${guard} RETURNING "user_id"`,
+    old === undefined ? values : [...values, old],
+  );
+  return rows.length ? token : tokenOf(userId, session, vault);
+}
+
+export async function findUser(username: string, session: Session): Promise<Row> {
+  const [user] = await session.query('SELECT "id", "username", "is_active" AS "isActive" FROM "user_account" WHERE "username" = $1', [username]);
+  if (!user) throw new KnownError('NOT_FOUND', `There is no user named ${username}.`);
+  return user;
+}
+
+export function checkPassword(password: string): void {
+  if (password.length < MIN_PASSWORD) throw new KnownError('BAD_USER_INPUT', `The password must have at least ${MIN_PASSWORD} characters.`);
+  if (/^\d+$/.test(password)) throw new KnownError('BAD_USER_INPUT', 'The password must not consist of digits alone.');
+}
+
+export interface NewUser {
+  username: string;
+  password: string;
+  email?: string;
+  isSuperuser?: boolean;
+}
+
+/** Makes an account with its profile. */
+export async function createUser({ username, password, email = '', isSuperuser = false }: NewUser, session: Session): Promise<number> {
+  if (!/^[\w.@+-]{1,150}$/u.test(username)) throw new KnownError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
+  checkPassword(password);
+  const hashed = await hashPassword(password);
+  const [row] = await session.query(
+    `WITH u AS (
+       INSERT INTO "user_account" ("username", "password", "email", "is_superuser") VALUES ($1, $2, $3, $4)
+       ON CONFLICT ("username") DO NOTHING RETURNING "id")
+     INSERT INTO "user_profile" ("user_id") SELECT "id" FROM u RETURNING "user_id" AS "id"`,
+    [username, hashed, email, isSuperuser],
+  );
+  if (!row) throw new KnownError('CONFLICT', `There is a user named ${username} already.`);
+  return row.id;
+}
+
+export async function setPassword(userId: number, password: string, session: Session): Promise<void> {
+  checkPassword(password);
+  await session.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [userId, await hashPassword(password)]);
+}
+
+export async function setActive(userId: number, active: boolean, session: Session): Promise<void> {
+  await session.query('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [userId, active]);
+}

@@ -1,0 +1,93 @@
+/** The environment, checked once at start; the only file that reads it. A wrong value is one clear line that names the variable. */
+import { isAbsolute, resolve } from 'node:path';
+import { IANAZone } from 'luxon';
+
+export class ConfigError extends Error {}
+
+export interface Config {
+  readonly production: boolean;
+  readonly port: number;
+  readonly host: string;
+  /** Absent: the embedded PostgreSQL below `dataDir`. */
+  readonly databaseUrl?: string;
+  readonly poolSize: number;
+  readonly dataDir: string;
+  readonly timeZone: string;
+  /** Absent outside production: made at first start and kept in `dataDir`. */
+  readonly secretKey?: string;
+  readonly loginRate: { points: number; seconds: number };
+  readonly serverTiming: boolean;
+  readonly logLevel: string;
+  /** Bytes. */
+  readonly maxBody: number;
+  readonly maxUpload: number;
+  /** Scheme and host of every link, e.g. `https://fit.example.com`. */
+  readonly publicUrl?: string;
+  readonly trustedProxies: readonly string[];
+}
+
+type Environment = Record<string, string | undefined>;
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const UNITS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
+const SIZES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
+
+export function readConfig(environment: Environment = process.env): Config {
+  const text = (name: string) => environment[name]?.trim() || undefined;
+  const fail = (name: string, expected: string): never => {
+    throw new ConfigError(`${name} must be ${expected}, not ${JSON.stringify(environment[name] ?? '')}`);
+  };
+  const whole = (name: string, fallback: number, min: number, max: number) => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    const number = Number(value);
+    return /^\d+$/.test(value) && number >= min && number <= max ? number : fail(name, `a whole number from ${min} to ${max}`);
+  };
+  const size = (name: string, fallback: number) => {
+    const [, number, unit] = /^(\d+)\s*([a-z]*)$/i.exec(text(name) ?? '') ?? [];
+    if (text(name) === undefined) return fallback;
+    const factor = SIZES[(unit ?? '?').toLowerCase()];
+    return number && factor ? Number(number) * factor : fail(name, 'a size such as 5MB');
+  };
+  const url = (name: string, protocols: string[], example: string) => {
+    const value = text(name);
+    if (value === undefined) return undefined;
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) fail(name, `a URL such as ${example}`);
+    return value;
+  };
+
+  const environmentName = text('NODE_ENV') ?? 'development';
+  if (!['development', 'production', 'test'].includes(environmentName)) fail('NODE_ENV', 'development, production or test');
+  const production = environmentName === 'production';
+  const timeZone = text('TIME_ZONE') ?? 'UTC';
+  if (!IANAZone.isValidZone(timeZone)) fail('TIME_ZONE', 'a zone of the IANA database such as Europe/Berlin');
+  const secretKey = text('SECRET_KEY');
+  if (secretKey !== undefined && secretKey.length < 32)
+    throw new ConfigError('SECRET_KEY must have at least 32 characters (for example the output of: openssl rand -hex 32)');
+  if (production && !secretKey) throw new ConfigError('SECRET_KEY is missing: NODE_ENV=production demands it');
+  const logLevel = text('LOG_LEVEL') ?? 'info';
+  if (!LEVELS.includes(logLevel)) fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);
+  const timing = text('SERVER_TIMING') ?? (production ? 'off' : 'on');
+  if (!['on', 'off'].includes(timing)) fail('SERVER_TIMING', 'on or off');
+  const [, points, unit] = /^(\d+)\/([a-z]+)$/.exec(text('LOGIN_RATE') ?? '10/min') ?? fail('LOGIN_RATE', 'a rate such as 10/min');
+  const seconds = UNITS[unit!] ?? fail('LOGIN_RATE', 'a rate such as 10/min, 1/s or 100/h');
+  const dataDir = text('DATA_DIR') ?? '.data';
+
+  return Object.freeze({
+    production,
+    port: whole('PORT', 8000, 0, 65_535),
+    host: text('HOST') ?? '0.0.0.0',
+    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
+    poolSize: whole('DATABASE_POOL', 10, 1, 1000),
+    dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),
+    timeZone,
+    secretKey,
+    loginRate: { points: Math.max(1, Number(points)), seconds },
+    serverTiming: timing === 'on',
+    logLevel,
+    maxBody: size('MAX_BODY', 5 * SIZES.mb!),
+    maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
+    publicUrl: url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com')?.replace(/\/+$/, ''),
+    trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
+  });
+}

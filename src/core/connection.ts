@@ -1,0 +1,217 @@
+/** Pages of a list: `first`/`after`, `last`/`before`, `offset`, and cursors that name a place in one order (keyset paging). */
+import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
+import type { Row } from '../database/connection';
+import { anyOf, binder, whereOf, type Bind, type Condition } from './conditions';
+import type { Context } from './context';
+import { badArgument } from './errors';
+import { fieldOf, type Entity } from './fields';
+import { orderOf, orderSql, reversed, type OrderTerm } from './ordering';
+import { expression, from, type ConnectionPlan } from './plan';
+
+export const DEFAULT_PAGE = 20;
+/** No request may ask for the whole of a large table at once. */
+export const MAX_PAGE = 10_000;
+const MAX_OFFSET = 2_147_483_647;
+
+@ArgsType()
+export class PageArgs {
+  @Field(() => Int, { nullable: true, description: `How many rows from the start, ${DEFAULT_PAGE} if neither this nor \`last\` is given, ${MAX_PAGE} at most.` })
+  declare first?: number | null;
+  @Field(() => String, { nullable: true, description: 'Only rows after the one with this cursor.' })
+  declare after?: string | null;
+  @Field(() => Int, { nullable: true, description: `How many rows from the end, ${MAX_PAGE} at most.` })
+  declare last?: number | null;
+  @Field(() => String, { nullable: true, description: 'Only rows before the one with this cursor.' })
+  declare before?: string | null;
+  @Field(() => Int, { nullable: true, description: 'How many rows to skip; for deep pages a cursor is faster.' })
+  declare offset?: number | null;
+}
+
+@ObjectType({ description: 'Where a page lies in its list.', simpleResolvers: true })
+export class PageInfo {
+  @Field(() => Boolean, { description: 'There are rows after this page.' })
+  declare hasNextPage: boolean;
+  @Field(() => Boolean, { description: 'There are rows before this page.' })
+  declare hasPreviousPage: boolean;
+  @Field(() => String, { nullable: true, description: 'Cursor of the first row of this page.' })
+  declare startCursor: string | null;
+  @Field(() => String, { nullable: true, description: 'Cursor of the last row of this page.' })
+  declare endCursor: string | null;
+}
+
+export interface Connection {
+  totalCount: number;
+  nodes: Row[];
+  edges: { cursor: string; node: Row }[];
+  pageInfo: PageInfo;
+}
+
+/** `XConnection` and `XEdge`. */
+export function connectionType(entity: Entity): ClassType {
+  const Edge = { [`${entity.name}Edge`]: class {} }[`${entity.name}Edge`]!;
+  Field(() => String, { description: 'The place of the row in this order; opaque.' })(Edge.prototype, 'cursor');
+  Field(() => entity, { description: 'The row.' })(Edge.prototype, 'node');
+  ObjectType(`${entity.name}Edge`, { description: `A row of ${entity.name} and its place in a list.`, simpleResolvers: true })(Edge);
+  const name = `${entity.name}Connection`;
+  const Connection = { [name]: class {} }[name]!;
+  Field(() => Int, { description: 'How many rows there are in all pages together; counted only if asked for.' })(Connection.prototype, 'totalCount');
+  Field(() => [entity], { description: 'The rows of this page.' })(Connection.prototype, 'nodes');
+  Field(() => [Edge], { description: 'The rows of this page, each with its cursor.' })(Connection.prototype, 'edges');
+  Field(() => PageInfo, { description: 'Where this page lies.' })(Connection.prototype, 'pageInfo');
+  ObjectType(name, { description: `A page of ${entity.name}.`, simpleResolvers: true })(Connection);
+  return Connection;
+}
+
+/** A list that is asked for: its rows and the wanted piece of them. */
+export interface ListRequest {
+  entity: Entity;
+  conditions: readonly Condition[];
+  joins: readonly Condition[];
+  order: readonly string[];
+  page: PageArgs;
+}
+
+interface Window {
+  limit: number;
+  offset: number;
+  backward: boolean;
+  terms: OrderTerm[];
+  conditions: Condition[];
+  cursorGiven: boolean;
+}
+
+/** Tells the order that a cursor belongs to. */
+const signature = (terms: readonly OrderTerm[]) => terms.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join();
+
+function cursorOf(terms: readonly OrderTerm[], row: Row): string {
+  return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
+}
+
+function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: string): unknown[] {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    throw badArgument(argument, 'This is not a cursor of this list.');
+  }
+  const plain = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  if (!Array.isArray(parts) || parts.length !== terms.length + 1 || !parts.every(plain)) throw badArgument(argument, 'This is not a cursor of this list.');
+  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list.');
+  return parts.slice(1);
+}
+
+/** Rows that come after the given values in this order. */
+function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
+  const type = ({ field }: OrderTerm) =>
+    ({ integer: 'int', relation: 'int', decimal: 'numeric', date: 'date', time: 'time', datetime: 'timestamptz', boolean: 'boolean', uuid: 'uuid' })[
+      field.kind as string
+    ] ?? 'text';
+  return (_alias, bind) => {
+    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
+    const alternatives = terms.map((term, index) => {
+      const column = expression(term.field, 't');
+      const same = terms.slice(0, index).map((other, j) => {
+        const otherColumn = expression(other.field, 't');
+        return values[j] === null ? `${otherColumn} IS NULL` : `${otherColumn} = ${placeholders[j]}`;
+      });
+      let further: string;
+      if (term.descending) further = values[index] === null ? `${column} IS NOT NULL` : `${column} < ${placeholders[index]}`;
+      else if (values[index] === null) further = 'FALSE';
+      else further = term.field.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
+      return `(${[...same, further].join(' AND ')})`;
+    });
+    return `(${alternatives.join(' OR ')})`;
+  };
+}
+
+function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
+  if (value == null) return undefined;
+  if (value < 0) throw badArgument(argument, 'Ensure this value is greater than or equal to 0.');
+  if (value > max) throw badArgument(argument, `Ensure this value is less than or equal to ${max}.`);
+  return value;
+}
+
+function windowOf({ entity, order, page }: ListRequest): Window {
+  const first = count('first', page.first, MAX_PAGE);
+  const last = count('last', page.last, MAX_PAGE);
+  const offset = count('offset', page.offset, MAX_OFFSET) ?? 0;
+  if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
+  const backward = last !== undefined || (first === undefined && page.before != null && page.after == null);
+  const terms = orderOf(entity, order);
+  const conditions: Condition[] = [];
+  if (page.after != null) conditions.push(beyond(terms, parseCursor('after', terms, page.after)));
+  if (page.before != null) conditions.push(beyond(reversed(terms), parseCursor('before', terms, page.before)));
+  return { limit: first ?? last ?? DEFAULT_PAGE, offset, backward, terms, conditions, cursorGiven: page.after != null || page.before != null };
+}
+
+function select(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
+  const { entity, joins, conditions } = request;
+  const cursors = plan.cursors ? window.terms.map((term, index) => `, ${expression(term.field, 't')} AS "_${index}"`).join('') : '';
+  const where = whereOf([...more, ...conditions, ...window.conditions], 't', bind);
+  const order = orderSql(window.backward ? reversed(window.terms) : window.terms);
+  const limit = bind(window.limit + (plan.neighbours ? 1 : 0));
+  return `SELECT ${plan.columns}${cursors} ${from(entity, joins, bind)}${where} ORDER BY ${order} LIMIT ${limit}${window.offset ? ` OFFSET ${bind(window.offset)}` : ''}`;
+}
+
+function assemble(plan: ConnectionPlan, window: Window, found: Row[], totalCount: number): Connection {
+  const beyondPage = found.length > window.limit;
+  const nodes = beyondPage ? found.slice(0, window.limit) : found;
+  if (window.backward) nodes.reverse();
+  const skipped = window.cursorGiven || window.offset > 0;
+  const cursors = plan.cursors ? nodes.map((row) => cursorOf(window.terms, row)) : [];
+  return {
+    totalCount,
+    nodes,
+    edges: nodes.map((node, index) => ({ cursor: cursors[index] ?? '', node })),
+    pageInfo: {
+      hasNextPage: window.backward ? skipped : beyondPage,
+      hasPreviousPage: window.backward ? beyondPage : skipped,
+      startCursor: cursors[0] ?? null,
+      endCursor: cursors.at(-1) ?? null,
+    },
+  };
+}
+
+/** One page: a statement for the rows and, if asked for, one for the count, at the same time. */
+export async function listPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
+  const window = windowOf(request);
+  const rows = () => {
+    const { bind, values } = binder();
+    return session.query(select(request, plan, window, [], bind), values);
+  };
+  const total = () => {
+    const { bind, values } = binder();
+    const fromWhere = `${from(request.entity, request.joins, bind)}${whereOf(request.conditions, 't', bind)}`;
+    return session.query(`SELECT count(*) AS n ${fromWhere}`, values);
+  };
+  const [found, counted] = await Promise.all([plan.rows ? rows() : [], plan.count ? total() : undefined]);
+  return assemble(plan, window, found, counted?.[0]!.n ?? 0);
+}
+
+/** The same page below each of several parents, all in the same two statements. */
+export async function listPagesBelow(
+  request: ListRequest,
+  by: string,
+  parents: readonly number[],
+  plan: ConnectionPlan,
+  { session }: Context,
+): Promise<Connection[]> {
+  const window = windowOf(request);
+  const column = fieldOf(request.entity, by).column!;
+  const rows = () => {
+    const { bind, values } = binder();
+    const ids = bind(parents);
+    const inner = select(request, plan, window, [() => `t."${column}" = p.id`], bind);
+    return session.query(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${inner}) c`, values);
+  };
+  const totals = () => {
+    const { bind, values } = binder();
+    const where = whereOf([anyOf(column, parents), ...request.conditions], 't', bind);
+    return session.query(`SELECT t."${column}" AS "_parent", count(*) AS n ${from(request.entity, request.joins, bind)}${where} GROUP BY 1`, values);
+  };
+  const [found, counted] = await Promise.all([plan.rows ? rows() : [], plan.count ? totals() : []]);
+  const groups = new Map<number, Row[]>(parents.map((id) => [id, []]));
+  for (const row of found) groups.get(row._parent)!.push(row);
+  const numbers = new Map(counted.map((row) => [row._parent as number, row.n as number]));
+  return parents.map((id) => assemble(plan, window, groups.get(id)!, numbers.get(id) ?? 0));
+}

@@ -1,0 +1,28 @@
+/** What belongs to one request: who asks, the database session, the loaders. */
+import type { Logger } from 'pino';
+import type { Session } from '../database/connection';
+import type { Loaders } from './loaders';
+import type { ReferenceTables } from './reference';
+
+export interface Viewer {
+  id: number;
+  username: string;
+  /** May publish without review. */
+  isSuperuser: boolean;
+}
+
+export interface Context {
+  viewer: Viewer | null;
+  session: Session;
+  loaders: Loaders;
+  reference: ReferenceTables;
+  /** The server's zone, which decides what day it is. */
+  timeZone: string;
+  /** Scheme and host of the links in an answer. */
+  baseUrl: string;
+  /** The languages that the client accepts, two letters each, best first. */
+  languages: readonly string[];
+  /** Answers the token of the user with this name and password. */
+  signIn(username: string, password: string): Promise<string>;
+  log: Logger;
+}

@@ -1,0 +1,270 @@
+/** crud(X): the resolver of a resource, made of type-graphql's own decorators from the fields of X. */
+import { Arg, Args, Ctx, Extensions, Field, FieldResolver, ID, Info, InputType, Mutation, Query, Resolver, Root, type ClassType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Transaction } from 'sequelize';
+import type { Row } from '../database/connection';
+import { OWNER, ownership, scope, visible } from './access';
+import { binder, equals, whereOf } from './conditions';
+import { connectionType, listPage, listPagesBelow, PageArgs, type Connection } from './connection';
+import type { Context } from './context';
+import { notFound } from './errors';
+import { childrenOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } from './fields';
+import { conditionsOf, orderInput, orderKeys, whereInput } from './filters';
+import { parseId } from './ids';
+import { loadChildren, loadLinked, loadParent } from './loaders';
+import { upperFirst } from './names';
+import { nodeIdOf } from './node';
+import { connectionPlan, from, need, rowColumns } from './plan';
+import { resourceOf } from './resource';
+import { refused, validate, type Values } from './validation';
+
+/** What a resource does beside storing a row; all of it in the transaction of the write. */
+export interface Hooks {
+  /** May change the values that are stored. `id` is absent at creation. */
+  before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
+  after?(id: number, values: Values, context: Context, transaction: Transaction): Promise<void>;
+}
+
+type Model = { create(values: Values, options: object): Promise<{ get(name: string): unknown }>; update(values: Values, options: object): Promise<[number]>; destroy(options: object): Promise<number> };
+type Info = GraphQLResolveInfo;
+
+/** type-graphql's parameter decorators; they type the property more loosely than TypeScript does. */
+type Parameter = (prototype: object, property: any, index: number) => void;
+
+/** Puts a method on a class as if it had been written there, so that type-graphql's decorators can be used on it. */
+function method(target: ClassType, name: string, body: (...args: any[]) => unknown, parameters: readonly Parameter[], decorator: MethodDecorator, facts?: object) {
+  Object.defineProperty(target.prototype, name, { value: body, configurable: true, writable: true });
+  parameters.forEach((parameter, index) => parameter(target.prototype, name, index));
+  decorator(target.prototype, name, Object.getOwnPropertyDescriptor(target.prototype, name)!);
+  if (facts) Extensions(facts as Record<string, unknown>)(target.prototype, name);
+}
+
+/** An input type of the chosen fields. */
+function inputOf(name: string, description: string, fields: readonly FieldMeta[], required: (field: FieldMeta) => boolean): ClassType {
+  const Input = { [name]: class {} }[name]!;
+  for (const field of fields) {
+    Field(() => (field.relation?.many ? [field.type()] : field.type()), { nullable: !required(field), description: field.help ?? `${field.label}.` })(
+      Input.prototype,
+      field.name,
+    );
+    Extensions({ field })(Input.prototype, field.name);
+  }
+  InputType(name, { description })(Input);
+  return Input as ClassType;
+}
+
+interface Inputs {
+  where: ClassType;
+  order: ClassType;
+  connection: ClassType;
+}
+const inputs = new Map<Entity, Inputs>();
+
+/** One set of filter, order and connection types for an entity, whoever lists it. */
+function inputsOf(entity: Entity): Inputs {
+  if (!inputs.has(entity)) inputs.set(entity, { where: whereInput(entity), order: orderInput(entity), connection: connectionType(entity) });
+  return inputs.get(entity)!;
+}
+
+/** The row of the scope with this id, with the columns that the selection needs. */
+export async function readOne(entity: Entity, id: unknown, context: Context, info: Pick<Info, 'fieldNodes' | 'fragments'>): Promise<Row> {
+  const number = parseId(id);
+  const conditions = visible(entity, context);
+  if (number === undefined) throw notFound();
+  const { bind, values } = binder();
+  const where = whereOf([equals('id', number), ...conditions], 't', bind);
+  const [row] = await context.session.query(`SELECT ${rowColumns(entity, info)} ${from(entity)}${where}`, values);
+  if (!row) throw notFound();
+  return row;
+}
+
+export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
+  const resource = resourceOf(entity)!;
+  const fields = fieldsOf(entity);
+  const writable = fields.filter((field) => !field.readOnly);
+  const model = entity as unknown as Model;
+  const noun = resource.description.replace(/\.$/, '');
+  const types = inputsOf(entity);
+
+  /** Column values of an input; link tables are written apart. */
+  const stored = (input: Values): Values =>
+    Object.fromEntries(writable.filter((field) => field.stored && input[field.name] !== undefined).map((field) => [field.name, input[field.name]]));
+
+  const withDefaults = (input: Values, { timeZone }: Context): Values => {
+    const values: Values = { ...input };
+    for (const field of fields)
+      if (field.hasDefault && values[field.name] === undefined)
+        values[field.name] = typeof field.default === 'function' ? field.default(timeZone) : field.default;
+      else if (field.blank && !field.null && values[field.name] === undefined) values[field.name] = '';
+    return values;
+  };
+
+  async function writeLinks(id: number, input: Values, owner: Values, context: Context, transaction: Transaction): Promise<void> {
+    const database = context.session.database.sequelize;
+    for (const field of writable) {
+      const ids = input[field.name];
+      if (!field.link || ids === undefined) continue;
+      const { table, own, other } = field.link;
+      const options = { transaction, ...context.session.counted };
+      await database.query(`DELETE FROM "${table}" WHERE "${own}" = $1`, { bind: [id], ...options });
+      const [ownerColumn, ownerValue] = owner[OWNER.field] === undefined ? ['', ''] : [`"${OWNER.column}", `, '$3, '];
+      await database.query(`INSERT INTO "${table}" (${ownerColumn}"${own}", "${other}") SELECT ${ownerValue}$1, x FROM unnest($2::int[]) x GROUP BY x`, {
+        bind: [id, ids as number[], ...(ownerColumn ? [owner[OWNER.field]] : [])],
+        ...options,
+      });
+    }
+  }
+
+  async function create(input: Values, context: Context, info: Info): Promise<Row> {
+    const owner = ownership(entity, context);
+    await validate(entity, input, true, context);
+    const id = await context.session
+      .transaction(async (transaction) => {
+        const values = withDefaults(input, context);
+        await hooks.before?.(values, context, transaction);
+        const columns = Object.fromEntries(Object.entries(values).filter(([name]) => fields.some((field) => field.stored && field.name === name)));
+        const row = await model.create({ ...columns, ...owner }, { transaction, ...context.session.counted });
+        const id = row.get('id') as number;
+        await writeLinks(id, values, owner, context, transaction);
+        await hooks.after?.(id, values, context, transaction);
+        return id;
+      })
+      .catch((error) => refused(entity, error));
+    context.loaders.clear();
+    return readOne(entity, id, context, info);
+  }
+
+  async function update(idText: string, input: Values, context: Context, info: Info): Promise<Row> {
+    const owner = ownership(entity, context);
+    const id = await existing(idText, context);
+    await validate(entity, input, false, context);
+    await context.session
+      .transaction(async (transaction) => {
+        const values: Values = { ...input };
+        await hooks.before?.(values, context, transaction, id);
+        const columns = { ...stored(values), ...Object.fromEntries(Object.entries(values).filter(([name]) => !(name in input))) };
+        const options = { transaction, ...context.session.counted };
+        if (Object.keys(columns).length) {
+          const [changed] = await model.update(columns, { where: { id, ...owner }, ...options });
+          if (changed === 0) throw notFound();
+        }
+        await writeLinks(id, values, owner, context, transaction);
+        await hooks.after?.(id, values, context, transaction);
+      })
+      .catch((error) => refused(entity, error));
+    context.loaders.clear();
+    return readOne(entity, id, context, info);
+  }
+
+  async function remove(idText: string, context: Context): Promise<string> {
+    const owner = ownership(entity, context);
+    const id = parseId(idText);
+    if (id === undefined) throw notFound();
+    const removed = await context.session.transaction((transaction) =>
+      model.destroy({ where: { id, ...owner }, transaction, ...context.session.counted } as object),
+    );
+    if (removed === 0) throw notFound();
+    context.loaders.clear();
+    return String(id);
+  }
+
+  /** The id, if the row is the viewer's. */
+  async function existing(idText: string, context: Context): Promise<number> {
+    const id = parseId(idText);
+    const conditions = scope(entity, context);
+    if (id === undefined) throw notFound();
+    const { bind, values } = binder();
+    const rows = await context.session.query(`SELECT t."id" ${from(entity)}${whereOf([equals('id', id), ...conditions], 't', bind)}`, values);
+    if (rows.length === 0) throw notFound();
+    return id;
+  }
+
+  @Resolver(() => entity)
+  class Crud {}
+
+  const queries = resource.queries ?? true;
+  const idArgument = Arg('id', () => ID, { description: 'Id of the row.' });
+  if (queries) method(Crud, 'one', (id, context, info) => readOne(entity, id, context, info), [idArgument, Ctx(), Info()], Query(() => entity, { name: resource.one, description: `${noun}, by its id. NOT_FOUND if there is none that the viewer may see.` }));
+  if (queries)
+  method(
+    Crud,
+    'many',
+    (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> => {
+      const { conditions, joins } = conditionsOf(entity, where);
+      const order = orderKeys(orderBy) ?? resource.ordering;
+      return listPage({ entity, conditions: [...visible(entity, context), ...conditions], joins, order, page }, connectionPlan(entity, info), context);
+    },
+    listParameters(types),
+    Query(() => types.connection, { name: resource.many, description: `List: ${noun.toLowerCase()}.` }),
+  );
+
+  if (resource.fact.create) {
+    const Create = inputOf(`${entity.name}Input`, `A new row: ${noun.toLowerCase()}.`, writable, (field) => !field.null && !field.hasDefault && !field.blank);
+    method(Crud, 'create', (input, context, info) => create({ ...input }, context, info), [Arg('input', () => Create, { description: 'The values.' }), Ctx(), Info()], Mutation(() => entity, { name: resource.fact.create, description: `Creates a row: ${noun.toLowerCase()}.` }));
+  }
+  if (resource.fact.update) {
+    const Patch = inputOf(`${entity.name}Patch`, `Changes of a row: ${noun.toLowerCase()}. What is left out stays.`, writable, () => false);
+    method(Crud, 'update', (id, input, context, info) => update(id, { ...input }, context, info), [idArgument, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), Info()], Mutation(() => entity, { name: resource.fact.update, description: `Changes a row: ${noun.toLowerCase()}.` }));
+  }
+  if (resource.fact.remove)
+    method(Crud, 'remove', (id, context) => remove(id, context), [idArgument, Ctx()], Mutation(() => ID, { name: resource.fact.remove, description: `Deletes a row and all that hangs below it, and answers its id: ${noun.toLowerCase()}.` }));
+
+  method(Crud, 'nodeId', (row: Row) => nodeIdOf(entity.name, row.id), [Root()], FieldResolver(() => ID, { description: 'Identifies the row among all of every type; opaque.' }));
+  for (const field of fields) if (field.relation) relationResolver(Crud, entity, field);
+  for (const child of childrenOf(entity)) childResolver(Crud, entity, child);
+  return Crud;
+}
+
+const listParameters = ({ where, order }: Inputs): Parameter[] => [
+  Args(() => PageArgs),
+  Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
+  Arg('orderBy', () => [order], { nullable: true, description: 'In which order; the default order of the type if absent. The id decides last.' }),
+  Ctx(),
+  Info(),
+];
+
+/** The object or objects that the ids of a field name. */
+function relationResolver(target: ClassType, entity: Entity, field: FieldMeta): void {
+  const name = field.object!;
+  need(entity, name, [field.name]);
+  const load = field.relation!.many
+    ? (row: Row, context: Context, info: Info) => loadLinked(field.target!(), row[field.name] ?? [], context, info)
+    : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
+  method(target, name, load, [Root(), Ctx(), Info()], FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, { nullable: field.null, description: `${upperFirst(field.label)}.` }));
+}
+
+function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
+  need(entity, child.name, [child.key]);
+  if (!child.connection) {
+    const load = (row: Row, context: Context, info: Info) => {
+      const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
+      return loadChildren(child.target(), child.by, order, row[child.key], context, info);
+    };
+    method(target, child.name, load, [Root(), Ctx(), Info()], FieldResolver(() => [child.target()] as any, { description: child.description }));
+    return;
+  }
+  pendingConnections.push(() => {
+    const types = inputsOf(child.target());
+    const load = (row: Row, page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> =>
+      context.loaders
+        .get<Connection>(info.fieldNodes, (ids) => {
+          const { conditions, joins } = conditionsOf(child.target(), where);
+          const request = {
+            entity: child.target(),
+            conditions: [...visible(child.target(), context), ...conditions],
+            joins,
+            order: orderKeys(orderBy) ?? resourceOf(child.target())!.ordering,
+            page,
+          };
+          return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info), context);
+        })
+        .load(row[child.key]);
+    method(target, child.name, load, [Root(), ...listParameters(types)], FieldResolver(() => types.connection, { description: child.description }));
+  });
+}
+
+/** Connections name types of resources that may not be loaded yet; they are made when all are. */
+const pendingConnections: (() => void)[] = [];
+export function completeConnections(): void {
+  while (pendingConnections.length) pendingConnections.pop()!();
+}

@@ -1,0 +1,29 @@
+/** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
+import { GraphQLError } from 'graphql';
+
+/** Messages for each field, by GraphQL name; those of the whole under `nonFieldErrors`. */
+export type FieldErrors = Record<string, string[]>;
+
+export const WHOLE = 'nonFieldErrors';
+
+/** An error that the caller may see as it is. */
+export class KnownError extends GraphQLError {
+  constructor(code: string, message: string, data: Record<string, unknown> = {}) {
+    super(message, { extensions: { code, ...data } });
+  }
+}
+
+export const notSignedIn = (message = 'Authentication credentials were not provided.') => new KnownError('UNAUTHENTICATED', message);
+export const forbidden = (message = 'You do not have permission to perform this action.') => new KnownError('FORBIDDEN', message);
+/** A parent that is unknown or another user's: the two are not told apart. */
+export const foreignParent = () => forbidden('You are not allowed to do this');
+export const notFound = () => new KnownError('NOT_FOUND', 'Not found.');
+export const invalid = (fields: FieldErrors) =>
+  new KnownError(
+    'BAD_USER_INPUT',
+    `Invalid input: ${Object.entries(fields)
+      .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
+      .join('; ')}`,
+    { fields },
+  );
+export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });

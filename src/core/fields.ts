@@ -1,0 +1,238 @@
+/** A field is said once: one decorator makes the column, the GraphQL field and the facts that every interface reads. */
+import { Extensions, Field, ID, Int } from 'type-graphql';
+import { Column, DataType } from 'sequelize-typescript';
+import type { GraphQLScalarType } from 'graphql';
+import type { Choice, FieldFact, Kind } from '../extensions';
+import { today, now } from './clock';
+import { problems } from './limits';
+import { label, snake } from './names';
+import { resourceOf } from './resource';
+import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
+
+/** A resource's class; a thunk, because resources refer to each other. */
+export type Entity = (new () => any) & { name: string };
+export type Lazy<T = Entity> = () => T;
+
+/** The alias of the row's own table in every planned statement. */
+export type Expression = (alias: string) => string;
+
+export interface Through {
+  table: string;
+  /** The column of this table that holds the other row's id. */
+  via: string;
+  column: string;
+}
+
+/** A link table between `via` of this table (its id if absent) and ids of the other side. */
+export interface Link {
+  table: string;
+  own: string;
+  other: string;
+  via?: string;
+  /** A fixed condition on the link, with the alias of the link table. */
+  where?: Expression;
+}
+
+export interface FieldOptions<N extends boolean = boolean> {
+  label?: string;
+  help?: string;
+  /** May be null in the database, and absent or null on input. */
+  null?: N;
+  /** Stored when a creation leaves it out. A function gets the server's zone. */
+  default?: unknown | ((timeZone: string) => unknown);
+  /** Key in REST where it is not the snake-case name. */
+  rest?: string;
+  hidden?: boolean;
+  /** `'rest'`: accepted by GraphQL only. */
+  readOnly?: boolean | 'rest';
+  restIgnoredOnCreate?: boolean;
+  /** Not stored but worked out in SQL, in the row's own statement. */
+  sql?: Expression;
+  /** A column of the row that `via` names: shown and filtered as if it stood here. */
+  through?: Through;
+  /** Further checks of a good value. */
+  check?: (value: unknown) => string[];
+}
+
+export interface FieldMeta extends FieldFact {
+  /** Database column; absent when worked out or kept in a link table. */
+  column?: string;
+  sql?: Expression;
+  through?: Through;
+  default?: FieldOptions['default'];
+  type: () => GraphQLScalarType | typeof String | typeof Boolean;
+  /** The other side of a relation, and the GraphQL field that shows it. */
+  target?: Lazy;
+  object?: string;
+  link?: Link;
+  sequelizeType?: any;
+}
+
+export interface ChildMeta {
+  name: string;
+  target: Lazy;
+  /** The field of the child that names this row, and the field of this row that it names. */
+  by: string;
+  key: string;
+  connection: boolean;
+  order: string[];
+  description: string;
+}
+
+const fields = new Map<object, FieldMeta[]>();
+const children = new Map<object, ChildMeta[]>();
+
+/** The fields of a resource, in the order they are written, which is REST's. */
+export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fields.get(entity) ?? [];
+export const childrenOf = (entity: Entity): readonly ChildMeta[] => children.get(entity) ?? [];
+export const fieldOf = (entity: Entity, name: string): FieldMeta => {
+  const found = fieldsOf(entity).find((field) => field.name === name);
+  if (!found) throw new Error(`${entity.name} has no field ${name}`);
+  return found;
+};
+
+/** A decorator for a property of exactly this type: the compiler compares the two, null included. */
+type Typed<V> = <K extends string, T extends Record<K, V>>(target: T & ([V] extends [T[K]] ? unknown : never), property: K) => void;
+type OrNull<V, O> = O extends { null: true } ? V | null : V;
+
+interface Facts extends FieldOptions {
+  minLength?: number;
+  maxLength?: number;
+  min?: number;
+  max?: number;
+  digits?: number;
+  places?: number;
+  blank?: boolean;
+  choices?: readonly Choice[];
+  relation?: FieldFact['relation'];
+  target?: Lazy;
+  object?: string;
+  link?: Link;
+}
+
+function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options: Facts, list = false): any {
+  return (prototype: any, name: string) => {
+    const entity = prototype.constructor as Entity;
+    const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
+    const stored = !derived && !options.link;
+    const meta: FieldMeta = {
+      ...options,
+      name,
+      kind,
+      type,
+      rest: options.rest ?? snake(options.object ?? name),
+      label: options.label ?? label(options.object ?? name),
+      null: options.null ?? false,
+      blank: options.blank ?? false,
+      hasDefault: options.default !== undefined,
+      hidden: options.hidden ?? false,
+      readOnly: options.readOnly === true || derived,
+      restReadOnly: options.readOnly !== undefined || options.hidden === true || derived,
+      restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
+      stored,
+      ...(stored && { column: snake(name) }),
+      sequelizeType,
+      check: (value) => {
+        const found = problems(value, meta);
+        return found.length || value == null ? found : (options.check?.(value) ?? []);
+      },
+    };
+    fields.set(entity, [...fieldsOf(entity), meta]);
+    if (stored) Column({ type: sequelizeType, allowNull: meta.null, field: meta.column })(prototype, name);
+    const description = options.help ?? `${meta.label}.`;
+    Field(() => (list ? [type()] : type()), { nullable: meta.null, description })(prototype, name);
+    Extensions({ field: meta })(prototype, name);
+  };
+}
+
+export const Id = (): Typed<number> => (prototype: any, name: any) => {
+  define('integer', () => ID, DataType.INTEGER, { label: 'ID', help: 'Identifies the row among those of its type.', readOnly: true })(
+    prototype,
+    name,
+  );
+  Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, field: 'id' })(prototype, name);
+};
+
+/** `max` in characters. Surrounding blanks are trimmed. */
+export const Text = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(o: O = {} as O): Typed<OrNull<string, O>> => {
+  const { min, max, ...options } = o;
+  return define('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
+};
+export const Url = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): Typed<OrNull<string, O>> => {
+  const { max, ...options } = o;
+  return define('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
+};
+export const Uuid = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
+export const Flag = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<boolean, O>> => define('boolean', () => Boolean, DataType.BOOLEAN, o);
+export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(o: O = {} as O): Typed<OrNull<number, O>> =>
+  define('integer', () => Int, DataType.INTEGER, o);
+/** An exact decimal; `digits` counts those before and after the point, of which `places` are after it. */
+export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
+  o: O,
+): Typed<OrNull<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
+export const Choose = <const O extends FieldOptions & { choices: readonly Choice[]; blank?: boolean; max?: number }>(o: O): Typed<OrNull<string, O>> =>
+  define('choice', () => String, DataType.STRING(o.max ?? 10), o);
+/** A calendar day. */
+export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> => define('date', () => DateScalar, DataType.DATEONLY, o);
+/** A time of day. */
+export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> => define('time', () => TimeScalar, DataType.TIME, o);
+export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('datetime', () => DateTimeScalar, DataType.DATE(6), o);
+/** A value that only SQL can tell. */
+export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> => define('computed', type, null, o, list);
+/** A stored path below the media folder; what is shown is up to the resource. */
+export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
+  const { max, ...options } = o;
+  return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max });
+};
+
+export const defaults = { today: (timeZone: string) => today(timeZone), now: (timeZone: string) => now(timeZone) };
+
+function relation(target: Lazy, many: boolean): NonNullable<FieldFact['relation']> {
+  return {
+    many,
+    get type() {
+      return target().name;
+    },
+    get owned() {
+      return resourceOf(target())?.owned ?? false;
+    },
+  };
+}
+
+/** A parent, written on its id: `workoutId` makes the column, the id field and the object field `workout`. */
+export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
+  return (prototype: any, name: any) => {
+    const object = String(name).replace(/Id$/, '');
+    const help = o.help ?? `Id of the ${snake(object).replaceAll('_', ' ')}.`;
+    define('relation', () => ID, DataType.INTEGER, { ...o, help, target, object, relation: relation(target, false) })(prototype, name);
+  };
+};
+
+/** The owner of the row: set at creation, never accepted. Every owned table has it, shown or not. */
+export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> => Ref(target, { label: 'User', readOnly: true, ...o });
+
+export interface LinkOptions extends FieldOptions {
+  /** The GraphQL field that shows the objects. */
+  object: string;
+  link?: Link;
+}
+
+/** A set of other rows by their ids, in ascending order, kept in a link table or worked out. */
+export const Links =
+  (target: Lazy, o: LinkOptions): Typed<number[]> =>
+  (prototype: any, name: any) => {
+    const help = o.help ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, ascending.`;
+    define('relation', () => ID, null, { ...o, help, target, relation: relation(target, true) }, true)(prototype, name);
+  };
+
+/** Rows below this one. `connection` where they can grow without bound. */
+export const Children =
+  (target: Lazy, by: string, o: { connection?: boolean; key?: string; order?: string[]; help?: string } = {}): PropertyDecorator =>
+  (prototype, property) => {
+    const entity = prototype.constructor as Entity;
+    const name = String(property);
+    const meta = { name, target, by, key: o.key ?? 'id', connection: o.connection ?? false, order: o.order ?? [], description: o.help ?? `${label(name)} of this row.` };
+    children.set(entity, [...childrenOf(entity), meta]);
+  };

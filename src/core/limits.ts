@@ -1,0 +1,65 @@
+/** A value and the facts of its field → the messages of what is wrong. Wording is Django REST framework's, which clients match. */
+import type { FieldFact } from '../extensions';
+
+type Limits = Pick<FieldFact, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
+
+const INTEGER_MAX = 2_147_483_647;
+
+/** The first that is wrong of a text's length, or of the digits of a decimal; then its range. */
+export function problems(value: unknown, facts: Limits): string[] {
+  if (value === null || value === undefined) return [];
+  switch (facts.kind) {
+    case 'string':
+    case 'url':
+      return text(String(value), facts);
+    case 'choice':
+      return facts.choices?.some((choice) => choice.value === value) || (value === '' && facts.blank)
+        ? []
+        : [`"${String(value)}" is not a valid choice.`];
+    case 'decimal': {
+      const wrong = precision(String(value), facts);
+      return wrong ? [wrong] : range(Number(value), facts);
+    }
+    case 'integer':
+      return range(Number(value), { min: -INTEGER_MAX - 1, max: INTEGER_MAX, ...defined(facts) });
+    default:
+      return [];
+  }
+}
+
+function defined({ min, max }: Limits): { min?: number; max?: number } {
+  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+}
+
+function text(value: string, { minLength, maxLength, blank, kind }: Limits): string[] {
+  if (value === '') return blank ? [] : ['This field may not be blank.'];
+  const found: string[] = [];
+  const length = [...value].length;
+  if (maxLength !== undefined && length > maxLength) found.push(`Ensure this field has no more than ${maxLength} characters.`);
+  if (minLength !== undefined && length < minLength) found.push(`Ensure this field has at least ${minLength} characters.`);
+  if (value.includes('\0')) found.push('Null characters are not allowed.');
+  if (kind === 'url' && !URL.canParse(value)) found.push('Enter a valid URL.');
+  return found;
+}
+
+function range(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): string[] {
+  if (max !== undefined && value > max) return [`Ensure this value is less than or equal to ${max}.`];
+  if (min !== undefined && value < min) return [`Ensure this value is greater than or equal to ${min}.`];
+  return [];
+}
+
+/** Trailing zeros count as decimals, an exponent as the zeros that it stands for. */
+function precision(value: string, { digits, places }: Limits): string | undefined {
+  const parts = /^\s*[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?\s*$/.exec(value);
+  if (!parts) return 'A valid number is required.';
+  const exponent = Number(parts[3] ?? 0) - parts[2]!.length;
+  const figures = `${parts[1]}${parts[2]}`.replace(/^0+(?=\d)/, '').length;
+  const total = exponent >= 0 ? figures + exponent : Math.max(figures, -exponent);
+  const decimals = Math.max(0, -exponent);
+  const whole = exponent >= 0 ? total : Math.max(0, figures + exponent);
+  if (digits !== undefined && total > digits) return `Ensure that there are no more than ${digits} digits in total.`;
+  if (places !== undefined && decimals > places) return `Ensure that there are no more than ${places} decimal places.`;
+  if (digits !== undefined && places !== undefined && whole > digits - places)
+    return `Ensure that there are no more than ${digits - places} digits before the decimal point.`;
+  return undefined;
+}

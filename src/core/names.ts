@@ -1,0 +1,11 @@
+/** `creationDate` in code is `creation_date` in the database and in REST. */
+export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** `WeightEntry` → `Weight Entry`. */
+export const words = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+
+export const lowerFirst = (name: string) => name[0]!.toLowerCase() + name.slice(1);
+export const upperFirst = (name: string) => name[0]!.toUpperCase() + name.slice(1);
+
+/** `creationDate` → `Creation date`. */
+export const label = (name: string) => upperFirst(snake(name).replaceAll('_', ' '));

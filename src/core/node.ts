@@ -1,0 +1,16 @@
+/** The `Node` interface: one opaque id for every row of every type. */
+import { Field, ID, InterfaceType } from 'type-graphql';
+
+@InterfaceType({ description: 'Anything that `node(nodeId:)` can find again.', resolveType: (row) => row.__typename })
+export abstract class Node {
+  @Field(() => ID, { description: 'Identifies the row among all of every type; opaque.' })
+  declare nodeId: string;
+}
+
+export const nodeIdOf = (type: string, id: number | string): string => Buffer.from(`${type}:${id}`).toString('base64url');
+
+/** Undefined for anything that `nodeIdOf` did not make. */
+export function parseNodeId(nodeId: string): { type: string; id: string } | undefined {
+  const parts = /^([A-Za-z]+):(\d+)$/.exec(Buffer.from(nodeId, 'base64url').toString());
+  return parts && nodeIdOf(parts[1]!, parts[2]!) === nodeId ? { type: parts[1]!, id: parts[2]! } : undefined;
+}

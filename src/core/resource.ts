@@ -1,0 +1,97 @@
+/** Makes a class of decorated fields a table, a GraphQL type and REST endpoints. */
+import { Extensions, ObjectType } from 'type-graphql';
+import { Table } from 'sequelize-typescript';
+import type { FilterFact, ResourceFact, ViewFact } from '../extensions';
+import type { Entity } from './fields';
+import { lowerFirst, snake, words } from './names';
+import { Node } from './node';
+
+type Write = 'create' | 'update' | 'remove';
+
+export interface ViewOptions extends Partial<Omit<ViewFact, 'rest' | 'filters'>> {
+  filters?: readonly (string | FilterFact)[];
+}
+
+export interface ResourceOptions extends ViewOptions {
+  /** Name in the URL, `/api/v2/<rest>/`; absent: GraphQL only. */
+  rest?: string;
+  description: string;
+  /** Rows belong to a user and carry `userId`. */
+  owned?: boolean;
+  table?: string;
+  /** The column that holds the owner of an owned row. */
+  owner?: string;
+  /** Model name in the reference service's data dumps. */
+  dump?: string;
+  /** False: reached through relations only. */
+  queries?: boolean;
+  /** Plural in GraphQL, where adding an s is not right. */
+  plural?: string;
+  /** Default order, `-` before a field that runs downwards; the id always decides last. */
+  ordering?: readonly string[];
+  unique?: readonly string[];
+  /** What everybody sees of a public resource. Relations reach the other rows too. */
+  visible?: Readonly<Record<string, string>>;
+  /** Absent: all of an owned resource, none of a public one. */
+  writes?: readonly Write[];
+  /** Small and public: kept in memory, refreshed when the database says so. */
+  inMemory?: boolean;
+  /** Further REST names. */
+  views?: Readonly<Record<string, ViewOptions>>;
+}
+
+export interface Resource extends ResourceOptions {
+  owned: boolean;
+  owner: string;
+  table: string;
+  one: string;
+  many: string;
+  ordering: readonly string[];
+  writes: readonly Write[];
+  fact: ResourceFact;
+}
+
+const resources = new Map<Entity, Resource>();
+
+export const resourceOf = (entity: Entity): Resource | undefined => resources.get(entity);
+export const entities = (): Entity[] => [...resources.keys()];
+export const entityNamed = (name: string): Entity | undefined => entities().find((entity) => entity.name === name);
+
+const filterFact = (filter: string | FilterFact): FilterFact => (typeof filter === 'string' ? { field: filter } : filter);
+
+export function Resource(options: ResourceOptions) {
+  return (entity: Entity): void => {
+    const one = lowerFirst(entity.name);
+    const owned = options.owned ?? false;
+    const writes = options.writes ?? (owned ? (['create', 'update', 'remove'] as const) : []);
+    const can = (write: Write) => (writes.includes(write) ? `${write === 'remove' ? 'delete' : write}${entity.name}` : undefined);
+    const view = (rest: string, o: ViewOptions): ViewFact => ({
+      ...o,
+      rest,
+      title: o.title ?? words(entity.name),
+      description: o.description ?? options.description,
+      filters: (o.filters ?? []).map(filterFact),
+      routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
+    });
+    const { filters, title, position, routes, permits, selection } = options;
+    const fact: ResourceFact = {
+      owned,
+      one,
+      many: options.plural ?? `${one}s`,
+      create: can('create'),
+      update: can('update'),
+      remove: can('remove'),
+      views: options.rest
+        ? [
+            view(options.rest, { filters, title, position, routes, permits, selection }),
+            ...Object.entries(options.views ?? {}).map(([rest, o]) => view(rest, { routes: 'read', ...o })),
+          ]
+        : [],
+    };
+    const table = options.table ?? snake(lowerFirst(entity.name));
+    resources.set(entity, { ...options, owned, owner: options.owner ?? 'user_id', table, one, many: fact.many, ordering: options.ordering ?? [], writes, fact });
+    Table({ tableName: table, timestamps: false, underscored: true })(entity as any);
+    ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity as any);
+    Extensions({ resource: fact })(entity as any);
+  };
+}

@@ -1,0 +1,54 @@
+/** Scalars whose values leave the database as strings and stay strings. */
+import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { DateTime } from 'luxon';
+
+const wrong = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+
+function stringScalar(name: string, description: string, parse: (value: string) => string | undefined, message: string) {
+  const parseValue = (value: unknown) => {
+    const parsed = typeof value === 'string' || typeof value === 'number' ? parse(String(value)) : undefined;
+    if (parsed === undefined) throw wrong(message);
+    return parsed;
+  };
+  return new GraphQLScalarType<string, string>({
+    name,
+    description,
+    serialize: (value) => value as string,
+    parseValue,
+    parseLiteral(node) {
+      if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return parseValue(node.value);
+      throw wrong(message);
+    },
+  });
+}
+
+const matching = (pattern: RegExp, valid: (value: string) => boolean) => (value: string) =>
+  pattern.test(value) && valid(value) ? value : undefined;
+
+export const DateScalar = stringScalar(
+  'Date',
+  'A calendar day, `YYYY-MM-DD`, without a time zone.',
+  matching(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
+  'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.',
+);
+
+export const TimeScalar = stringScalar(
+  'Time',
+  'A time of day, `HH:MM[:SS[.ffffff]]`, without a time zone.',
+  matching(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
+  'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].',
+);
+
+export const DateTimeScalar = stringScalar(
+  'DateTime',
+  'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
+  matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/, (value) => DateTime.fromISO(value).isValid),
+  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+);
+
+export const DecimalScalar = stringScalar(
+  'Decimal',
+  'An exact decimal number as a string, so that no digit is lost, e.g. `"80.50"`. A JSON number is accepted on input.',
+  (value) => (/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?\s*$/i.test(value) && value.length <= 1000 ? value.trim() : undefined),
+  'A valid number is required.',
+);

@@ -1,0 +1,134 @@
+/** The database of this process: a pool for planned reads, Sequelize for writes, and a session that counts what one request sends. */
+import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
+import { Sequelize, type ModelCtor } from 'sequelize-typescript';
+import type { Transaction } from 'sequelize';
+
+export type Row = Record<string, any>;
+
+export interface ConnectionOptions {
+  /** Of `pg`: a connection string, or host, port, user and database. */
+  connection: PoolConfig;
+  poolSize: number;
+  timeZone: string;
+  models: ModelCtor[];
+}
+
+/** Statements beyond this many run without a name, so that a server's memory is bounded whatever clients ask. */
+const MAX_NAMED = 2000;
+
+const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
+
+const micro = (fraction: string | undefined) => (fraction ? `.${fraction.padEnd(6, '0')}` : '');
+
+/** `18:00:00.5` → `18:00:00.500000`: microseconds only when there are some, then all six. */
+const timeOf = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => micro(fraction));
+
+/** `2021-03-10 08:00:00+01` → `2021-03-10T08:00:00+01:00`. */
+export function momentOf(value: string): string {
+  const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-]\d\d)(?::?(\d\d))?/.exec(value);
+  return parts ? `${parts[1]}T${parts[2]}${micro(parts[3])}${parts[4]}:${parts[5] ?? '00'}` : value;
+}
+
+/** Dates, times, timestamps and decimals stay strings, as both interfaces show them. */
+const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
+  switch (oid) {
+    case OID.int8:
+      return Number;
+    case OID.date:
+      return (value: string) => value;
+    case OID.time:
+      return timeOf;
+    case OID.timestamptz:
+      return momentOf;
+    default:
+      return types.getTypeParser(oid, format);
+  }
+}) as typeof types.getTypeParser;
+
+export class Database {
+  readonly pool: Pool;
+  readonly sequelize: Sequelize;
+  private readonly names = new Map<string, string>();
+
+  constructor(readonly options: ConnectionOptions) {
+    const { connection, poolSize, timeZone } = options;
+    const settings = `-c TimeZone=${timeZone} -c DateStyle=ISO,YMD`;
+    this.pool = new Pool({ ...connection, max: poolSize, options: settings, types: { getTypeParser }, application_name: 'fitgraph' });
+    // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
+    this.pool.on('error', () => undefined);
+    this.sequelize = new Sequelize({
+      dialect: 'postgres',
+      ...sequelizeConnection(connection),
+      models: options.models,
+      logging: false,
+      benchmark: true,
+      define: { underscored: true, timestamps: false },
+      pool: { max: Math.max(2, Math.ceil(poolSize / 2)), min: 0, idle: 10_000 },
+      dialectOptions: { options: settings, application_name: 'fitgraph' },
+    });
+  }
+
+  session(): Session {
+    return new Session(this);
+  }
+
+  /** The name of a prepared statement; the same text has the same name in every connection. */
+  nameOf(text: string): string | undefined {
+    let name = this.names.get(text);
+    if (name === undefined && this.names.size < MAX_NAMED) this.names.set(text, (name = `f${this.names.size}`));
+    return name;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.pool.end(), this.sequelize.close()]);
+  }
+}
+
+function sequelizeConnection(connection: PoolConfig) {
+  if (!connection.connectionString)
+    return { host: connection.host, port: connection.port, username: connection.user, database: connection.database };
+  const url = new URL(connection.connectionString);
+  return {
+    host: decodeURIComponent(url.searchParams.get('host') ?? url.hostname),
+    port: Number(url.port || url.searchParams.get('port') || 5432),
+    username: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    ...(/^(require|verify)/.test(url.searchParams.get('sslmode') ?? '') && { ssl: true }),
+  };
+}
+
+/** What one request sends to the database, counted. */
+export class Session {
+  statements = 0;
+  milliseconds = 0;
+
+  constructor(readonly database: Database) {}
+
+  async query(text: string, values: unknown[] = []): Promise<Row[]> {
+    const began = performance.now();
+    this.statements += 1;
+    try {
+      const name = this.database.nameOf(text);
+      return (await this.database.pool.query(name === undefined ? { text, values } : { name, text, values })).rows;
+    } finally {
+      this.milliseconds += performance.now() - began;
+    }
+  }
+
+  /** Options for a Sequelize call, so that it is counted too. */
+  readonly counted = {
+    benchmark: true,
+    logging: (_sql: string, milliseconds?: number) => {
+      this.statements += 1;
+      this.milliseconds += milliseconds ?? 0;
+    },
+  };
+
+  /** All or nothing. */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.database.sequelize.transaction(this.counted, work);
+  }
+}
+
+export type { PoolClient };

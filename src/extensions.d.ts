@@ -1,0 +1,131 @@
+/** The contract between resources and interfaces: what `extensions` of the GraphQL schema hold. REST, forms and docs read nothing else. */
+
+export type Kind =
+  | 'integer'
+  | 'string'
+  | 'boolean'
+  | 'decimal'
+  | 'date'
+  | 'time'
+  | 'datetime'
+  | 'choice'
+  | 'uuid'
+  | 'url'
+  | 'image'
+  | 'relation'
+  | 'computed';
+
+export interface Choice {
+  value: string | null;
+  label: string | number;
+}
+
+/** `extensions.field`: what is true of a field, whatever interface shows it. */
+export interface FieldFact {
+  /** Name in GraphQL. */
+  readonly name: string;
+  /** Key in REST. */
+  readonly rest: string;
+  readonly kind: Kind;
+  readonly label: string;
+  readonly help?: string;
+  readonly null: boolean;
+  /** May be an empty text. */
+  readonly blank: boolean;
+  readonly hasDefault: boolean;
+  /** REST neither shows nor accepts it; GraphQL does both. */
+  readonly hidden: boolean;
+  /** Shown, never accepted. */
+  readonly readOnly: boolean;
+  /** Accepted by GraphQL only. */
+  readonly restReadOnly: boolean;
+  /** REST drops the value on creation, so that the default is stored. */
+  readonly restIgnoredOnCreate: boolean;
+  /** A column of the resource's own table, so REST can order by it. */
+  readonly stored: boolean;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly digits?: number;
+  readonly places?: number;
+  readonly choices?: readonly Choice[];
+  readonly relation?: {
+    /** GraphQL type of the other side. */
+    readonly type: string;
+    readonly many: boolean;
+    /** The other side belongs to a user, so naming another user's row is forbidden. */
+    readonly owned: boolean;
+  };
+  /** Messages for a value of the right type; none means that it is good. */
+  check(value: unknown): string[];
+}
+
+/** How REST turns a query parameter into a condition, where the kind of the field does not say it all. */
+export interface FilterFact {
+  /** The query parameter; the field's REST key if absent. */
+  key?: string;
+  /** GraphQL name of the field. */
+  field: string;
+  /**
+   * `ids`: repeated keys, any of them; `loose`: an integer, anything else is ignored;
+   * `commaIds`: integers with commas, a row for each match, ignored as a whole if one is bad;
+   * `unchecked`: an integer, whether or not such a row exists.
+   */
+  parse?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
+}
+
+/** A REST name of a type. The selection set is the body: aliases name the keys. */
+export interface ViewFact {
+  rest: string;
+  /** Words of the OPTIONS name, e.g. `Weight Entry`. */
+  title: string;
+  description: string;
+  /** Absent: derived from the fields. */
+  selection?: string;
+  filters: readonly FilterFact[];
+  /** Place in the root's list; absent: unlisted. */
+  position?: number;
+  /** Only the first view of a type is written through. */
+  routes: 'read' | 'all';
+  /** Methods that the permission lets through; others are 403 before they are 405. Absent: all. */
+  permits?: readonly string[];
+}
+
+/** `extensions.resource` of an object type. */
+export interface ResourceFact {
+  readonly owned: boolean;
+  /** Query and mutation fields. */
+  readonly one: string;
+  readonly many: string;
+  readonly create?: string;
+  readonly update?: string;
+  readonly remove?: string;
+  readonly views: readonly ViewFact[];
+}
+
+/** `extensions.action` of a field of a resource: `GET /<resource>/<id>/<name>/`. */
+export interface ActionFact {
+  readonly name: string;
+  readonly title: string;
+}
+
+/** `extensions.endpoint` of a query or mutation field: a path of its own. */
+export interface EndpointFact {
+  readonly path: string;
+  readonly title: string;
+}
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
+    field?: FieldFact;
+    action?: ActionFact;
+    endpoint?: EndpointFact;
+  }
+  interface GraphQLInputFieldExtensions {
+    field?: FieldFact;
+  }
+  interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
+    resource?: ResourceFact;
+  }
+}

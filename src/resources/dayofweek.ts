@@ -1,0 +1,22 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+
+@Resource({
+  rest: 'daysofweek',
+  position: 11,
+  title: 'Days Of Week',
+  dump: 'core.daysofweek',
+  description: 'A day of the week; 1 is Monday.',
+  plural: 'daysOfWeek',
+  ordering: ['id'],
+  filters: ['dayOfWeek'],
+  inMemory: true,
+})
+export class DayOfWeek extends Model<DayOfWeek> {
+  @Id() declare id: number;
+  @Text({ label: 'Day of the week', max: 9 }) declare dayOfWeek: string;
+}
+
+export default crud(DayOfWeek);

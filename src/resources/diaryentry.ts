@@ -1,0 +1,32 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Decimal, defaults, Id, Moment, Owner, Ref, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Ingredient } from './ingredient';
+import { IngredientUnit } from './ingredientunit';
+import { NutritionPlan } from './nutritionplan';
+import { User } from './user';
+
+@Resource({
+  rest: 'nutritiondiary',
+  position: 31,
+  title: 'Log Item',
+  dump: 'nutrition.logitem',
+  description: 'Something eaten: an ingredient, how much of it, when.',
+  plural: 'diaryEntries',
+  owned: true,
+  ordering: ['datetime'],
+  filters: ['amount', 'ingredientId', 'planId', 'weightUnitId'],
+})
+export class DiaryEntry extends Model<DiaryEntry> {
+  @Id() declare id: number;
+  @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
+  @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
+  @Ref(() => IngredientUnit, { label: 'Weight unit', help: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
+  @Moment({ label: 'Datetime', default: defaults.now }) declare datetime: string;
+  @Text({ label: 'Comment', null: true, blank: true, hidden: true }) declare comment: string | null;
+  @Decimal({ label: 'Amount', help: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
+  @Owner(() => User, { hidden: true }) declare userId: number;
+}
+
+export default crud(DiaryEntry);

@@ -1,0 +1,21 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+
+@Resource({
+  rest: 'equipment',
+  position: 17,
+  dump: 'exercises.equipment',
+  description: 'Equipment that an exercise needs.',
+  plural: 'equipmentItems',
+  ordering: ['name'],
+  filters: ['name'],
+  inMemory: true,
+})
+export class Equipment extends Model<Equipment> {
+  @Id() declare id: number;
+  @Text({ label: 'Name', max: 50 }) declare name: string;
+}
+
+export default crud(Equipment);

@@ -1,0 +1,89 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Children, Choose, Day, Id, Links, Ref, Text, Uuid } from '../core/fields';
+import { defaults } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Equipment } from './equipment';
+import { EQUIPMENT, ExerciseBase, MUSCLES, primary, secondary } from './exercisebase';
+import { ExerciseCategory } from './exercisecategory';
+import { ExerciseComment } from './exercisecomment';
+import { ExerciseImage } from './exerciseimage';
+import { Language } from './language';
+import { License } from './license';
+import { Muscle } from './muscle';
+import { ACCEPTED, PENDING, STATUS } from './status';
+
+const via = 'exercise_base_id';
+const ofBase = (column: string) => ({ table: 'exercise_base', via, column });
+
+/** Accepted exercises of the same language whose bases vary that of this row, itself included; in the order of their bases. */
+const variations = (alias: string) =>
+  `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b ON b."variation_id" = own."variation_id"
+   JOIN "exercise" e ON e."exercise_base_id" = b."id" WHERE own."id" = ${alias}."exercise_base_id"
+   AND e."language_id" = ${alias}."language_id" AND e."status" = '${ACCEPTED}' ORDER BY b."id", e."id")`;
+
+@Resource({
+  rest: 'exercise',
+  position: 16,
+  dump: 'exercises.exercise',
+  description: 'An exercise in one language; what its translations share is its base.',
+  ordering: ['name'],
+  visible: { status: ACCEPTED },
+  permits: ['POST'],
+  filters: [
+    'uuid',
+    'creationDate',
+    'description',
+    'languageId',
+    'status',
+    'name',
+    { field: 'categoryId', parse: 'loose' },
+    { field: 'muscleIds', parse: 'commaIds' },
+    { field: 'muscleSecondaryIds', parse: 'commaIds' },
+    { field: 'equipmentIds', parse: 'commaIds' },
+    { key: 'license', field: 'baseLicenseId', parse: 'loose' },
+  ],
+  views: {
+    exerciseinfo: {
+      position: 15,
+      title: 'Exercise Info Viewset',
+      filters: ['creationDate', 'description', 'languageId', 'name', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
+      selection: `id name uuid description creation_date: creationDate category { ...exercisecategory } muscles { ...muscle }
+        muscles_secondary: musclesSecondary { ...muscle } equipment { ...equipment } language { ...language } license { ...license }
+        license_author: licenseAuthor images { ...exerciseimage } comments { ...exercisecomment } variations: variationIds`,
+    },
+  },
+})
+export class Exercise extends Model<Exercise> {
+  @Id() declare id: number;
+  @Uuid({ readOnly: true }) declare uuid: string;
+  @Text({ label: 'Name', max: 200 }) declare name: string;
+  @Choose({ label: 'Status', choices: STATUS, default: PENDING, readOnly: true, max: 2 }) declare status: string;
+  @Text({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
+  @Day({ label: 'Date', readOnly: true, null: true, default: defaults.today }) declare creationDate: string | null;
+  @Ref(() => ExerciseCategory, { label: 'Category', through: ofBase('category_id') }) declare categoryId: number;
+  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...MUSCLES, via, where: primary } }) declare muscleIds: number[];
+  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...MUSCLES, via, where: secondary } })
+  declare muscleSecondaryIds: number[];
+  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', link: { ...EQUIPMENT, via } }) declare equipmentIds: number[];
+  @Ref(() => Language, { label: 'Language' }) declare languageId: number;
+  @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
+  @Text({ label: 'Author', help: 'If you are not the author, enter the name or source here.', max: 50, null: true, blank: true })
+  declare licenseAuthor: string | null;
+  @Links(() => Exercise, {
+    label: 'Variations',
+    help: 'Ids of the exercises of the same language in the same group of variations, this one included.',
+    object: 'variations',
+    sql: variations,
+  })
+  declare variationIds: number[];
+  @Text({ label: 'Original name', help: 'The name as it was entered.', max: 200, default: '', hidden: true, blank: true })
+  declare nameOriginal: string;
+  @Ref(() => ExerciseBase, { label: 'Exercise base', hidden: true }) declare exerciseBaseId: number;
+  @Ref(() => License, { label: 'License of the base', through: ofBase('license_id'), hidden: true }) declare baseLicenseId: number;
+  @Children(() => ExerciseComment, 'exerciseId', { help: 'Short hints.' }) declare comments: ExerciseComment[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', help: 'Images of the base, main image first.' })
+  declare images: ExerciseImage[];
+}
+
+export default crud(Exercise);

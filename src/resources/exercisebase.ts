@@ -1,0 +1,42 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Children, Choose, Id, Links, Ref, Text, Uuid } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Equipment } from './equipment';
+import { Exercise } from './exercise';
+import { ExerciseCategory } from './exercisecategory';
+import { ExerciseImage } from './exerciseimage';
+import { License } from './license';
+import { Muscle } from './muscle';
+import { ACCEPTED, PENDING, STATUS } from './status';
+import { Variation } from './variation';
+
+/** Table of the muscles of a base: primary ones and secondary ones. */
+export const MUSCLES = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
+export const EQUIPMENT = { table: 'exercise_base_equipment', own: 'exercise_base_id', other: 'equipment_id' };
+export const primary = (alias: string) => `NOT ${alias}."is_secondary"`;
+export const secondary = (alias: string) => `${alias}."is_secondary"`;
+
+@Resource({
+  dump: 'exercises.exercisebase',
+  description: 'What all translations of an exercise share: category, muscles, equipment, images.',
+  ordering: ['id'],
+  visible: { status: ACCEPTED },
+})
+export class ExerciseBase extends Model<ExerciseBase> {
+  @Id() declare id: number;
+  @Uuid() declare uuid: string;
+  @Choose({ label: 'Status', choices: STATUS, default: PENDING, max: 2 }) declare status: string;
+  @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
+  @Links(() => Muscle, { object: 'muscles', link: { ...MUSCLES, where: primary } }) declare muscleIds: number[];
+  @Links(() => Muscle, { object: 'musclesSecondary', link: { ...MUSCLES, where: secondary } }) declare muscleSecondaryIds: number[];
+  @Links(() => Equipment, { object: 'equipment', link: EQUIPMENT }) declare equipmentIds: number[];
+  @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
+  @Text({ label: 'Author', max: 50, null: true, blank: true }) declare licenseAuthor: string | null;
+  @Ref(() => Variation, { label: 'Variation', rest: 'variations', help: 'The group of exercises that vary each other.', null: true })
+  declare variationId: number | null;
+  @Children(() => Exercise, 'exerciseBaseId', { help: 'The translations, pending ones included.' }) declare translations: Exercise[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', { help: 'Main image first.' }) declare images: ExerciseImage[];
+}
+
+export default crud(ExerciseBase);

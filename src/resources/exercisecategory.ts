@@ -1,0 +1,21 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+
+@Resource({
+  rest: 'exercisecategory',
+  position: 18,
+  dump: 'exercises.exercisecategory',
+  description: 'The part of the body that an exercise is for.',
+  plural: 'exerciseCategories',
+  ordering: ['name'],
+  filters: ['name'],
+  inMemory: true,
+})
+export class ExerciseCategory extends Model<ExerciseCategory> {
+  @Id() declare id: number;
+  @Text({ label: 'Name', max: 100 }) declare name: string;
+}
+
+export default crud(ExerciseCategory);

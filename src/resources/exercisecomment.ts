@@ -1,0 +1,28 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Ref, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Exercise } from './exercise';
+import { Language } from './language';
+
+@Resource({
+  rest: 'exercisecomment',
+  position: 20,
+  dump: 'exercises.exercisecomment',
+  description: 'A short hint on an exercise.',
+  ordering: ['id'],
+  filters: ['comment', 'exerciseId', { field: 'languageId', parse: 'unchecked' }],
+})
+export class ExerciseComment extends Model<ExerciseComment> {
+  @Id() declare id: number;
+  @Ref(() => Exercise, { label: 'Exercise', readOnly: true }) declare exerciseId: number;
+  @Text({ label: 'Comment', help: 'A comment about how to correctly do this exercise.', max: 200 }) declare comment: string;
+  @Ref(() => Language, {
+    label: 'Language of the exercise',
+    through: { table: 'exercise', via: 'exercise_id', column: 'language_id' },
+    hidden: true,
+  })
+  declare languageId: number;
+}
+
+export default crud(ExerciseComment);

@@ -1,0 +1,25 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Children, Id, Ref, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+import { IngredientUnit } from './ingredientunit';
+import { Language } from './language';
+
+@Resource({
+  rest: 'weightunit',
+  position: 23,
+  title: 'Weight Unit',
+  dump: 'nutrition.weightunit',
+  description: 'A household unit of ingredients, e.g. cup or slice.',
+  ordering: ['name'],
+  filters: ['languageId', 'name'],
+})
+export class HouseholdUnit extends Model<HouseholdUnit> {
+  @Id() declare id: number;
+  @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
+  @Text({ label: 'Name', max: 200 }) declare name: string;
+  @Children(() => IngredientUnit, 'unitId', { connection: true, help: 'The ingredients measured in it, and what it weighs of each.' })
+  declare ingredientUnits: IngredientUnit[];
+}
+
+export default crud(HouseholdUnit);

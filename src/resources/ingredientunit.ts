@@ -1,0 +1,30 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Decimal, Id, Ref, Whole } from '../core/fields';
+import { Resource } from '../core/resource';
+import { HouseholdUnit } from './householdunit';
+import { Ingredient } from './ingredient';
+
+const filters = ['amount', 'gram', 'ingredientId', 'unitId'];
+const title = 'Ingredient Weight Unit';
+
+@Resource({
+  rest: 'ingredientweightunit',
+  position: 24,
+  title,
+  dump: 'nutrition.ingredientweightunit',
+  description: 'What a household unit of an ingredient weighs.',
+  ordering: ['id'],
+  filters,
+  // The name that the public documentation uses.
+  views: { ingredienttoweightunit: { title, filters } },
+})
+export class IngredientUnit extends Model<IngredientUnit> {
+  @Id() declare id: number;
+  @Decimal({ label: 'Amount', help: 'Unit amount, e.g. "1 cup" or "1/2 spoon".', digits: 5, places: 2, default: '1' }) declare amount: string;
+  @Whole({ label: 'Amount in grams', min: -2147483648, max: 2147483647 }) declare gram: number;
+  @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
+  @Ref(() => HouseholdUnit, { label: 'Weight unit' }) declare unitId: number;
+}
+
+export default crud(IngredientUnit);

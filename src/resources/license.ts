@@ -1,0 +1,24 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Text, Url } from '../core/fields';
+import { Resource } from '../core/resource';
+
+@Resource({
+  rest: 'license',
+  position: 12,
+  dump: 'core.license',
+  description: 'A licence of texts and images.',
+  ordering: ['fullName'],
+  filters: ['fullName', 'shortName', 'url'],
+  inMemory: true,
+})
+export class License extends Model<License> {
+  @Id() declare id: number;
+  @Text({ label: 'Full name', help: 'If a licence has been localized, e.g. the Creative Commons licences, the language too.', max: 60 })
+  declare fullName: string;
+  @Text({ label: 'Short name, e.g. CC-BY-SA 3', max: 15 }) declare shortName: string;
+  @Url({ label: 'Link', help: 'Link to the text of the licence or to other information.', max: 200, null: true, blank: true })
+  declare url: string | null;
+}
+
+export default crud(License);

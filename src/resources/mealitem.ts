@@ -1,0 +1,29 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Decimal, Id, Owner, Ref, Whole } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Ingredient } from './ingredient';
+import { IngredientUnit } from './ingredientunit';
+import { Meal } from './meal';
+import { User } from './user';
+
+@Resource({
+  rest: 'mealitem',
+  position: 27,
+  dump: 'nutrition.mealitem',
+  description: 'An ingredient of a meal and how much of it.',
+  owned: true,
+  ordering: ['id'],
+  filters: ['amount', 'ingredientId', 'mealId', 'order', 'weightUnitId'],
+})
+export class MealItem extends Model<MealItem> {
+  @Id() declare id: number;
+  @Ref(() => Meal, { label: 'Nutrition plan' }) declare mealId: number;
+  @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
+  @Ref(() => IngredientUnit, { label: 'Weight unit', help: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
+  @Whole({ label: 'Order', help: 'Place in the meal.', default: 1, readOnly: 'rest' }) declare order: number;
+  @Decimal({ label: 'Amount', help: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
+  @Owner(() => User, { hidden: true }) declare userId: number;
+}
+
+export default crud(MealItem);

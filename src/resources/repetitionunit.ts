@@ -1,0 +1,20 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+
+@Resource({
+  rest: 'setting-repetitionunit',
+  position: 13,
+  dump: 'core.repetitionunit',
+  description: 'What the repetitions of a setting count, e.g. repetitions, seconds or miles.',
+  ordering: ['name'],
+  filters: ['name'],
+  inMemory: true,
+})
+export class RepetitionUnit extends Model<RepetitionUnit> {
+  @Id() declare id: number;
+  @Text({ label: 'Name', max: 100 }) declare name: string;
+}
+
+export default crud(RepetitionUnit);

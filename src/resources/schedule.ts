@@ -1,0 +1,36 @@
+import { Op } from 'sequelize';
+import { Model } from 'sequelize-typescript';
+import { ownership } from '../core/access';
+import { crud } from '../core/crud';
+import { Children, Day, defaults, Flag, Id, Owner, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+import { ScheduleStep } from './schedulestep';
+import { User } from './user';
+
+@Resource({
+  rest: 'schedule',
+  position: 4,
+  dump: 'manager.schedule',
+  description: 'Workouts one after the other, each for some weeks. A user has one active schedule at most.',
+  owned: true,
+  ordering: ['id'],
+  filters: ['isActive', 'isLoop', 'startDate', 'name'],
+})
+export class Schedule extends Model<Schedule> {
+  @Id() declare id: number;
+  @Text({ label: 'Name', help: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
+  @Day({ label: 'Start date', default: defaults.today }) declare startDate: string;
+  @Flag({ label: 'Schedule active', help: 'Whether this is the schedule that you follow now; the others stop being it.', default: true })
+  declare isActive: boolean;
+  @Flag({ label: 'Is a loop', help: 'Whether to start over when the last workout is done.', default: false }) declare isLoop: boolean;
+  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Children(() => ScheduleStep, 'scheduleId', { help: 'Its steps, in their order.' }) declare steps: ScheduleStep[];
+}
+
+export default crud(Schedule, {
+  async after(id, values, context, transaction) {
+    if (values.isActive !== true) return;
+    const where = { ...ownership(Schedule, context), id: { [Op.ne]: id }, isActive: true };
+    await Schedule.update({ isActive: false } as any, { where: where as any, transaction, ...context.session.counted });
+  },
+});

@@ -1,0 +1,27 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Owner, Ref, Whole } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Schedule } from './schedule';
+import { User } from './user';
+import { Workout } from './workout';
+
+@Resource({
+  rest: 'schedulestep',
+  position: 3,
+  dump: 'manager.schedulestep',
+  description: 'A workout in a schedule, and for how many weeks.',
+  owned: true,
+  ordering: ['order'],
+  filters: ['scheduleId', 'workoutId', 'duration', 'order'],
+})
+export class ScheduleStep extends Model<ScheduleStep> {
+  @Id() declare id: number;
+  @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
+  @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
+  @Whole({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
+  @Whole({ label: 'Order', help: 'Place in the schedule.', default: 1, hidden: true }) declare order: number;
+  @Owner(() => User, { hidden: true }) declare userId: number;
+}
+
+export default crud(ScheduleStep);

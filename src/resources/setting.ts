@@ -1,0 +1,35 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Choose, Decimal, Id, Owner, Ref, Text, Whole } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Exercise } from './exercise';
+import { RepetitionUnit } from './repetitionunit';
+import { RIR } from './rir';
+import { User } from './user';
+import { WeightUnit } from './weightunit';
+import { WorkoutSet } from './workoutset';
+
+@Resource({
+  rest: 'setting',
+  position: 7,
+  dump: 'manager.setting',
+  description: 'How an exercise is done in a set: repetitions, weight, repetitions in reserve.',
+  owned: true,
+  ordering: ['order', 'id'],
+  filters: ['exerciseId', 'order', 'reps', 'weight', 'setId'],
+})
+export class Setting extends Model<Setting> {
+  @Id() declare id: number;
+  @Ref(() => WorkoutSet, { label: 'Sets' }) declare setId: number;
+  @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
+  @Whole({ label: 'Reps', min: 0, max: 600 }) declare reps: number;
+  @Decimal({ label: 'Weight', digits: 6, places: 2, min: 0, max: 1500, null: true }) declare weight: string | null;
+  @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
+  @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
+  @Whole({ label: 'Order', min: -2147483648, max: 2147483647, default: 1, restIgnoredOnCreate: true }) declare order: number;
+  @Text({ label: 'Comment', max: 100, blank: true }) declare comment: string;
+  @Owner(() => User, { hidden: true }) declare userId: number;
+}
+
+export default crud(Setting);

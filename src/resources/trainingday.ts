@@ -1,0 +1,36 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Children, Id, Links, Owner, Ref, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+import { DayOfWeek } from './dayofweek';
+import { User } from './user';
+import { Workout } from './workout';
+import { WorkoutSet } from './workoutset';
+
+@Resource({
+  rest: 'day',
+  position: 5,
+  title: 'Day',
+  dump: 'manager.day',
+  description: 'A day of a workout: the days of the week on which it is trained, and its sets.',
+  owned: true,
+  ordering: ['id'],
+  filters: ['description', 'workoutId', { field: 'weekdayIds', parse: 'ids' }],
+})
+export class TrainingDay extends Model<TrainingDay> {
+  @Id() declare id: number;
+  @Ref(() => Workout, { label: 'Workout', rest: 'training' }) declare workoutId: number;
+  @Text({ label: 'Description', help: 'What is done on this day, e.g. "Pull day" or "Chest".', max: 100 }) declare description: string;
+  @Links(() => DayOfWeek, {
+    label: 'Day',
+    rest: 'day',
+    help: 'Ids of the days of the week, at least one.',
+    object: 'weekdays',
+    link: { table: 'training_day_weekday', own: 'training_day_id', other: 'day_of_week_id' },
+  })
+  declare weekdayIds: number[];
+  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Children(() => WorkoutSet, 'trainingDayId', { help: 'Its sets, in their order.' }) declare sets: WorkoutSet[];
+}
+
+export default crud(TrainingDay);

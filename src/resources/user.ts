@@ -1,0 +1,85 @@
+import { Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Column, DataType, Model } from 'sequelize-typescript';
+import type { Context } from '../core/context';
+import { crud, readOne } from '../core/crud';
+import { Children, defaults, Flag, Id, Moment, Text } from '../core/fields';
+import { loadChildren } from '../core/loaders';
+import { Needs } from '../core/plan';
+import { Resource } from '../core/resource';
+import { DiaryEntry } from './diaryentry';
+import { Meal } from './meal';
+import { MealItem } from './mealitem';
+import { NutritionPlan } from './nutritionplan';
+import { Schedule } from './schedule';
+import { ScheduleStep } from './schedulestep';
+import { Setting } from './setting';
+import { TrainingDay } from './trainingday';
+import { UserProfile } from './userprofile';
+import { WeightEntry } from './weightentry';
+import { Workout } from './workout';
+import { WorkoutLog } from './workoutlog';
+import { WorkoutSession } from './workoutsession';
+import { WorkoutSet } from './workoutset';
+
+const all = { connection: true } as const;
+
+@Resource({
+  table: 'user_account',
+  description: 'A person who signs in, and everything that is theirs. Everybody sees only themselves.',
+  dump: 'auth.user',
+  owned: true,
+  owner: 'id',
+  queries: false,
+  writes: [],
+  ordering: ['id'],
+  unique: ['username'],
+})
+export class User extends Model<User> {
+  @Id() declare id: number;
+  @Text({ label: 'User name', max: 150 }) declare username: string;
+  @Text({ label: 'First name', max: 150, blank: true }) declare firstName: string;
+  @Text({ label: 'Last name', max: 150, blank: true }) declare lastName: string;
+  @Text({ label: 'E-mail address', max: 254, blank: true }) declare email: string;
+  @Flag({ label: 'Active', help: 'An inactive user cannot sign in.', default: true }) declare isActive: boolean;
+  @Flag({ label: 'Staff', default: false }) declare isStaff: boolean;
+  @Flag({ label: 'Superuser', help: 'What they contribute is accepted at once.', default: false }) declare isSuperuser: boolean;
+  @Moment({ label: 'Joined', default: defaults.now }) declare dateJoined: string;
+  @Moment({ label: 'Last login', null: true }) declare lastLogin: string | null;
+  /** A hash; never a field of any interface. */
+  @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
+
+  @Children(() => Workout, 'userId', all) declare workouts: Workout[];
+  @Children(() => TrainingDay, 'userId', all) declare trainingDays: TrainingDay[];
+  @Children(() => WorkoutSet, 'userId', all) declare workoutSets: WorkoutSet[];
+  @Children(() => Setting, 'userId', all) declare settings: Setting[];
+  @Children(() => WorkoutSession, 'userId', all) declare workoutSessions: WorkoutSession[];
+  @Children(() => WorkoutLog, 'userId', all) declare workoutLogs: WorkoutLog[];
+  @Children(() => Schedule, 'userId', all) declare schedules: Schedule[];
+  @Children(() => ScheduleStep, 'userId', all) declare scheduleSteps: ScheduleStep[];
+  @Children(() => NutritionPlan, 'userId', all) declare nutritionPlans: NutritionPlan[];
+  @Children(() => Meal, 'userId', all) declare meals: Meal[];
+  @Children(() => MealItem, 'userId', all) declare mealItems: MealItem[];
+  @Children(() => DiaryEntry, 'userId', all) declare diaryEntries: DiaryEntry[];
+  @Children(() => WeightEntry, 'userId', all) declare weightEntries: WeightEntry[];
+}
+
+@Resolver(() => User)
+export default class UserResolver extends crud(User) {
+  @Query(() => User, { nullable: true, description: 'The signed-in user; null for anonymous requests.' })
+  viewer(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return context.viewer && readOne(User, context.viewer.id, context, info);
+  }
+
+  @FieldResolver(() => String, { description: 'First and last name, or the user name if neither is given.' })
+  @Needs(() => User, 'firstName', 'lastName', 'username')
+  name(@Root() user: any): string {
+    return `${user.firstName} ${user.lastName}`.trim() || user.username;
+  }
+
+  @FieldResolver(() => UserProfile, { nullable: true, description: 'Preferences and body facts.' })
+  @Needs(() => User, 'id')
+  async profile(@Root() user: any, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return (await loadChildren(UserProfile, 'userId', [], user.id, context, info))[0] ?? null;
+  }
+}

@@ -1,0 +1,110 @@
+import { DateTime } from 'luxon';
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Choose, Day, Flag, Id, Owner, Ref, Whole } from '../core/fields';
+import { Resource } from '../core/resource';
+import type { Choice } from '../extensions';
+import { Language } from './language';
+import { User } from './user';
+
+const INTENSITY: readonly Choice[] = [
+  { value: '1', label: 'Low' },
+  { value: '2', label: 'Medium' },
+  { value: '3', label: 'High' },
+];
+const AGE = { min: 10, max: 100 } as const;
+
+/** Whole years from a day of birth to now. */
+const ageOf = (birthdate: string) => Math.floor(DateTime.now().diff(DateTime.fromISO(birthdate), 'years').years);
+
+const validBirthdate = (value: unknown) => {
+  const age = ageOf(String(value));
+  return age < AGE.min || age > AGE.max ? [`${String(value)} is not a valid birthdate`] : [];
+};
+
+@Resource({
+  rest: 'userprofile',
+  position: 9,
+  dump: 'core.userprofile',
+  description: 'The preferences and body facts of a user. Each user has one.',
+  owned: true,
+  ordering: ['id'],
+  unique: ['userId'],
+  writes: ['update'],
+  routes: 'all',
+  permits: ['PATCH'],
+})
+export class UserProfile extends Model<UserProfile> {
+  @Id() declare id: number;
+  @Owner(() => User) declare userId: number;
+  @Whole({ label: 'Gym', null: true, readOnly: true }) declare gym: number | null;
+  @Flag({ label: 'Is temporary', readOnly: true, default: false }) declare isTemporary: boolean;
+  @Flag({ label: 'Show exercise comments', help: 'Show the hints on exercises in the workout view.', default: true }) declare showComments: boolean;
+  @Flag({ label: 'Also use ingredients in English', help: 'Also show ingredients in English while making a nutrition plan.', default: true })
+  declare showEnglishIngredients: boolean;
+  @Flag({ label: 'Activate workout reminders', help: 'Whether to be reminded when a workout is about to end.', default: false })
+  declare workoutReminderActive: boolean;
+  @Whole({ label: 'Remind before expiration', help: 'How many days before.', min: 1, max: 30, default: 14 }) declare workoutReminder: number;
+  @Whole({ label: 'Default duration of workouts', help: 'In weeks, for workouts outside schedules.', min: 1, max: 30, default: 12 })
+  declare workoutDuration: number;
+  @Day({ label: 'Last workout notification', help: 'When the last reminder was sent.', null: true, readOnly: true })
+  declare lastWorkoutNotification: string | null;
+  @Ref(() => Language, { label: 'Notification language', help: 'Language of mails, e.g. reminders.', default: 2 })
+  declare notificationLanguageId: number;
+  @Flag({ label: 'Use pauses in workout timer', help: 'Whether to use timed pauses between exercises.', default: true }) declare timerActive: boolean;
+  @Whole({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
+  declare timerPause: number;
+  @Whole({ label: 'Age', ...AGE, null: true }) declare age: number | null;
+  @Day({ label: 'Date of Birth', null: true, check: validBirthdate }) declare birthdate: string | null;
+  @Whole({ label: 'Height (cm)', min: 140, max: 230, null: true }) declare height: number | null;
+  @Choose({
+    label: 'Gender',
+    choices: [
+      { value: '1', label: 'Male' },
+      { value: '2', label: 'Female' },
+    ],
+    null: true,
+    default: '1',
+    max: 1,
+  })
+  declare gender: string | null;
+  @Whole({ label: 'Hours of sleep', help: 'The average hours of sleep per day.', min: 4, max: 10, null: true, default: 7 })
+  declare sleepHours: number | null;
+  @Whole({ label: 'Work', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare workHours: number | null;
+  @Choose({ label: 'Physical intensity', help: 'Of the work.', choices: INTENSITY, null: true, default: '1', max: 1 })
+  declare workIntensity: string | null;
+  @Whole({ label: 'Sport', help: 'Average hours per week.', min: 1, max: 30, null: true, default: 3 }) declare sportHours: number | null;
+  @Choose({ label: 'Physical intensity', help: 'Of the sport.', choices: INTENSITY, null: true, default: '2', max: 1 })
+  declare sportIntensity: string | null;
+  @Whole({ label: 'Free time', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare freetimeHours: number | null;
+  @Choose({ label: 'Physical intensity', help: 'Of the free time.', choices: INTENSITY, null: true, default: '1', max: 1 })
+  declare freetimeIntensity: string | null;
+  @Whole({ label: 'Total daily calories', help: 'In kcal; used by nutrition plans with a goal.', min: 1500, max: 5000, null: true, default: 2500 })
+  declare calories: number | null;
+  @Choose({
+    label: 'Weight unit',
+    help: 'kg or lb; plan totals and diary sums follow it.',
+    choices: [
+      { value: 'kg', label: 'Metric (kilogram)' },
+      { value: 'lb', label: 'Imperial (pound)' },
+    ],
+    default: 'kg',
+    max: 2,
+  })
+  declare weightUnit: string;
+  @Flag({ label: 'Allow external access', help: 'Whether others may see your pages by their links.', default: false }) declare roAccess: boolean;
+  @Whole({ label: 'Automatic reminders for weight entries', help: 'Days without an entry before a reminder; 0: none.', min: 0, max: 30, default: 0 })
+  declare numDaysWeightReminder: number;
+  @Whole({ label: 'Added by', help: 'Id of the user whose program made the account.', null: true, readOnly: true, hidden: true })
+  declare addedBy: number | null;
+  @Flag({ label: 'May add users', default: false, readOnly: true, hidden: true }) declare canAddUser: boolean;
+}
+
+export default crud(UserProfile, {
+  async before(values, context, transaction, id) {
+    if (!values.birthdate || values.age != null) return;
+    if (values.age === null) return void (values.age = ageOf(String(values.birthdate)));
+    const row = await UserProfile.findOne({ where: { id: id! } as any, attributes: ['age'], transaction, ...context.session.counted });
+    if (row?.get('age') == null) values.age = ageOf(String(values.birthdate));
+  },
+});

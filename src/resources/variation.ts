@@ -1,0 +1,13 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Children, Id } from '../core/fields';
+import { Resource } from '../core/resource';
+import { ExerciseBase } from './exercisebase';
+
+@Resource({ dump: 'exercises.variation', description: 'A group of exercises that vary each other.', ordering: ['id'] })
+export class Variation extends Model<Variation> {
+  @Id() declare id: number;
+  @Children(() => ExerciseBase, 'variationId', { help: 'The exercises of the group.' }) declare exerciseBases: ExerciseBase[];
+}
+
+export default crud(Variation);

@@ -1,0 +1,25 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Day, Decimal, Id, Owner } from '../core/fields';
+import { Resource } from '../core/resource';
+import { User } from './user';
+
+@Resource({
+  rest: 'weightentry',
+  position: 28,
+  dump: 'weight.weightentry',
+  description: 'The body weight of a user on one day, in the unit that the user prefers.',
+  plural: 'weightEntries',
+  owned: true,
+  ordering: ['date'],
+  unique: ['date', 'userId'],
+  filters: ['date', 'weight'],
+})
+export class WeightEntry extends Model<WeightEntry> {
+  @Id() declare id: number;
+  @Day({ label: 'Date' }) declare date: string;
+  @Decimal({ label: 'Weight', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
+  @Owner(() => User) declare userId: number;
+}
+
+export default crud(WeightEntry);

@@ -1,0 +1,20 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Id, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+
+@Resource({
+  rest: 'setting-weightunit',
+  position: 14,
+  dump: 'core.weightunit',
+  description: 'The unit of a training weight, e.g. kg, lb or plates.',
+  ordering: ['name'],
+  filters: ['name'],
+  inMemory: true,
+})
+export class WeightUnit extends Model<WeightUnit> {
+  @Id() declare id: number;
+  @Text({ label: 'Name', max: 100 }) declare name: string;
+}
+
+export default crud(WeightUnit);

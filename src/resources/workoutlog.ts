@@ -1,0 +1,34 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Choose, Day, Decimal, Id, Owner, Ref, Whole } from '../core/fields';
+import { Resource } from '../core/resource';
+import { Exercise } from './exercise';
+import { RepetitionUnit } from './repetitionunit';
+import { RIR } from './rir';
+import { User } from './user';
+import { WeightUnit } from './weightunit';
+import { Workout } from './workout';
+
+@Resource({
+  rest: 'workoutlog',
+  position: 8,
+  dump: 'manager.workoutlog',
+  description: 'One set of an exercise as it was done.',
+  owned: true,
+  ordering: ['date', 'reps'],
+  filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
+})
+export class WorkoutLog extends Model<WorkoutLog> {
+  @Id() declare id: number;
+  @Whole({ label: 'Repetitions', min: 0, max: 2147483647 }) declare reps: number;
+  @Decimal({ label: 'Weight', digits: 5, places: 2, min: 0 }) declare weight: string;
+  @Day({ label: 'Date' }) declare date: string;
+  @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
+  @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
+  @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
+  @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
+  @Owner(() => User, { hidden: true }) declare userId: number;
+}
+
+export default crud(WorkoutLog);

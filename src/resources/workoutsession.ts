@@ -1,0 +1,41 @@
+import { Model } from 'sequelize-typescript';
+import { crud } from '../core/crud';
+import { Choose, Clock, Day, Id, Owner, Ref, Text } from '../core/fields';
+import { Resource } from '../core/resource';
+import { User } from './user';
+import { Workout } from './workout';
+
+@Resource({
+  rest: 'workoutsession',
+  position: 2,
+  dump: 'manager.workoutsession',
+  description: 'A day on which a workout was trained, and how it went.',
+  owned: true,
+  ordering: ['date'],
+  unique: ['date', 'userId'],
+  filters: ['date', 'workoutId', 'notes', 'impression', 'timeStart', 'timeEnd'],
+})
+export class WorkoutSession extends Model<WorkoutSession> {
+  @Id() declare id: number;
+  @Owner(() => User) declare userId: number;
+  @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
+  @Day({ label: 'Date' }) declare date: string;
+  @Text({ label: 'Notes', help: 'Any notes you might want to save about this workout session.', null: true, blank: true })
+  declare notes: string | null;
+  @Choose({
+    label: 'General impression',
+    help: 'Your impression about this workout session: did you exercise as well as you could?',
+    choices: [
+      { value: '1', label: 'Bad' },
+      { value: '2', label: 'Neutral' },
+      { value: '3', label: 'Good' },
+    ],
+    default: '2',
+    max: 2,
+  })
+  declare impression: string;
+  @Clock({ label: 'Start time', null: true }) declare timeStart: string | null;
+  @Clock({ label: 'Finish time', null: true }) declare timeEnd: string | null;
+}
+
+export default crud(WorkoutSession);

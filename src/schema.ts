@@ -1,0 +1,36 @@
+/** Every file of resources/: its model and its resolver; the GraphQL schema built of them. */
+import 'reflect-metadata';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
+import { Model, type ModelCtor } from 'sequelize-typescript';
+import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { AuthResolver } from './auth/resolver';
+import { completeConnections } from './core/crud';
+import { RootResolver } from './core/root';
+
+type Loaded = Record<string, unknown>;
+
+const folder = join(__dirname, 'resources');
+const files = readdirSync(folder)
+  .map((file) => file.replace(/\.(ts|js)$/, ''))
+  .filter((file) => !/\.|^_/.test(file))
+  .sort();
+
+// Resources refer to each other inside thunks only, so any order of loading is right.
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are found at start, not named here
+const modules = [...new Set(files)].map((file) => require(join(folder, file)) as Loaded);
+
+export const models = modules
+  .flatMap((module) => Object.values(module))
+  .filter((value): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model);
+
+const resolvers = [...modules.map((module) => module.default).filter(Boolean), RootResolver, AuthResolver] as unknown as NonEmptyArray<new () => object>;
+
+export function buildGraphQLSchema(): GraphQLSchema {
+  completeConnections();
+  return buildSchemaSync({ resolvers, validate: false });
+}
+
+/** As committed in schema.graphql. */
+export const printed = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`;
