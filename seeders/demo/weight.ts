@@ -1,0 +1,41 @@
+import { addDays, weekday } from '../dates';
+import { Random } from '../random';
+import type { RowList } from '../row';
+
+const DAYS = 365;
+const GAP = 0.05;
+
+/** Day of the year (counted from the first entry) and the trend in kg; the weight between two points is interpolated. */
+const TREND: [number, number][] = [
+  [0, 84.6],
+  [60, 86.1],
+  [100, 86.4],
+  [210, 81.2],
+  [250, 81.5],
+  [364, 77.8],
+];
+
+function trend(day: number): number {
+  let [fromDay, fromWeight] = TREND[0] ?? [0, 0];
+  for (const [toDay, toWeight] of TREND) {
+    if (day <= toDay && toDay > fromDay) return fromWeight + ((toWeight - fromWeight) * (day - fromDay)) / (toDay - fromDay);
+    [fromDay, fromWeight] = [toDay, toWeight];
+  }
+  return fromWeight;
+}
+
+/** A year of body weight: up for three months, down in two stretches, with the usual noise of water and weekends. */
+export function addWeights(list: RowList, today: string, user: number): void {
+  const random = new Random(365);
+  let drift = 0;
+  for (let day = 0; day < DAYS; day++) {
+    const date = addDays(today, day + 1 - DAYS);
+    // Water comes and goes over several days, so each day keeps a part of the deviation of the day before.
+    drift = drift * 0.6 + random.noise() * 0.22;
+    const afterWeekend = weekday(date) === 1 ? 0.35 : weekday(date) === 7 ? 0.2 : 0;
+    const forgotten = random.chance(GAP) && day > 0 && day < DAYS - 1;
+    // A scale shows steps of 100 g.
+    const weight = Math.round((trend(day) + drift + afterWeekend) * 10) / 10;
+    if (!forgotten) list.add('weight.weightentry', { date, weight: weight.toFixed(2), user });
+  }
+}

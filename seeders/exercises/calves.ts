@@ -1,0 +1,65 @@
+import type { ExerciseEntry } from './entry';
+
+export const calves: ExerciseEntry[] = [
+  {
+    name: 'Standing Calf Raise',
+    category: 'Calves',
+    main: ['calves'],
+    second: ['soleus'],
+    group: 'calf raise',
+    text: 'Stand with the balls of the feet on the edge of the platform and straight but not locked knees. Sink the heels below the edge, wait for a second to take out the bounce, and rise as high as possible over the big toe.',
+    cues: ['Pause at the bottom and at the top'],
+    de: {
+      name: 'Wadenheben stehend',
+      text: 'Stelle die Fußballen auf die Kante der Plattform, die Knie gestreckt, aber nicht durchgedrückt. Senke die Fersen unter die Kante, warte eine Sekunde, um den Schwung herauszunehmen, und drücke dich über den großen Zeh so hoch wie möglich.',
+      cues: ['Unten und oben kurz halten'],
+    },
+  },
+  {
+    name: 'Seated Calf Raise',
+    category: 'Calves',
+    main: ['soleus'],
+    second: ['calves'],
+    group: 'calf raise',
+    text: 'Sit with the pad on the lower thighs and the knees at a right angle; the bent knee takes the gastrocnemius out and leaves the soleus to work. Use a full stretch and fifteen or more repetitions.',
+    de: {
+      name: 'Wadenheben sitzend',
+      text: 'Setze dich mit dem Polster auf den unteren Oberschenkeln und rechtwinklig gebeugten Knien hin. Durch das gebeugte Knie arbeitet vor allem der Schollenmuskel. Nutze die volle Dehnung und mache fünfzehn oder mehr Wiederholungen.',
+    },
+  },
+  {
+    name: 'Single-Leg Calf Raise',
+    category: 'Calves',
+    main: ['calves'],
+    second: ['soleus'],
+    gear: ['dumbbell'],
+    group: 'calf raise',
+    text: 'Stand on one foot on a step, hold on to something with one hand and a dumbbell with the other. Lower the heel for two seconds, rise without tilting outwards, and do the same number on both sides.',
+    cues: ['Begin with the weaker side'],
+  },
+  {
+    name: 'Leg Press Calf Raise',
+    category: 'Calves',
+    main: ['calves'],
+    second: ['soleus'],
+    group: 'calf raise',
+    text: 'In the leg press put only the balls of the feet on the lower edge of the plate and keep the knees almost straight. Leave the safety catches in place, let the toes come back towards you and press the plate away with the ankles.',
+  },
+  {
+    name: 'Donkey Calf Raise',
+    category: 'Calves',
+    main: ['calves'],
+    gear: ['bodyweight'],
+    group: 'calf raise',
+    text: 'Bend forward at the hips with the forearms on a support and the balls of the feet on a block. The bent hip lengthens the calf, so let the heels drop far and rise smoothly.',
+  },
+  {
+    name: 'Jump Rope',
+    category: 'Calves',
+    main: ['calves', 'soleus'],
+    second: ['quads'],
+    gear: ['bodyweight'],
+    text: 'Turn the rope from the wrists with the elbows near the body and hop just high enough for it to pass. Land on the balls of the feet with soft knees and find a rhythm you can keep for minutes.',
+    cues: ['Small jumps, quiet landings'],
+  },
+];

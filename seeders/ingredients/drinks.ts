@@ -1,0 +1,31 @@
+import type { IngredientEntry } from './entry';
+
+/** Drinks and things one buys ready to eat. */
+export const drinks: IngredientEntry[] = [
+  ['Almond drink, unsweetened', 15, 0.5, 0.2, 0.1, 1.2, 0.1, 0.3, 0.05, { glass: 200, cup: 240 }],
+  ['Apple juice', 45, 0.1, 11.0, 10.5, 0.1, 0.01, 0.2, 0.002, { glass: 200 }],
+  ['Apple juice with sparkling water', 26, 0.1, 6.3, 6.0, 0, 0, 0.1, 0.006, { glass: 300, bottle: 500 }],
+  ['Beer, lager', 42, 0.5, 3.1, 0.2, 0, 0, 0, 0.004, { glass: 300, bottle: 500 }, 'alcohol'],
+  ['Beer, alcohol-free', 25, 0.4, 5.6, 2.4, 0, 0, 0, 0.004, { bottle: 500 }],
+  ['Cappuccino with milk', 33, 1.9, 2.8, 2.8, 1.6, 1.0, 0, 0.03, { cup: 180 }],
+  ['Coffee, black', 2, 0.3, 0.2, 0, 0, 0, 0, 0.002, { cup: 150 }],
+  ['Cola', 42, 0, 10.6, 10.6, 0, 0, 0, 0.004, { glass: 250, can: 330 }],
+  ['Hot chocolate with milk', 79, 3.4, 10.5, 10.0, 2.5, 1.6, 0.6, 0.05, { cup: 200 }],
+  ['Iced tea, sweetened', 28, 0, 6.9, 6.8, 0, 0, 0, 0.004, { glass: 250, bottle: 500 }],
+  ['Multivitamin juice', 49, 0.4, 11.3, 10.8, 0.1, 0.01, 0.3, 0.004, { glass: 200 }],
+  ['Oat drink', 45, 0.8, 7.2, 4.5, 1.4, 0.2, 0.8, 0.04, { glass: 200, cup: 240 }],
+  ['Orange juice', 44, 0.7, 9.6, 8.8, 0.2, 0.02, 0.3, 0.001, { glass: 200 }],
+  ['Soy drink, unsweetened', 34, 3.3, 0.5, 0.3, 2.0, 0.3, 0.6, 0.04, { glass: 200, cup: 240 }],
+  ['Sports drink', 25, 0, 6.2, 5.8, 0, 0, 0, 0.05, { bottle: 500 }],
+  ['Tomato juice', 17, 0.8, 3.0, 2.9, 0.1, 0.01, 0.6, 0.22, { glass: 200 }],
+  ['Water', 0, 0, 0, 0, 0, 0, 0, 0.002, { glass: 250, bottle: 500 }],
+  ['Wine, red', 84, 0.1, 2.6, 0.6, 0, 0, 0, 0.004, { glass: 125 }, 'alcohol'],
+  ['Wine, white, dry', 79, 0.1, 1.4, 0.5, 0, 0, 0, 0.005, { glass: 125 }, 'alcohol'],
+  ['Bolognese sauce', 96, 6.0, 5.0, 3.8, 5.6, 2.0, 1.2, 0.35, { portion: 150 }],
+  ['Chips, oven-baked', 194, 3.0, 31.0, 0.6, 6.0, 0.7, 3.2, 0.06, { portion: 150 }],
+  ['Falafel', 287, 11.5, 24.0, 2.0, 15.5, 1.8, 7.0, 0.5, { piece: 20 }],
+  ['Lentil soup', 70, 4.4, 8.8, 1.2, 1.5, 0.4, 2.4, 0.33, { cup: 250, portion: 350 }],
+  ['Pizza Margherita', 236, 10.0, 30.0, 3.0, 8.2, 4.0, 2.1, 0.5, { slice: 50, piece: 350 }],
+  ['Protein bar, chocolate', 363, 33.0, 30.0, 4.0, 12.0, 6.0, 6.0, 0.2, { piece: 50 }],
+  ['Vegetable soup', 32, 1.2, 4.5, 1.8, 0.8, 0.15, 1.4, 0.34, { cup: 250, portion: 350 }],
+];
