@@ -149,6 +149,8 @@ async function bundle() {
     splitting: true,
     jsx: 'automatic',
     define: { PLAYGROUND_WORKERS: JSON.stringify(Object.fromEntries(addresses)), 'process.env.NODE_ENV': '"production"' },
+    // These two names lead to the UMD files, whose exports a split bundle loses: the prettify button would fail.
+    alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
     // Only for subscriptions over a web socket, which we don't have.
     external: ['graphql-ws'],
     plugins: [{ name: 'css-once', setup: skipMonacoStyles }],
