@@ -126,7 +126,7 @@ async function bundle() {
     minify: true,
     write: false,
     metafile: true,
-    logLevel: 'error',
+    logLevel: 'silent',
     target: 'es2022',
     outdir: 'dist/playground/assets',
     // Names with a hash of the content: browsers may keep the files for ever.
