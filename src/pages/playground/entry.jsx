@@ -1,0 +1,79 @@
+/** The playground in the browser: GraphiQL over our own `/graphql`, from our own bundle. `scripts/build.mjs` compiles this file. */
+/* global document, localStorage, location, PLAYGROUND_WORKERS */
+import { createGraphiQLFetcher } from '@graphiql/toolkit';
+import { GraphiQL } from 'graphiql';
+import 'graphiql/style.css';
+import { createRoot } from 'react-dom/client';
+
+// The build replaces PLAYGROUND_WORKERS with the addresses of the compiled workers, whose names carry a hash of their content.
+globalThis.MonacoEnvironment = {
+  getWorker: (_id, label) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label }),
+};
+
+const welcome = `# Fitgraph: fitness and nutrition data.
+#
+# Exercises, ingredients and the like are open
+# to everyone. For your own data put your API
+# key into the "Headers" pane below:
+#
+#   {"Authorization": "Token <key>"}
+#
+# It is not stored: this page forgets it when
+# you leave. Ctrl-Enter runs the query.
+
+{
+  exercises(first: 5) {
+    totalCount
+    nodes {
+      id
+      name
+    }
+  }
+}
+`;
+
+/**
+ * localStorage without any headers. `shouldPersistHeaders` alone is not enough: the history of queries would still write them, and so
+ * leave API keys on a shared computer.
+ */
+const storage = {
+  getItem: (key) => localStorage.getItem(key),
+  setItem: (key, value) => localStorage.setItem(key, withoutHeaders(value)),
+  removeItem: (key) => localStorage.removeItem(key),
+  clear: () => keys().forEach((key) => localStorage.removeItem(key)),
+  get length() {
+    return keys().length;
+  },
+};
+
+/** GraphiQL's own keys; the other pages of this origin keep theirs. */
+function keys() {
+  return Object.keys(localStorage).filter((key) => key.startsWith('graphiql:'));
+}
+
+function withoutHeaders(value) {
+  try {
+    return JSON.stringify(JSON.parse(value, (key, part) => (key === 'headers' ? null : part)));
+  } catch {
+    // Not JSON: a plain setting, such as the theme.
+    return value;
+  }
+}
+
+const asked = new URL(location.href).searchParams;
+
+createRoot(document.getElementById('playground')).render(
+  <GraphiQL
+    fetcher={createGraphiQLFetcher({ url: '/graphql' })}
+    defaultQuery={welcome}
+    // Undefined, not '' or null: only then GraphiQL goes on with what the visitor had in its tabs last time.
+    initialQuery={asked.get('query') ?? undefined}
+    initialVariables={asked.get('variables') ?? undefined}
+    isHeadersEditorEnabled
+    defaultEditorToolsVisibility={asked.has('variables') ? 'variables' : 'headers'}
+    shouldPersistHeaders={false}
+    storage={storage}
+  >
+    <GraphiQL.Logo>Fitgraph</GraphiQL.Logo>
+  </GraphiQL>,
+);

@@ -1,0 +1,95 @@
+/** `GET /playground`: GraphiQL in the browser, served whole from here. The page may load nothing from any other origin. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+
+/** What `scripts/build.mjs` leaves beside the assets: the file names, which carry a hash of their content. */
+interface Manifest {
+  script: string;
+  style: string;
+}
+
+// Under jest this file runs as it is, three folders below the project; compiled, three folders below dist.
+const project = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
+const built = join(project, 'dist', 'playground');
+
+/** Monaco, the editor inside GraphiQL, sets inline styles, carries its fonts and pictures as `data:` and runs in workers. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self' blob:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Serves the page and its assets; `folder` holds the bundle. Without a bundle the page is a 503 that says how to build it. */
+export function playground(folder: string = built): Router {
+  const router = express.Router();
+  // The assets too: a worker obeys the policy of its own answer, not that of the page.
+  router.use('/playground', protect);
+  router.get('/playground', async (_req, res) => {
+    // Read anew each time, so that a build behind a running server shows at once.
+    const manifest = await readManifest(folder);
+    res.set('Cache-Control', 'no-cache').type('html');
+    if (manifest) res.send(page(manifest));
+    else res.status(503).send(missing);
+  });
+  router.use(
+    '/playground/assets',
+    express.static(join(folder, 'assets'), { immutable: true, maxAge: '1y', index: false, redirect: false, fallthrough: true }),
+  );
+  return router;
+}
+
+function protect(_req: Request, res: Response, next: NextFunction): void {
+  res.set({
+    'Content-Security-Policy': contentSecurityPolicy,
+    'X-Content-Type-Options': 'nosniff',
+    // The address may hold a query, which is nobody else's business.
+    'Referrer-Policy': 'no-referrer',
+  });
+  next();
+}
+
+async function readManifest(folder: string): Promise<Manifest | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function page({ script, style }: Manifest): string {
+  return document(`<link rel="stylesheet" href="/playground/assets/${style}">
+<style>html, body, #playground { height: 100%; margin: 0 }</style>
+<script type="module" src="/playground/assets/${script}"></script>
+</head>
+<body>
+<noscript>The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.</noscript>
+<div id="playground"></div>`);
+}
+
+const missing = document(`</head>
+<body>
+<h1>The playground is not built</h1>
+<p>Run <code>npm run build</code> in the folder of the project, then load this page again.</p>`);
+
+function document(content: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Playground – Fitgraph</title>
+<link rel="icon" href="data:,">
+${content}
+</body>
+</html>
+`;
+}
