@@ -117,21 +117,23 @@ async function dropShare({ place, seat, sentry }: Share): Promise<void> {
     // The server is gone already.
   }
   leave(seat);
-  if (others > 0) return;
-  // As the last one, wait: a container is torn down with its first process, and PostgreSQL should have ended cleanly by then.
+  // If that was the last one, wait for the end: a container is torn down with its first process, and PostgreSQL should have
+  // ended cleanly by then. The watchdog shows it by renaming the pipe; several may leave at once, so the count is a hint only.
   const began = Date.now();
-  while (findServer(place) && Date.now() - began < STOP_LIMIT) {
-    // Still under its name after this long: somebody has come in meanwhile, and the server goes on.
-    if (Date.now() - began > 500 && fs.existsSync(seat.path)) return;
-    await sleep(10);
+  while (fs.existsSync(seat.path)) {
+    if (Date.now() - began > (others > 0 ? 50 : 500)) return;
+    await sleep(5);
   }
+  while (findServer(place) && Date.now() - began < STOP_LIMIT) await sleep(10);
 }
 
 export async function openEmbedded(options: { dataDir: string; log?: Log }): Promise<Embedded> {
   const log = options.log ?? (() => {});
   findPackage();
   let share = await takeShare(options.dataDir, log);
+  let attempt: Promise<void> | undefined;
   let released: Promise<void> | undefined;
+  let dropped = false;
 
   /** Listens for the end of the server, without keeping this process from ending. */
   const watch = (): void => {
@@ -142,29 +144,39 @@ export async function openEmbedded(options: { dataDir: string; log?: Log }): Pro
     sentry.unref();
   };
 
+  const renew = async (): Promise<void> => {
+    const next = await takeShare(options.dataDir, log, share.host);
+    // Only now: our old seat may be the one that keeps a living server from stopping.
+    leave(share.seat);
+    share = next;
+    if (dropped) await dropShare(share);
+    else if (!released) watch();
+  };
+
   const recover = async (): Promise<void> => {
     log('The embedded database has stopped unexpectedly; bringing it back');
     for (let pause = 500; !released; pause = Math.min(pause * 2, 30_000)) {
       try {
-        const next = await takeShare(options.dataDir, log, share.host);
-        // Only now: our old seat may be the one that keeps a living server from stopping.
-        leave(share.seat);
-        share = next;
-        log(`The embedded database is back${next.joined ? '' : ', restarted by this process'}`);
-        if (released) await dropShare(share);
-        else watch();
-        return;
+        await (attempt = renew());
+        return log(`The embedded database is back${share.joined ? '' : ', restarted by this process'}`);
       } catch (error) {
         log(`The embedded database could not be restarted: ${(error as Error).message}`);
-        await sleep(pause, undefined, { ref: false });
       }
+      await sleep(pause, undefined, { ref: false });
     }
+  };
+
+  const release = async (): Promise<void> => {
+    // A share that is being renewed is given up afterwards, here or, if that takes too long, there.
+    await Promise.race([attempt?.catch(() => {}), sleep(STOP_LIMIT, undefined, { ref: false })]);
+    dropped = true;
+    await dropShare(share);
   };
 
   watch();
   return {
     connection: { host: share.host, port: PORT, user: USER, database: DATABASE },
     joined: share.joined,
-    release: () => (released ??= dropShare(share)),
+    release: () => (released ??= release()),
   };
 }

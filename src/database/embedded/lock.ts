@@ -11,6 +11,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makePipe, openReader, openWriter } from './pipe';
 
+/** From this age on (ms) an unread claim is a dead one. */
+const CLAIM_AGE = 60_000;
+
 function numbers(dir: string): number[] {
   return fs
     .readdirSync(dir)
@@ -44,6 +47,17 @@ function take(dir: string, claim: string): boolean {
   return false;
 }
 
+/** Removes the lower numbers, and the claims of processes that died with them; a fresh claim may not be read yet. */
+function clear(dir: string): void {
+  const last = highest(dir);
+  for (const number of numbers(dir)) if (number < last) fs.rmSync(path.join(dir, `lock.${number}`), { force: true });
+  for (const name of fs.readdirSync(dir).filter((entry) => entry.startsWith('claim-'))) {
+    const claim = path.join(dir, name);
+    const made = fs.statSync(claim, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - made > CLAIM_AGE && !isHeld(claim)) fs.rmSync(claim, { force: true });
+  }
+}
+
 /** Runs `work` while no other process (and no other call in this one) is inside for the same directory. */
 export async function withLock<T>(dir: string, patience: number, work: () => Promise<T>): Promise<T> {
   const claim = path.join(dir, `claim-${randomBytes(6).toString('hex')}`);
@@ -57,9 +71,7 @@ export async function withLock<T>(dir: string, patience: number, work: () => Pro
       if (Date.now() > giveUp) throw new Error(`another process has been starting the database in ${dir} for too long`);
       await sleep(15);
     }
-    // Older numbers are of no use, nor are the claims of processes that died before their turn.
-    const mine = highest(dir);
-    for (const number of numbers(dir)) if (number < mine) fs.rmSync(path.join(dir, `lock.${number}`), { force: true });
+    clear(dir);
     return await work();
   } finally {
     fs.rmSync(claim, { force: true });
