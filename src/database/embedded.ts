@@ -116,6 +116,7 @@ async function dropShare({ place, seat, sentry }: Share): Promise<void> {
   } catch {
     // The server is gone already.
   }
+  const server = findServer(place)?.pid;
   leave(seat);
   // If that was the last one, wait for the end: a container is torn down with its first process, and PostgreSQL should have
   // ended cleanly by then. The watchdog shows it by renaming the pipe; several may leave at once, so the count is a hint only.
@@ -124,7 +125,8 @@ async function dropShare({ place, seat, sentry }: Share): Promise<void> {
     if (Date.now() - began > (others > 0 ? 50 : 500)) return;
     await sleep(5);
   }
-  while (findServer(place) && Date.now() - began < STOP_LIMIT) await sleep(10);
+  // Not for a successor: somebody who found it stopping may have started the next one already.
+  while (server && findServer(place)?.pid === server && Date.now() - began < STOP_LIMIT) await sleep(10);
 }
 
 export async function openEmbedded(options: { dataDir: string; log?: Log }): Promise<Embedded> {
