@@ -1,0 +1,124 @@
+/**
+ * Where the embedded database lives, and as whom it runs.
+ *
+ * PostgreSQL refuses to run as root. Root therefore runs it as the owner of the data, else as `postgres`, else as `nobody`;
+ * and since that user may be unable to enter the data folder (one below /root), the cluster may have to live elsewhere.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { Owner } from './pipe';
+
+export interface Place {
+  dataDir: string;
+  /** The folder of the cluster: the data folder, or a replacement that the server's user can enter. */
+  home: string;
+  cluster: string;
+  /** The pipes of the participants. */
+  run: string;
+  /** The directory of the socket; a private one. */
+  sockets: string;
+  log: string;
+  /** The user that the server runs as when it is not our own. */
+  owner?: Owner;
+}
+
+/** The server listens on no port; the number is only a part of the socket's name. */
+export const PORT = 5432;
+
+/** The kernel takes 107 bytes (103 on macOS) for the path of a socket. */
+const LONGEST_SOCKET = 99;
+
+const isRoot = (): boolean => process.getuid?.() === 0;
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+/** Makes the data folder if need be and says its real path, so that every process means the same one. */
+export function openDataDir(dataDir: string): string {
+  try {
+    fs.mkdirSync(path.resolve(dataDir, '..'), { recursive: true });
+    if (!fs.existsSync(dataDir)) fs.mkdirSync(dataDir, { mode: 0o700, recursive: true });
+    const real = fs.realpathSync(dataDir);
+    // The user that runs the server has to pass through a folder of root's, but not to list it.
+    fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
+    return real;
+  } catch (error) {
+    throw new Error(`DATA_DIR ${dataDir} can't be used: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** A directory that only `owner` may enter. One that another user has put there is refused. */
+function privateDir(dir: string, owner?: Owner): string {
+  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const uid = owner?.uid ?? process.getuid?.();
+  const found = fs.lstatSync(dir);
+  if (!found.isDirectory() || (found.uid !== uid && found.uid !== process.getuid?.())) {
+    throw new Error(`${dir} belongs to another user; remove it or choose another DATA_DIR`);
+  }
+  if (owner) fs.chownSync(dir, owner.uid, owner.gid);
+  fs.chmodSync(dir, 0o700);
+  return dir;
+}
+
+function accountOf(name: string): Owner | undefined {
+  const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
+  return uid && gid ? { uid, gid } : undefined;
+}
+
+/** The user for the server when we are root: who owns the data already, else one that has no other rights. */
+function chooseOwner(dataDir: string, cluster: string): Owner {
+  for (const dir of [cluster, dataDir]) {
+    const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
+    if (uid !== 0) return { uid, gid };
+  }
+  const account = accountOf('postgres') ?? accountOf('nobody');
+  if (account) return account;
+  throw new Error(
+    'PostgreSQL does not run as root, and there is neither a user "postgres" nor "nobody": run as another user or set DATABASE_URL',
+  );
+}
+
+/** Whether that user can get into the directory: only trying tells, for the answer depends on every folder above it. */
+export function canEnter(dir: string, owner: Owner): boolean {
+  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', dir], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
+}
+
+/** The cluster's folder outside a data folder that the server's user can't enter, noted in `location`. */
+function moveOut(dataDir: string, owner: Owner, log: (message: string) => void): string {
+  const home = `/var/lib/fitgraph-${hash(dataDir)}`;
+  privateDir(home, owner);
+  if (!canEnter(home, owner)) throw new Error(`neither DATA_DIR ${dataDir} nor ${home} can be entered by user id ${owner.uid}`);
+  fs.writeFileSync(path.join(dataDir, 'location'), `${home}\n`);
+  log(`User id ${owner.uid}, which runs PostgreSQL, can't enter DATA_DIR ${dataDir}: the database is kept in ${home}`);
+  return home;
+}
+
+function chooseSockets(home: string, owner?: Owner): string {
+  const name = `fitgraph-${hash(home)}`;
+  for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
+    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET) return privateDir(dir, owner);
+  }
+  throw new Error(`no directory with a path short enough for a socket: ${home}`);
+}
+
+/** Settles everything above and makes the directories. `dataDir` is what `openDataDir` gave. */
+export function findPlace(dataDir: string, log: (message: string) => void): Place {
+  const note = path.join(dataDir, 'location');
+  const noted = fs.existsSync(note) ? fs.readFileSync(note, 'utf8').trim() : undefined;
+  if (noted && !fs.existsSync(noted)) {
+    throw new Error(`the database of ${dataDir} was kept in ${noted}, which is gone; delete ${note} to start with an empty one`);
+  }
+  let home = noted ?? dataDir;
+  const owner = isRoot() ? chooseOwner(dataDir, path.join(home, 'postgres')) : undefined;
+  if (owner && !noted && !canEnter(dataDir, owner)) home = moveOut(dataDir, owner, log);
+  return {
+    dataDir,
+    home,
+    cluster: path.join(home, 'postgres'),
+    run: privateDir(path.join(home, 'run'), owner),
+    sockets: chooseSockets(home, owner),
+    log: path.join(dataDir, 'postgres.log'),
+    owner,
+  };
+}

