@@ -8,7 +8,18 @@ export default tseslint.config(
   {
     files: ['**/*.mjs', '**/*.js', '**/*.jsx'],
     languageOptions: {
-      globals: { console: 'readonly', process: 'readonly', module: 'writable', require: 'readonly', URL: 'readonly', Buffer: 'readonly', setTimeout: 'readonly', fetch: 'readonly', Worker: 'readonly', performance: 'readonly' },
+      globals: {
+        console: 'readonly',
+        process: 'readonly',
+        module: 'writable',
+        require: 'readonly',
+        URL: 'readonly',
+        Buffer: 'readonly',
+        setTimeout: 'readonly',
+        fetch: 'readonly',
+        Worker: 'readonly',
+        performance: 'readonly',
+      },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },

@@ -28,7 +28,10 @@ export interface FieldFact {
   readonly rest: string;
   readonly kind: Kind;
   readonly label: string;
+  /** Help text that REST shows. */
   readonly help?: string;
+  /** The help text, or documentation where there is none. */
+  readonly description: string;
   readonly null: boolean;
   /** May be an empty text. */
   readonly blank: boolean;
@@ -104,16 +107,20 @@ export interface ResourceFact {
   readonly views: readonly ViewFact[];
 }
 
-/** `extensions.action` of a field of a resource: `GET /<resource>/<id>/<name>/`. */
+/** `extensions.action` of a field of a resource: `GET /<resource>/<id>/<name>/`, its arguments the query's parameters. */
 export interface ActionFact {
   readonly name: string;
-  readonly title: string;
+  /** The name in OPTIONS; the words of the name if absent. */
+  readonly title?: string;
+  /** Absent: derived from the field's type. */
+  readonly selection?: string;
 }
 
-/** `extensions.endpoint` of a query or mutation field: a path of its own. */
+/** `extensions.endpoint` of a query field: paths of its own, its arguments the query's parameters. */
 export interface EndpointFact {
-  readonly path: string;
+  readonly paths: readonly string[];
   readonly title: string;
+  readonly selection?: string;
 }
 
 declare module 'graphql' {

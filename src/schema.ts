@@ -25,7 +25,9 @@ export const models = modules
   .flatMap((module) => Object.values(module))
   .filter((value): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model);
 
-const resolvers = [...modules.map((module) => module.default).filter(Boolean), RootResolver, AuthResolver] as unknown as NonEmptyArray<new () => object>;
+const resolvers = [...modules.map((module) => module.default).filter(Boolean), RootResolver, AuthResolver] as unknown as NonEmptyArray<
+  new () => object
+>;
 
 export function buildGraphQLSchema(): GraphQLSchema {
   completeConnections();

@@ -51,7 +51,9 @@ export async function replaceToken(userId: number, session: Session, vault: Toke
 }
 
 export async function findUser(username: string, session: Session): Promise<Row> {
-  const [user] = await session.query('SELECT "id", "username", "is_active" AS "isActive" FROM "user_account" WHERE "username" = $1', [username]);
+  const [user] = await session.query('SELECT "id", "username", "is_active" AS "isActive" FROM "user_account" WHERE "username" = $1', [
+    username,
+  ]);
   if (!user) throw new KnownError('NOT_FOUND', `There is no user named ${username}.`);
   return user;
 }
@@ -70,7 +72,8 @@ export interface NewUser {
 
 /** Makes an account with its profile. */
 export async function createUser({ username, password, email = '', isSuperuser = false }: NewUser, session: Session): Promise<number> {
-  if (!/^[\w.@+-]{1,150}$/u.test(username)) throw new KnownError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
+  if (!/^[\w.@+-]{1,150}$/u.test(username))
+    throw new KnownError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
   checkPassword(password);
   const hashed = await hashPassword(password);
   const [row] = await session.query(

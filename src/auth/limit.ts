@@ -22,7 +22,9 @@ export class LoginLimit {
   /** Counts one attempt; TOO_MANY_REQUESTS with `retryAfter` in seconds once there were too many. */
   async count(address: string, username: string): Promise<void> {
     // A digest, because names have any length and characters.
-    const key = createHash('sha256').update(JSON.stringify([address, username])).digest('base64url');
+    const key = createHash('sha256')
+      .update(JSON.stringify([address, username]))
+      .digest('base64url');
     try {
       await this.limiter.consume(key);
     } catch (error) {

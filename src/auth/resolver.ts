@@ -13,7 +13,8 @@ class LoginPayload {
 @Resolver()
 export class AuthResolver {
   @Mutation(() => LoginPayload, {
-    description: 'The token of a user. UNAUTHENTICATED for a wrong name or password, TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries.',
+    description:
+      'The token of a user. UNAUTHENTICATED for a wrong name or password, TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries.',
   })
   async login(
     @Arg('username', () => String, { description: 'The name, case-sensitive.' }) username: string,

@@ -19,7 +19,14 @@ export function scope(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Cond
 /** As `scope`, less the rows of a public resource that nobody is shown yet, such as pending ones. */
 export function visible(entity: Entity, context: Pick<Context, 'viewer'>): Condition[] {
   const shown = Object.entries(resourceOf(entity)?.visible ?? {});
-  return [...scope(entity, context), ...shown.map(([column, value]): Condition => (alias, bind) => `${alias}."${column}" = ${bind(value)}`)];
+  return [
+    ...scope(entity, context),
+    ...shown.map(
+      ([column, value]): Condition =>
+        (alias, bind) =>
+          `${alias}."${column}" = ${bind(value)}`,
+    ),
+  ];
 }
 
 /** What a new row of the entity carries of its owner. */

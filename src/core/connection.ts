@@ -15,7 +15,10 @@ const MAX_OFFSET = 2_147_483_647;
 
 @ArgsType()
 export class PageArgs {
-  @Field(() => Int, { nullable: true, description: `How many rows from the start, ${DEFAULT_PAGE} if neither this nor \`last\` is given, ${MAX_PAGE} at most.` })
+  @Field(() => Int, {
+    nullable: true,
+    description: `How many rows from the start, ${DEFAULT_PAGE} if neither this nor \`last\` is given, ${MAX_PAGE} at most.`,
+  })
   declare first?: number | null;
   @Field(() => String, { nullable: true, description: 'Only rows after the one with this cursor.' })
   declare after?: string | null;
@@ -54,7 +57,10 @@ export function connectionType(entity: Entity): ClassType {
   ObjectType(`${entity.name}Edge`, { description: `A row of ${entity.name} and its place in a list.`, simpleResolvers: true })(Edge);
   const name = `${entity.name}Connection`;
   const Connection = { [name]: class {} }[name]!;
-  Field(() => Int, { description: 'How many rows there are in all pages together; counted only if asked for.' })(Connection.prototype, 'totalCount');
+  Field(() => Int, { description: 'How many rows there are in all pages together; counted only if asked for.' })(
+    Connection.prototype,
+    'totalCount',
+  );
   Field(() => [entity], { description: 'The rows of this page.' })(Connection.prototype, 'nodes');
   Field(() => [Edge], { description: 'The rows of this page, each with its cursor.' })(Connection.prototype, 'edges');
   Field(() => PageInfo, { description: 'Where this page lies.' })(Connection.prototype, 'pageInfo');
@@ -95,7 +101,8 @@ function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: stri
     throw badArgument(argument, 'This is not a cursor of this list.');
   }
   const plain = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value);
-  if (!Array.isArray(parts) || parts.length !== terms.length + 1 || !parts.every(plain)) throw badArgument(argument, 'This is not a cursor of this list.');
+  if (!Array.isArray(parts) || parts.length !== terms.length + 1 || !parts.every(plain))
+    throw badArgument(argument, 'This is not a cursor of this list.');
   if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list.');
   return parts.slice(1);
 }
@@ -103,9 +110,16 @@ function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: stri
 /** Rows that come after the given values in this order. */
 function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
   const type = ({ field }: OrderTerm) =>
-    ({ integer: 'int', relation: 'int', decimal: 'numeric', date: 'date', time: 'time', datetime: 'timestamptz', boolean: 'boolean', uuid: 'uuid' })[
-      field.kind as string
-    ] ?? 'text';
+    ({
+      integer: 'int',
+      relation: 'int',
+      decimal: 'numeric',
+      date: 'date',
+      time: 'time',
+      datetime: 'timestamptz',
+      boolean: 'boolean',
+      uuid: 'uuid',
+    })[field.kind as string] ?? 'text';
   return (_alias, bind) => {
     const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
     const alternatives = terms.map((term, index) => {
@@ -141,7 +155,14 @@ function windowOf({ entity, order, page }: ListRequest): Window {
   const conditions: Condition[] = [];
   if (page.after != null) conditions.push(beyond(terms, parseCursor('after', terms, page.after)));
   if (page.before != null) conditions.push(beyond(reversed(terms), parseCursor('before', terms, page.before)));
-  return { limit: first ?? last ?? DEFAULT_PAGE, offset, backward, terms, conditions, cursorGiven: page.after != null || page.before != null };
+  return {
+    limit: first ?? last ?? DEFAULT_PAGE,
+    offset,
+    backward,
+    terms,
+    conditions,
+    cursorGiven: page.after != null || page.before != null,
+  };
 }
 
 function select(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
@@ -207,7 +228,10 @@ export async function listPagesBelow(
   const totals = () => {
     const { bind, values } = binder();
     const where = whereOf([anyOf(column, parents), ...request.conditions], 't', bind);
-    return session.query(`SELECT t."${column}" AS "_parent", count(*) AS n ${from(request.entity, request.joins, bind)}${where} GROUP BY 1`, values);
+    return session.query(
+      `SELECT t."${column}" AS "_parent", count(*) AS n ${from(request.entity, request.joins, bind)}${where} GROUP BY 1`,
+      values,
+    );
   };
   const [found, counted] = await Promise.all([plan.rows ? rows() : [], plan.count ? totals() : []]);
   const groups = new Map<number, Row[]>(parents.map((id) => [id, []]));

@@ -1,5 +1,20 @@
 /** crud(X): the resolver of a resource, made of type-graphql's own decorators from the fields of X. */
-import { Arg, Args, Ctx, Extensions, Field, FieldResolver, ID, Info, InputType, Mutation, Query, Resolver, Root, type ClassType } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  Ctx,
+  Extensions,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  InputType,
+  Mutation,
+  Query,
+  Resolver,
+  Root,
+  type ClassType,
+} from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Transaction } from 'sequelize';
 import type { Row } from '../database/connection';
@@ -25,14 +40,25 @@ export interface Hooks {
   after?(id: number, values: Values, context: Context, transaction: Transaction): Promise<void>;
 }
 
-type Model = { create(values: Values, options: object): Promise<{ get(name: string): unknown }>; update(values: Values, options: object): Promise<[number]>; destroy(options: object): Promise<number> };
+type Model = {
+  create(values: Values, options: object): Promise<{ get(name: string): unknown }>;
+  update(values: Values, options: object): Promise<[number]>;
+  destroy(options: object): Promise<number>;
+};
 type Info = GraphQLResolveInfo;
 
 /** type-graphql's parameter decorators; they type the property more loosely than TypeScript does. */
 type Parameter = (prototype: object, property: any, index: number) => void;
 
 /** Puts a method on a class as if it had been written there, so that type-graphql's decorators can be used on it. */
-function method(target: ClassType, name: string, body: (...args: any[]) => unknown, parameters: readonly Parameter[], decorator: MethodDecorator, facts?: object) {
+function method(
+  target: ClassType,
+  name: string,
+  body: (...args: any[]) => unknown,
+  parameters: readonly Parameter[],
+  decorator: MethodDecorator,
+  facts?: object,
+) {
   Object.defineProperty(target.prototype, name, { value: body, configurable: true, writable: true });
   parameters.forEach((parameter, index) => parameter(target.prototype, name, index));
   decorator(target.prototype, name, Object.getOwnPropertyDescriptor(target.prototype, name)!);
@@ -43,10 +69,10 @@ function method(target: ClassType, name: string, body: (...args: any[]) => unkno
 function inputOf(name: string, description: string, fields: readonly FieldMeta[], required: (field: FieldMeta) => boolean): ClassType {
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
-    Field(() => (field.relation?.many ? [field.type()] : field.type()), { nullable: !required(field), description: field.help ?? `${field.label}.` })(
-      Input.prototype,
-      field.name,
-    );
+    Field(() => (field.relation?.many ? [field.type()] : field.type()), {
+      nullable: !required(field),
+      description: field.description,
+    })(Input.prototype, field.name);
     Extensions({ field })(Input.prototype, field.name);
   }
   InputType(name, { description })(Input);
@@ -88,7 +114,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
 
   /** Column values of an input; link tables are written apart. */
   const stored = (input: Values): Values =>
-    Object.fromEntries(writable.filter((field) => field.stored && input[field.name] !== undefined).map((field) => [field.name, input[field.name]]));
+    Object.fromEntries(
+      writable.filter((field) => field.stored && input[field.name] !== undefined).map((field) => [field.name, input[field.name]]),
+    );
 
   const withDefaults = (input: Values, { timeZone }: Context): Values => {
     const values: Values = { ...input };
@@ -108,10 +136,13 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       const options = { transaction, ...context.session.counted };
       await database.query(`DELETE FROM "${table}" WHERE "${own}" = $1`, { bind: [id], ...options });
       const [ownerColumn, ownerValue] = owner[OWNER.field] === undefined ? ['', ''] : [`"${OWNER.column}", `, '$3, '];
-      await database.query(`INSERT INTO "${table}" (${ownerColumn}"${own}", "${other}") SELECT ${ownerValue}$1, x FROM unnest($2::int[]) x GROUP BY x`, {
-        bind: [id, ids as number[], ...(ownerColumn ? [owner[OWNER.field]] : [])],
-        ...options,
-      });
+      await database.query(
+        `INSERT INTO "${table}" (${ownerColumn}"${own}", "${other}") SELECT ${ownerValue}$1, x FROM unnest($2::int[]) x GROUP BY x`,
+        {
+          bind: [id, ids as number[], ...(ownerColumn ? [owner[OWNER.field]] : [])],
+          ...options,
+        },
+      );
     }
   }
 
@@ -122,7 +153,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       .transaction(async (transaction) => {
         const values = withDefaults(input, context);
         await hooks.before?.(values, context, transaction);
-        const columns = Object.fromEntries(Object.entries(values).filter(([name]) => fields.some((field) => field.stored && field.name === name)));
+        const columns = Object.fromEntries(
+          Object.entries(values).filter(([name]) => fields.some((field) => field.stored && field.name === name)),
+        );
         const row = await model.create({ ...columns, ...owner }, { transaction, ...context.session.counted });
         const id = row.get('id') as number;
         await writeLinks(id, values, owner, context, transaction);
@@ -174,7 +207,10 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
     const conditions = scope(entity, context);
     if (id === undefined) throw notFound();
     const { bind, values } = binder();
-    const rows = await context.session.query(`SELECT t."id" ${from(entity)}${whereOf([equals('id', id), ...conditions], 't', bind)}`, values);
+    const rows = await context.session.query(
+      `SELECT t."id" ${from(entity)}${whereOf([equals('id', id), ...conditions], 't', bind)}`,
+      values,
+    );
     if (rows.length === 0) throw notFound();
     return id;
   }
@@ -184,32 +220,75 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
 
   const queries = resource.queries ?? true;
   const idArgument = Arg('id', () => ID, { description: 'Id of the row.' });
-  if (queries) method(Crud, 'one', (id, context, info) => readOne(entity, id, context, info), [idArgument, Ctx(), Info()], Query(() => entity, { name: resource.one, description: `${noun}, by its id. NOT_FOUND if there is none that the viewer may see.` }));
   if (queries)
-  method(
-    Crud,
-    'many',
-    (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> => {
-      const { conditions, joins } = conditionsOf(entity, where);
-      const order = orderKeys(orderBy) ?? resource.ordering;
-      return listPage({ entity, conditions: [...visible(entity, context), ...conditions], joins, order, page }, connectionPlan(entity, info), context);
-    },
-    listParameters(types),
-    Query(() => types.connection, { name: resource.many, description: `List: ${noun.toLowerCase()}.` }),
-  );
+    method(
+      Crud,
+      'one',
+      (id, context, info) => readOne(entity, id, context, info),
+      [idArgument, Ctx(), Info()],
+      Query(() => entity, { name: resource.one, description: `${noun}, by its id. NOT_FOUND if there is none that the viewer may see.` }),
+    );
+  if (queries)
+    method(
+      Crud,
+      'many',
+      (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> => {
+        const { conditions, joins } = conditionsOf(entity, where);
+        const order = orderKeys(orderBy) ?? resource.ordering;
+        return listPage(
+          { entity, conditions: [...visible(entity, context), ...conditions], joins, order, page },
+          connectionPlan(entity, info),
+          context,
+        );
+      },
+      listParameters(types),
+      Query(() => types.connection, { name: resource.many, description: `List: ${noun.toLowerCase()}.` }),
+    );
 
   if (resource.fact.create) {
-    const Create = inputOf(`${entity.name}Input`, `A new row: ${noun.toLowerCase()}.`, writable, (field) => !field.null && !field.hasDefault && !field.blank);
-    method(Crud, 'create', (input, context, info) => create({ ...input }, context, info), [Arg('input', () => Create, { description: 'The values.' }), Ctx(), Info()], Mutation(() => entity, { name: resource.fact.create, description: `Creates a row: ${noun.toLowerCase()}.` }));
+    const Create = inputOf(
+      `${entity.name}Input`,
+      `A new row: ${noun.toLowerCase()}.`,
+      writable,
+      (field) => !field.null && !field.hasDefault && !field.blank,
+    );
+    method(
+      Crud,
+      'create',
+      (input, context, info) => create({ ...input }, context, info),
+      [Arg('input', () => Create, { description: 'The values.' }), Ctx(), Info()],
+      Mutation(() => entity, { name: resource.fact.create, description: `Creates a row: ${noun.toLowerCase()}.` }),
+    );
   }
   if (resource.fact.update) {
     const Patch = inputOf(`${entity.name}Patch`, `Changes of a row: ${noun.toLowerCase()}. What is left out stays.`, writable, () => false);
-    method(Crud, 'update', (id, input, context, info) => update(id, { ...input }, context, info), [idArgument, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), Info()], Mutation(() => entity, { name: resource.fact.update, description: `Changes a row: ${noun.toLowerCase()}.` }));
+    method(
+      Crud,
+      'update',
+      (id, input, context, info) => update(id, { ...input }, context, info),
+      [idArgument, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), Info()],
+      Mutation(() => entity, { name: resource.fact.update, description: `Changes a row: ${noun.toLowerCase()}.` }),
+    );
   }
   if (resource.fact.remove)
-    method(Crud, 'remove', (id, context) => remove(id, context), [idArgument, Ctx()], Mutation(() => ID, { name: resource.fact.remove, description: `Deletes a row and all that hangs below it, and answers its id: ${noun.toLowerCase()}.` }));
+    method(
+      Crud,
+      'remove',
+      (id, context) => remove(id, context),
+      [idArgument, Ctx()],
+      Mutation(() => ID, {
+        name: resource.fact.remove,
+        description: `Deletes a row and all that hangs below it, and answers its id: ${noun.toLowerCase()}.`,
+      }),
+    );
 
-  method(Crud, 'nodeId', (row: Row) => nodeIdOf(entity.name, row.id), [Root()], FieldResolver(() => ID, { description: 'Identifies the row among all of every type; opaque.' }));
+  method(
+    Crud,
+    'nodeId',
+    (row: Row) => nodeIdOf(entity.name, row.id),
+    [Root()],
+    FieldResolver(() => ID, { description: 'Identifies the row among all of every type; opaque.' }),
+  );
   for (const field of fields) if (field.relation) relationResolver(Crud, entity, field);
   for (const child of childrenOf(entity)) childResolver(Crud, entity, child);
   return Crud;
@@ -218,7 +297,10 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
 const listParameters = ({ where, order }: Inputs): Parameter[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
-  Arg('orderBy', () => [order], { nullable: true, description: 'In which order; the default order of the type if absent. The id decides last.' }),
+  Arg('orderBy', () => [order], {
+    nullable: true,
+    description: 'In which order; the default order of the type if absent. The id decides last.',
+  }),
   Ctx(),
   Info(),
 ];
@@ -230,7 +312,16 @@ function relationResolver(target: ClassType, entity: Entity, field: FieldMeta): 
   const load = field.relation!.many
     ? (row: Row, context: Context, info: Info) => loadLinked(field.target!(), row[field.name] ?? [], context, info)
     : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
-  method(target, name, load, [Root(), Ctx(), Info()], FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, { nullable: field.null, description: `${upperFirst(field.label)}.` }));
+  method(
+    target,
+    name,
+    load,
+    [Root(), Ctx(), Info()],
+    FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, {
+      nullable: field.null,
+      description: `${upperFirst(field.label)}.`,
+    }),
+  );
 }
 
 function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
@@ -240,12 +331,25 @@ function childResolver(target: ClassType, entity: Entity, child: ChildMeta): voi
       const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
       return loadChildren(child.target(), child.by, order, row[child.key], context, info);
     };
-    method(target, child.name, load, [Root(), Ctx(), Info()], FieldResolver(() => [child.target()] as any, { description: child.description }));
+    method(
+      target,
+      child.name,
+      load,
+      [Root(), Ctx(), Info()],
+      FieldResolver(() => [child.target()] as any, { description: child.description }),
+    );
     return;
   }
   pendingConnections.push(() => {
     const types = inputsOf(child.target());
-    const load = (row: Row, page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> =>
+    const load = (
+      row: Row,
+      page: PageArgs,
+      where: Values | null,
+      orderBy: any[] | null,
+      context: Context,
+      info: Info,
+    ): Promise<Connection> =>
       context.loaders
         .get<Connection>(info.fieldNodes, (ids) => {
           const { conditions, joins } = conditionsOf(child.target(), where);
@@ -259,7 +363,13 @@ function childResolver(target: ClassType, entity: Entity, child: ChildMeta): voi
           return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info), context);
         })
         .load(row[child.key]);
-    method(target, child.name, load, [Root(), ...listParameters(types)], FieldResolver(() => types.connection, { description: child.description }));
+    method(
+      target,
+      child.name,
+      load,
+      [Root(), ...listParameters(types)],
+      FieldResolver(() => types.connection, { description: child.description }),
+    );
   });
 }
 

@@ -20,13 +20,21 @@ export class Executor {
     const document = parse(text);
     const errors = validate(this.schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
-    const compiled = compileQuery(this.schema, document, undefined, { customSerializers: { ID: Number }, disablingCapturingStackErrors: true });
+    const compiled = compileQuery(this.schema, document, undefined, {
+      customSerializers: { ID: Number },
+      disablingCapturingStackErrors: true,
+    });
     if (!isCompiledQuery(compiled)) throw new Error(`${JSON.stringify(compiled)}\n${text}`);
     return async (context, variables = {}) => finish(await compiled.query(undefined, context, variables), context);
   }
 
   /** For documents that Apollo has parsed and validated. */
-  async execute(document: DocumentNode, operationName: string | undefined, context: Context, variables: Variables): Promise<ExecutionResult> {
+  async execute(
+    document: DocumentNode,
+    operationName: string | undefined,
+    context: Context,
+    variables: Variables,
+  ): Promise<ExecutionResult> {
     let operations = this.compiled.get(document);
     if (!operations) this.compiled.set(document, (operations = new Map()));
     const key = operationName ?? '';
@@ -49,7 +57,12 @@ function finish(result: ExecutionResult, context: Context): ExecutionResult {
 function presentable(error: GraphQLError, { log }: Context): GraphQLError {
   const { originalError, path, locations } = error;
   const shown = (message: string, extensions: Record<string, unknown>) =>
-    new GraphQLError(message, { path, nodes: error.nodes, extensions, ...(locations && { positions: error.positions, source: error.source }) });
+    new GraphQLError(message, {
+      path,
+      nodes: error.nodes,
+      extensions,
+      ...(locations && { positions: error.positions, source: error.source }),
+    });
   const cause = originalError ?? error;
   if (cause instanceof KnownError) return shown(cause.message, { ...cause.extensions });
   // Without a path nothing has run yet: the variables did not fit.

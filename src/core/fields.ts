@@ -29,13 +29,21 @@ export interface Link {
   own: string;
   other: string;
   via?: string;
-  /** A fixed condition on the link, with the alias of the link table. */
-  where?: Expression;
+  /** Columns of the link table that hold these values in every link of this kind. */
+  fixed?: Readonly<Record<string, boolean>>;
 }
+
+/** The condition that a link is of its kind, for the alias of the link table. */
+export const ofKind = ({ fixed = {} }: Link, alias: string): string =>
+  Object.entries(fixed)
+    .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
+    .join('');
 
 export interface FieldOptions<N extends boolean = boolean> {
   label?: string;
   help?: string;
+  /** Documentation where REST shows no help text. */
+  note?: string;
   /** May be null in the database, and absent or null on input. */
   null?: N;
   /** Stored when a creation leaves it out. A function gets the server's zone. */
@@ -122,6 +130,7 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options
       type,
       rest: options.rest ?? snake(options.object ?? name),
       label: options.label ?? label(options.object ?? name),
+      description: options.help ?? options.note ?? `${options.label ?? label(options.object ?? name)}.`,
       null: options.null ?? false,
       blank: options.blank ?? false,
       hasDefault: options.default !== undefined,
@@ -139,14 +148,13 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options
     };
     fields.set(entity, [...fieldsOf(entity), meta]);
     if (stored) Column({ type: sequelizeType, allowNull: meta.null, field: meta.column })(prototype, name);
-    const description = options.help ?? `${meta.label}.`;
-    Field(() => (list ? [type()] : type()), { nullable: meta.null, description })(prototype, name);
+    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.description })(prototype, name);
     Extensions({ field: meta })(prototype, name);
   };
 }
 
 export const Id = (): Typed<number> => (prototype: any, name: any) => {
-  define('integer', () => ID, DataType.INTEGER, { label: 'ID', help: 'Identifies the row among those of its type.', readOnly: true })(
+  define('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
     prototype,
     name,
   );
@@ -154,7 +162,9 @@ export const Id = (): Typed<number> => (prototype: any, name: any) => {
 };
 
 /** `max` in characters. Surrounding blanks are trimmed. */
-export const Text = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(o: O = {} as O): Typed<OrNull<string, O>> => {
+export const Text = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
+  o: O = {} as O,
+): Typed<OrNull<string, O>> => {
   const { min, max, ...options } = o;
   return define('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
 };
@@ -164,19 +174,23 @@ export const Url = <const O extends FieldOptions & { max: number; blank?: boolea
 };
 export const Uuid = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
-export const Flag = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<boolean, O>> => define('boolean', () => Boolean, DataType.BOOLEAN, o);
+export const Flag = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<boolean, O>> =>
+  define('boolean', () => Boolean, DataType.BOOLEAN, o);
 export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(o: O = {} as O): Typed<OrNull<number, O>> =>
   define('integer', () => Int, DataType.INTEGER, o);
 /** An exact decimal; `digits` counts those before and after the point, of which `places` are after it. */
 export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
   o: O,
 ): Typed<OrNull<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
-export const Choose = <const O extends FieldOptions & { choices: readonly Choice[]; blank?: boolean; max?: number }>(o: O): Typed<OrNull<string, O>> =>
-  define('choice', () => String, DataType.STRING(o.max ?? 10), o);
+export const Choose = <const O extends FieldOptions & { choices: readonly Choice[]; blank?: boolean; max?: number }>(
+  o: O,
+): Typed<OrNull<string, O>> => define('choice', () => String, DataType.STRING(o.max ?? 10), o);
 /** A calendar day. */
-export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> => define('date', () => DateScalar, DataType.DATEONLY, o);
+export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('date', () => DateScalar, DataType.DATEONLY, o);
 /** A time of day. */
-export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> => define('time', () => TimeScalar, DataType.TIME, o);
+export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('time', () => TimeScalar, DataType.TIME, o);
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('datetime', () => DateTimeScalar, DataType.DATE(6), o);
 /** A value that only SQL can tell. */
@@ -205,8 +219,8 @@ function relation(target: Lazy, many: boolean): NonNullable<FieldFact['relation'
 export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
   return (prototype: any, name: any) => {
     const object = String(name).replace(/Id$/, '');
-    const help = o.help ?? `Id of the ${snake(object).replaceAll('_', ' ')}.`;
-    define('relation', () => ID, DataType.INTEGER, { ...o, help, target, object, relation: relation(target, false) })(prototype, name);
+    const note = o.note ?? `Id of the ${snake(object).replaceAll('_', ' ')}.`;
+    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, false) })(prototype, name);
   };
 };
 
@@ -223,8 +237,8 @@ export interface LinkOptions extends FieldOptions {
 export const Links =
   (target: Lazy, o: LinkOptions): Typed<number[]> =>
   (prototype: any, name: any) => {
-    const help = o.help ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, ascending.`;
-    define('relation', () => ID, null, { ...o, help, target, relation: relation(target, true) }, true)(prototype, name);
+    const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, ascending.`;
+    define('relation', () => ID, null, { ...o, note, target, relation: relation(target, true) }, true)(prototype, name);
   };
 
 /** Rows below this one. `connection` where they can grow without bound. */
@@ -233,6 +247,14 @@ export const Children =
   (prototype, property) => {
     const entity = prototype.constructor as Entity;
     const name = String(property);
-    const meta = { name, target, by, key: o.key ?? 'id', connection: o.connection ?? false, order: o.order ?? [], description: o.help ?? `${label(name)} of this row.` };
+    const meta = {
+      name,
+      target,
+      by,
+      key: o.key ?? 'id',
+      connection: o.connection ?? false,
+      order: o.order ?? [],
+      description: o.help ?? `${label(name)} of this row.`,
+    };
     children.set(entity, [...childrenOf(entity), meta]);
   };

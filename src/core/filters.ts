@@ -2,7 +2,7 @@
 import { Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import type { Condition } from './conditions';
 import { badArgument } from './errors';
-import { fieldsOf, type Entity, type FieldMeta } from './fields';
+import { fieldsOf, ofKind, type Entity, type FieldMeta } from './fields';
 import { parseId } from './ids';
 import { expression } from './plan';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
@@ -115,21 +115,24 @@ function compare(field: FieldMeta, test: (column: string, bind: (value: unknown)
 }
 
 function inSet(field: FieldMeta, ids: readonly unknown[]): Condition {
-  const { table, own, other, via = 'id', where } = field.link!;
-  const fixed = where ? ` AND ${where('l')}` : '';
+  const { table, own, other, via = 'id' } = field.link!;
+  const kind = ofKind(field.link!, 'l');
   return (alias, bind) =>
-    `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${own}" = ${alias}."${via}" AND l."${other}" = ANY(${bind(ids)}::int[])${fixed})`;
+    `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${own}" = ${alias}."${via}" AND l."${other}" = ANY(${bind(ids)}::int[])${kind})`;
 }
 
 function joinEach(field: FieldMeta, ids: readonly unknown[], name: string): Condition {
-  const { table, own, other, via = 'id', where } = field.link!;
-  const fixed = where ? ` AND ${where(name)}` : '';
+  const { table, own, other, via = 'id' } = field.link!;
+  const kind = ofKind(field.link!, name);
   return (alias, bind) =>
-    `JOIN "${table}" ${name} ON ${name}."${own}" = ${alias}."${via}" AND ${name}."${other}" = ANY(${bind(ids)}::int[])${fixed}`;
+    `JOIN "${table}" ${name} ON ${name}."${own}" = ${alias}."${via}" AND ${name}."${other}" = ANY(${bind(ids)}::int[])${kind}`;
 }
 
 /** The conditions of a `where`, and the joins of its `each`. */
-export function conditionsOf(entity: Entity, where: Record<string, any> | null | undefined): { conditions: Condition[]; joins: Condition[] } {
+export function conditionsOf(
+  entity: Entity,
+  where: Record<string, any> | null | undefined,
+): { conditions: Condition[]; joins: Condition[] } {
   const conditions: Condition[] = [];
   const joins: Condition[] = [];
   for (const [name, filter] of Object.entries(where ?? {})) {

@@ -63,7 +63,14 @@ export function loadLinked(entity: Entity, ids: readonly number[], context: Cont
   return loader.loadMany(ids).then((rows) => rows.filter((row): row is Row => row !== null && !(row instanceof Error)));
 }
 
-export function loadChildren(entity: Entity, by: string, order: readonly string[], id: number, context: Context, info: Info): Promise<Row[]> {
+export function loadChildren(
+  entity: Entity,
+  by: string,
+  order: readonly string[],
+  id: number,
+  context: Context,
+  info: Info,
+): Promise<Row[]> {
   return context.loaders
     .get<Row[]>(info.fieldNodes, (ids) => byParents(entity, by, rowColumns(entity, info), ids, order, context))
     .load(id);

@@ -4,7 +4,7 @@
  */
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { fieldsOf, type Entity, type FieldMeta } from './fields';
+import { fieldsOf, ofKind, type Entity, type FieldMeta } from './fields';
 import { resourceOf } from './resource';
 import type { Condition } from './conditions';
 
@@ -53,8 +53,8 @@ export function expression(field: FieldMeta, alias: string): string {
     const { table, via, column } = field.through;
     return `(SELECT x."${column}" FROM "${table}" x WHERE x."id" = ${alias}."${via}")`;
   }
-  const { table, own, other, via = 'id', where } = field.link!;
-  return `ARRAY(SELECT l."${other}" FROM "${table}" l WHERE l."${own}" = ${alias}."${via}"${where ? ` AND ${where('l')}` : ''} ORDER BY 1)`;
+  const { table, own, other, via = 'id' } = field.link!;
+  return `ARRAY(SELECT l."${other}" FROM "${table}" l WHERE l."${own}" = ${alias}."${via}"${ofKind(field.link!, 'l')} ORDER BY 1)`;
 }
 
 /** The select list for these fields; the id is always among them. */

@@ -89,7 +89,17 @@ export function Resource(options: ResourceOptions) {
         : [],
     };
     const table = options.table ?? snake(lowerFirst(entity.name));
-    resources.set(entity, { ...options, owned, owner: options.owner ?? 'user_id', table, one, many: fact.many, ordering: options.ordering ?? [], writes, fact });
+    resources.set(entity, {
+      ...options,
+      owned,
+      owner: options.owner ?? 'user_id',
+      table,
+      one,
+      many: fact.many,
+      ordering: options.ordering ?? [],
+      writes,
+      fact,
+    });
     Table({ tableName: table, timestamps: false, underscored: true })(entity as any);
     ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity as any);
     Extensions({ resource: fact })(entity as any);

@@ -11,7 +11,11 @@ import { knownIds } from './validation';
 @Resolver()
 export class RootResolver {
   @Query(() => Node, { description: 'Any row by its `nodeId`. NOT_FOUND if there is none that the viewer may see.' })
-  async node(@Arg('nodeId', () => ID, { description: 'As a row shows it.' }) nodeId: string, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+  async node(
+    @Arg('nodeId', () => ID, { description: 'As a row shows it.' }) nodeId: string,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     const parsed = parseNodeId(nodeId);
     const entity = parsed && entityNamed(parsed.type);
     if (!entity) throw notFound();

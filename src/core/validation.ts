@@ -18,7 +18,10 @@ export async function knownIds(entity: Entity, ids: readonly unknown[], context:
   if (numbers.length === 0) return [];
   if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.reference.get(entity, id) !== null);
   const { bind, values } = binder();
-  const rows = await context.session.query(`SELECT t."id" ${from(entity)}${whereOf([anyOf('id', numbers), ...conditions], 't', bind)}`, values);
+  const rows = await context.session.query(
+    `SELECT t."id" ${from(entity)}${whereOf([anyOf('id', numbers), ...conditions], 't', bind)}`,
+    values,
+  );
   return rows.map((row) => row.id as number);
 }
 

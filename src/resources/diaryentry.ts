@@ -22,10 +22,10 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, { label: 'Weight unit', help: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
+  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
   @Moment({ label: 'Datetime', default: defaults.now }) declare datetime: string;
   @Text({ label: 'Comment', null: true, blank: true, hidden: true }) declare comment: string | null;
-  @Decimal({ label: 'Amount', help: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
+  @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
   @Owner(() => User, { hidden: true }) declare userId: number;
 }
 

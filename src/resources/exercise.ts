@@ -1,10 +1,9 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/crud';
-import { Children, Choose, Day, Id, Links, Ref, Text, Uuid } from '../core/fields';
-import { defaults } from '../core/fields';
+import { Children, Choose, Day, defaults, Id, Links, Ref, Text, Uuid } from '../core/fields';
 import { Resource } from '../core/resource';
 import { Equipment } from './equipment';
-import { EQUIPMENT, ExerciseBase, MUSCLES, primary, secondary } from './exercisebase';
+import { EQUIPMENT, ExerciseBase, PRIMARY, SECONDARY } from './exercisebase';
 import { ExerciseCategory } from './exercisecategory';
 import { ExerciseComment } from './exercisecomment';
 import { ExerciseImage } from './exerciseimage';
@@ -62,8 +61,8 @@ export class Exercise extends Model<Exercise> {
   @Text({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
   @Day({ label: 'Date', readOnly: true, null: true, default: defaults.today }) declare creationDate: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: ofBase('category_id') }) declare categoryId: number;
-  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...MUSCLES, via, where: primary } }) declare muscleIds: number[];
-  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...MUSCLES, via, where: secondary } })
+  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY, via } }) declare muscleIds: number[];
+  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...SECONDARY, via } })
   declare muscleSecondaryIds: number[];
   @Links(() => Equipment, { label: 'Equipment', object: 'equipment', link: { ...EQUIPMENT, via } }) declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;

@@ -11,11 +11,11 @@ import { Muscle } from './muscle';
 import { ACCEPTED, PENDING, STATUS } from './status';
 import { Variation } from './variation';
 
-/** Table of the muscles of a base: primary ones and secondary ones. */
-export const MUSCLES = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
+/** The link tables of a base; a muscle is a primary or a secondary one. */
+const MUSCLES = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
+export const PRIMARY = { ...MUSCLES, fixed: { is_secondary: false } };
+export const SECONDARY = { ...MUSCLES, fixed: { is_secondary: true } };
 export const EQUIPMENT = { table: 'exercise_base_equipment', own: 'exercise_base_id', other: 'equipment_id' };
-export const primary = (alias: string) => `NOT ${alias}."is_secondary"`;
-export const secondary = (alias: string) => `${alias}."is_secondary"`;
 
 @Resource({
   dump: 'exercises.exercisebase',
@@ -28,8 +28,8 @@ export class ExerciseBase extends Model<ExerciseBase> {
   @Uuid() declare uuid: string;
   @Choose({ label: 'Status', choices: STATUS, default: PENDING, max: 2 }) declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
-  @Links(() => Muscle, { object: 'muscles', link: { ...MUSCLES, where: primary } }) declare muscleIds: number[];
-  @Links(() => Muscle, { object: 'musclesSecondary', link: { ...MUSCLES, where: secondary } }) declare muscleSecondaryIds: number[];
+  @Links(() => Muscle, { object: 'muscles', link: PRIMARY }) declare muscleIds: number[];
+  @Links(() => Muscle, { object: 'musclesSecondary', link: SECONDARY }) declare muscleSecondaryIds: number[];
   @Links(() => Equipment, { object: 'equipment', link: EQUIPMENT }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @Text({ label: 'Author', max: 50, null: true, blank: true }) declare licenseAuthor: string | null;

@@ -20,9 +20,9 @@ export class MealItem extends Model<MealItem> {
   @Id() declare id: number;
   @Ref(() => Meal, { label: 'Nutrition plan' }) declare mealId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, { label: 'Weight unit', help: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
-  @Whole({ label: 'Order', help: 'Place in the meal.', default: 1, readOnly: 'rest' }) declare order: number;
-  @Decimal({ label: 'Amount', help: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
+  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
+  @Whole({ label: 'Order', note: 'Place in the meal.', default: 1, readOnly: 'rest' }) declare order: number;
+  @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
   @Owner(() => User, { hidden: true }) declare userId: number;
 }
 

@@ -18,7 +18,11 @@ export class Muscle extends Model<Muscle> {
   @Id() declare id: number;
   @Text({ label: 'Name', help: 'In Latin, e.g. "Pectoralis major".', max: 50 }) declare name: string;
   @Flag({ label: 'Is front', help: 'On the front of the body.', default: true }) declare isFront: boolean;
-  @Computed<string>(() => String, { label: 'Image url main', help: 'Drawing of the muscle as a primary one, relative to the host.', sql: image('main') })
+  @Computed<string>(() => String, {
+    label: 'Image url main',
+    help: 'Drawing of the muscle as a primary one, relative to the host.',
+    sql: image('main'),
+  })
   declare imageUrlMain: string;
   @Computed<string>(() => String, {
     label: 'Image url secondary',

@@ -23,11 +23,16 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
 export class NutritionPlan extends Model<NutritionPlan> {
   @Id() declare id: number;
   @Day({ label: 'Creation date', readOnly: true, default: defaults.today }) declare creationDate: string;
-  @Text({ label: 'Description', help: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".', max: 80, blank: true })
+  @Text({
+    label: 'Description',
+    help: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',
+    max: 80,
+    blank: true,
+  })
   declare description: string;
   @Flag({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })
   declare hasGoalCalories: boolean;
-  @Ref(() => Language, { label: 'Language', help: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
+  @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
   @Owner(() => User, { hidden: true }) declare userId: number;
   @Children(() => Meal, 'planId', { help: 'Its meals, by time.' }) declare meals: Meal[];
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];

@@ -24,7 +24,7 @@ export class TrainingDay extends Model<TrainingDay> {
   @Links(() => DayOfWeek, {
     label: 'Day',
     rest: 'day',
-    help: 'Ids of the days of the week, at least one.',
+    note: 'Ids of the days of the week, at least one.',
     object: 'weekdays',
     link: { table: 'training_day_weekday', own: 'training_day_id', other: 'day_of_week_id' },
   })

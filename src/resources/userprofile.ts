@@ -39,19 +39,26 @@ export class UserProfile extends Model<UserProfile> {
   @Owner(() => User) declare userId: number;
   @Whole({ label: 'Gym', null: true, readOnly: true }) declare gym: number | null;
   @Flag({ label: 'Is temporary', readOnly: true, default: false }) declare isTemporary: boolean;
-  @Flag({ label: 'Show exercise comments', help: 'Show the hints on exercises in the workout view.', default: true }) declare showComments: boolean;
-  @Flag({ label: 'Also use ingredients in English', help: 'Also show ingredients in English while making a nutrition plan.', default: true })
+  @Flag({ label: 'Show exercise comments', help: 'Show the hints on exercises in the workout view.', default: true })
+  declare showComments: boolean;
+  @Flag({
+    label: 'Also use ingredients in English',
+    help: 'Also show ingredients in English while making a nutrition plan.',
+    default: true,
+  })
   declare showEnglishIngredients: boolean;
   @Flag({ label: 'Activate workout reminders', help: 'Whether to be reminded when a workout is about to end.', default: false })
   declare workoutReminderActive: boolean;
-  @Whole({ label: 'Remind before expiration', help: 'How many days before.', min: 1, max: 30, default: 14 }) declare workoutReminder: number;
+  @Whole({ label: 'Remind before expiration', help: 'How many days before.', min: 1, max: 30, default: 14 })
+  declare workoutReminder: number;
   @Whole({ label: 'Default duration of workouts', help: 'In weeks, for workouts outside schedules.', min: 1, max: 30, default: 12 })
   declare workoutDuration: number;
   @Day({ label: 'Last workout notification', help: 'When the last reminder was sent.', null: true, readOnly: true })
   declare lastWorkoutNotification: string | null;
   @Ref(() => Language, { label: 'Notification language', help: 'Language of mails, e.g. reminders.', default: 2 })
   declare notificationLanguageId: number;
-  @Flag({ label: 'Use pauses in workout timer', help: 'Whether to use timed pauses between exercises.', default: true }) declare timerActive: boolean;
+  @Flag({ label: 'Use pauses in workout timer', help: 'Whether to use timed pauses between exercises.', default: true })
+  declare timerActive: boolean;
   @Whole({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
   declare timerPause: number;
   @Whole({ label: 'Age', ...AGE, null: true }) declare age: number | null;
@@ -76,10 +83,18 @@ export class UserProfile extends Model<UserProfile> {
   @Whole({ label: 'Sport', help: 'Average hours per week.', min: 1, max: 30, null: true, default: 3 }) declare sportHours: number | null;
   @Choose({ label: 'Physical intensity', help: 'Of the sport.', choices: INTENSITY, null: true, default: '2', max: 1 })
   declare sportIntensity: string | null;
-  @Whole({ label: 'Free time', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare freetimeHours: number | null;
+  @Whole({ label: 'Free time', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare freetimeHours:
+    number | null;
   @Choose({ label: 'Physical intensity', help: 'Of the free time.', choices: INTENSITY, null: true, default: '1', max: 1 })
   declare freetimeIntensity: string | null;
-  @Whole({ label: 'Total daily calories', help: 'In kcal; used by nutrition plans with a goal.', min: 1500, max: 5000, null: true, default: 2500 })
+  @Whole({
+    label: 'Total daily calories',
+    help: 'In kcal; used by nutrition plans with a goal.',
+    min: 1500,
+    max: 5000,
+    null: true,
+    default: 2500,
+  })
   declare calories: number | null;
   @Choose({
     label: 'Weight unit',
@@ -92,8 +107,15 @@ export class UserProfile extends Model<UserProfile> {
     max: 2,
   })
   declare weightUnit: string;
-  @Flag({ label: 'Allow external access', help: 'Whether others may see your pages by their links.', default: false }) declare roAccess: boolean;
-  @Whole({ label: 'Automatic reminders for weight entries', help: 'Days without an entry before a reminder; 0: none.', min: 0, max: 30, default: 0 })
+  @Flag({ label: 'Allow external access', help: 'Whether others may see your pages by their links.', default: false })
+  declare roAccess: boolean;
+  @Whole({
+    label: 'Automatic reminders for weight entries',
+    help: 'Days without an entry before a reminder; 0: none.',
+    min: 0,
+    max: 30,
+    default: 0,
+  })
   declare numDaysWeightReminder: number;
   @Whole({ label: 'Added by', help: 'Id of the user whose program made the account.', null: true, readOnly: true, hidden: true })
   declare addedBy: number | null;

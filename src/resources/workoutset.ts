@@ -20,7 +20,13 @@ export class WorkoutSet extends Model<WorkoutSet> {
   @Id() declare id: number;
   @Ref(() => TrainingDay, { label: 'Exercise day', rest: 'exerciseday' }) declare trainingDayId: number;
   @Whole({ label: 'Number of sets', min: 0, max: 10, default: 4 }) declare sets: number;
-  @Whole({ label: 'Order', help: 'Place among the sets of the day; rows without one come last.', min: -2147483648, max: 2147483647, null: true })
+  @Whole({
+    label: 'Order',
+    note: 'Place among the sets of the day; rows without one come last.',
+    min: -2147483648,
+    max: 2147483647,
+    null: true,
+  })
   declare order: number | null;
   @Owner(() => User, { hidden: true }) declare userId: number;
   @Children(() => Setting, 'setId', { help: 'Its settings, in their order.' }) declare settings: Setting[];

@@ -1,0 +1,36 @@
+/** Which representation is wanted: by suffix, by `?format=`, by the Accept header. */
+import Negotiator from 'negotiator';
+import { notAcceptable, notFound } from './errors';
+
+export type Format = 'json' | 'api';
+export const MEDIA: Record<Format, string> = { json: 'application/json', api: 'text/html' };
+
+export interface Wanted {
+  format: Format;
+  /** Blanks of indentation. */
+  indent?: number;
+}
+
+export interface Asked {
+  accept: string | undefined;
+  suffix: string | undefined;
+  format: string | undefined;
+}
+
+/** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
+export function negotiate({ accept, suffix, format }: Asked): Wanted {
+  const named = suffix ?? (format || undefined);
+  if (named !== undefined && named !== 'json' && named !== 'api') throw notFound();
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') {
+    if (named === 'api' && accept === 'application/json') throw notAcceptable();
+    return { format: named ?? 'json' };
+  }
+  const formats: Format[] = named ? [named] : ['json', 'api'];
+  const offered = formats.map((candidate) => MEDIA[candidate]);
+  // Media types are compared without their parameters, of which `indent` alone means something.
+  const bare = accept.replace(/;(?!\s*q=)[^;,]*/gi, '');
+  const [chosen] = new Negotiator({ headers: { accept: bare } } as never).mediaTypes(offered);
+  if (!chosen || !accept.trim()) throw notAcceptable();
+  const indent = /application\/(?:json|\*)[^,]*;\s*indent=(\d+)/i.exec(accept)?.[1];
+  return { format: chosen === MEDIA.json ? 'json' : 'api', ...(indent && { indent: Math.min(Number(indent), 8) }) };
+}
