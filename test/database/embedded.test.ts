@@ -8,7 +8,6 @@ import { buildLauncher, MODULES, processesOf, serverPid, startChild, until, type
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65534, gid: 65534 };
-
 /** Not so in a checkout below /root. */
 const nobodyCanRead = isRoot && spawnSync('/bin/sh', ['-c', `cd "${MODULES}"`], { ...NOBODY, cwd: '/' }).status === 0;
 
