@@ -62,11 +62,20 @@ function json(bytes: Buffer, charset: string): unknown {
   }
 }
 
-function multipart(request: IncomingMessage, header: string, { maxBody, maxUpload }: Limits): Promise<Map<string, (string | UploadedPart)[]>> {
+function multipart(
+  request: IncomingMessage,
+  header: string,
+  { maxBody, maxUpload }: Limits,
+): Promise<Map<string, (string | UploadedPart)[]>> {
   return new Promise((resolve, reject) => {
     let parser: busboy.Busboy;
     try {
-      parser = busboy({ headers: { 'content-type': header }, defParamCharset: 'utf8', preservePath: true, limits: { fieldSize: maxBody, fileSize: maxUpload + 1, parts: 1000 } });
+      parser = busboy({
+        headers: { 'content-type': header },
+        defParamCharset: 'utf8',
+        preservePath: true,
+        limits: { fieldSize: maxBody, fileSize: maxUpload + 1, parts: 1000 },
+      });
     } catch {
       const boundary = /boundary=([^;]*)/i.exec(header)?.[1];
       return reject(badRequest(`Multipart form parse error - Invalid boundary in multipart: ${boundary ?? 'None'}`));

@@ -57,7 +57,9 @@ const fragmentName = (rest: string) => rest.replaceAll('-', '_');
 
 /** The selection that shows a type as REST does: aliases rename, and a relation shows its ids. */
 export function selectionOf(type: GraphQLObjectType): string {
-  const shown = Object.values(type.getFields()).filter(({ extensions }) => (type.extensions.resource ? extensions.field && !extensions.field.hidden : !extensions.action));
+  const shown = Object.values(type.getFields()).filter(({ extensions }) =>
+    type.extensions.resource ? extensions.field && !extensions.field.hidden : !extensions.action,
+  );
   return shown
     .map((field) => {
       const key = field.extensions.field?.rest ?? snake(field.name);
@@ -72,7 +74,11 @@ export function selectionOf(type: GraphQLObjectType): string {
 function documents(types: readonly { type: GraphQLObjectType; views: readonly ViewFact[] }[]) {
   const fragments = new Map<string, string>();
   for (const { type, views } of types)
-    for (const view of views) fragments.set(fragmentName(view.rest), `fragment ${fragmentName(view.rest)} on ${type.name} { ${view.selection ?? selectionOf(type)} }`);
+    for (const view of views)
+      fragments.set(
+        fragmentName(view.rest),
+        `fragment ${fragmentName(view.rest)} on ${type.name} { ${view.selection ?? selectionOf(type)} }`,
+      );
   return (text: string): string => {
     const used = new Set<string>();
     const collect = (source: string) =>
@@ -111,7 +117,10 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
   const relations = factsOf(type).filter((field) => field.relation);
   const name = type.name;
   const ids = ['self', ...relations.map((field) => field.name)];
-  const lookups = [`self: known(type: "${name}", ids: $self)`, ...relations.map((field) => `${field.name}: known(type: "${field.relation!.type}", ids: $${field.name})`)];
+  const lookups = [
+    `self: known(type: "${name}", ids: $self)`,
+    ...relations.map((field) => `${field.name}: known(type: "${field.relation!.type}", ids: $${field.name})`),
+  ];
   return {
     view,
     resource,
@@ -124,7 +133,10 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
     ),
     detail: prepare(`query ($id: ID!) { row: ${one}(id: $id) { ${selection} } }`),
     ...(writable && create && { create: prepare(`mutation ($input: ${name}Input!) { row: ${create}(input: $input) { ${selection} } }`) }),
-    ...(writable && update && { update: prepare(`mutation ($id: ID!, $input: ${name}Patch!) { row: ${update}(id: $id, input: $input) { ${selection} } }`) }),
+    ...(writable &&
+      update && {
+        update: prepare(`mutation ($id: ID!, $input: ${name}Patch!) { row: ${update}(id: $id, input: $input) { ${selection} } }`),
+      }),
     ...(writable && remove && { remove: prepare(`mutation ($id: ID!) { row: ${remove}(id: $id) }`) }),
     known: prepare(`query (${ids.map((id) => `$${id}: [ID!]!`).join(', ')}) { ${lookups.join(' ')} }`),
     actions: new Map(actions(type, one, prepare).map((action) => [action.fact.name, action])),
@@ -166,4 +178,3 @@ function freeEndpoints(schema: GraphQLSchema, prepare: Prepare): Map<string, Fre
   }
   return found;
 }
-

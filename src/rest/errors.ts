@@ -25,11 +25,23 @@ export const badRequest = (message: string) => detail(400, message);
 export const invalid = (fields: Record<string, string[]>) => new RestError(400, fields);
 
 /** Every authentication failure is a 403; a failed login alone is a 401. */
-const STATUS: Record<string, number> = { UNAUTHENTICATED: 403, FORBIDDEN: 403, NOT_FOUND: 404, BAD_USER_INPUT: 400, CONFLICT: 409, TOO_MANY_REQUESTS: 429 };
+const STATUS: Record<string, number> = {
+  UNAUTHENTICATED: 403,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  BAD_USER_INPUT: 400,
+  CONFLICT: 409,
+  TOO_MANY_REQUESTS: 429,
+};
 
 /** `rename` gives the REST key of a GraphQL field. */
 export function ofGraphQL(error: GraphQLError, rename: (field: string) => string): RestError {
-  const { code, fields, login, retryAfter } = error.extensions as { code?: string; fields?: Record<string, string[]>; login?: boolean; retryAfter?: number };
+  const { code, fields, login, retryAfter } = error.extensions as {
+    code?: string;
+    fields?: Record<string, string[]>;
+    login?: boolean;
+    retryAfter?: number;
+  };
   const status = login ? 401 : (STATUS[code ?? ''] ?? 500);
   if (fields) return invalid(Object.fromEntries(Object.entries(fields).map(([field, messages]) => [rename(field), messages])));
   return detail(status, error.message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });

@@ -11,7 +11,8 @@ export interface Window {
 }
 
 /** An integer as the service reads it: ASCII digits, a sign, blanks around. */
-const integer = (text: string | undefined): number | undefined => (text !== undefined && /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined);
+const integer = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined;
 
 export function windowOf(query: URLSearchParams): Window {
   const limit = integer(query.getAll('limit').at(-1)) ?? 0;

@@ -1,0 +1,86 @@
+/** express, GraphQL, REST and pages put together; no logic. */
+import { expressMiddleware } from '@as-integrations/express5';
+import express, { type ErrorRequestHandler, type Request } from 'express';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { Executor } from './core/execute';
+import { migrated } from './database/migrate';
+import { HttpExchange, type Services } from './exchange';
+import { apolloServer, type GraphQLContext } from './graphql';
+import { plainPage } from './pages/plain';
+import { playground } from './pages/playground';
+import { BASE } from './rest/routes';
+import { restHandler } from './rest/router';
+import { buildGraphQLSchema } from './schema';
+
+export interface App {
+  listener: RequestListener;
+  stop(): Promise<void>;
+}
+
+export async function createApp(services: Services): Promise<App> {
+  const { config, log, database } = services;
+  const executor = new Executor(buildGraphQLSchema());
+  const apollo = await apolloServer(executor);
+  const rest = restHandler({
+    schema: executor.schema,
+    prepare: (document) => executor.prepare(document) as never,
+    open: (request) => exchangeOf(request),
+    html: plainPage,
+    limits: config,
+    timeZone: config.timeZone,
+  });
+  const exchanges = new WeakMap<IncomingMessage, HttpExchange>();
+  const exchangeOf = (request: IncomingMessage) => exchanges.get(request)!;
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.get('/health/live', (_request, response) => void response.json({ status: 'ok' }));
+  app.get('/health/ready', async (_request, response) => {
+    const ready = await migrated(database).catch(() => false);
+    response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
+  });
+  app.use(playground());
+  app.use('/media', express.static(join(config.dataDir, 'media'), { index: false, immutable: true, maxAge: '1y', fallthrough: false }));
+  app.use(
+    '/graphql',
+    express.json({ limit: config.maxBody }),
+    expressMiddleware(apollo, {
+      context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
+        const exchange = exchangeOf(req);
+        await exchange.authenticate();
+        return { exchange, full: exchange.context };
+      },
+    }),
+  );
+  app.use((_request, response) => void response.status(404).json({ detail: 'Not found.' }));
+  const onError: ErrorRequestHandler = (error, _request, response, next) => {
+    if (response.headersSent) return next(error);
+    if (error.status >= 400 && error.status < 500) return void response.status(error.status).json({ detail: error.message });
+    failed(error, response);
+  };
+  app.use(onError);
+
+  function failed(error: unknown, response: ServerResponse): void {
+    const id = randomUUID();
+    log.error({ err: error, errorId: id }, 'unexpected error');
+    if (response.headersSent) return void response.destroy();
+    const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
+    response.writeHead(500, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
+  }
+
+  return {
+    listener(request, response) {
+      const isRest = request.url!.startsWith(BASE);
+      const exchange = new HttpExchange(request, services, isRest ? ['token'] : ['token', 'bearer']);
+      exchanges.set(request, exchange);
+      exchange.logged(response);
+      // The API is most of the traffic and has no use for express, which costs more than half of a short request.
+      if (isRest) rest(request, response).catch((error) => failed(error, response));
+      else app(request, response);
+    },
+    stop: () => apollo.stop(),
+  };
+}

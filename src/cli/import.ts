@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KnownError } from '../core/errors';
+import { asDump, type DumpRow } from '../transfer/dump';
+import { copyMedia } from '../transfer/media';
+import { writeRows } from '../transfer/writer';
+import { operate, progress, say } from './operator';
+
+async function readDump(file: string): Promise<DumpRow[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new KnownError('NOT_FOUND', `${file} cannot be read: ${error.message}`);
+  });
+  try {
+    return asDump(JSON.parse(text));
+  } catch (error) {
+    throw error instanceof SyntaxError ? new KnownError('BAD_USER_INPUT', `${file} is not JSON: ${error.message}`) : error;
+  }
+}
+
+export const importCommand = () =>
+  new Command('import')
+    .description("Read a data dump of the reference service (Django's dumpdata JSON): all of it or, on any error, nothing.")
+    .argument('<file>', 'the dump')
+    .option('--media <dir>', 'folder with the files that the dump names')
+    .option('--replace', 'first empty every table that a dump can fill, accounts included')
+    .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
+      const rows = await readDump(file);
+      await operate(async ({ config, database, vault }) => {
+        const folder = join(config.dataDir, 'media');
+        const counts = await writeRows(rows, database, {
+          vault,
+          replace,
+          progress: progress('Importing'),
+          // Files last, when nothing else can fail.
+          before: async () => {
+            if (replace) await rm(folder, { recursive: true, force: true });
+            if (media) await copyMedia(rows, media, folder);
+          },
+        });
+        say(`${[...counts.values()].reduce((sum, count) => sum + count, 0)} rows of ${counts.size} models imported.`);
+      });
+    });

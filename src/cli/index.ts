@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+/** The commands of the operator. They work beside a running server: the embedded database is joined and left running. */
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config';
+import { KnownError } from '../core/errors';
+import { main as serveForever } from '../index';
+import { importCommand } from './import';
+import { migrateCommand } from './migrate';
+import { schemaCommand } from './schema';
+import { seedCommand } from './seed';
+import { userCommand } from './user';
+
+const program = new Command('fitgraph')
+  .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see README).')
+  .showHelpAfterError('(fitgraph --help lists the commands)')
+  .exitOverride();
+
+program.command('serve').description('Start the server; what `npm start` does.').action(serveForever);
+for (const command of [migrateCommand(), seedCommand(), userCommand(), importCommand(), schemaCommand()]) program.addCommand(command);
+
+function inherit(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inherit(child);
+  }
+}
+inherit(program);
+
+program.parseAsync().catch((error: unknown) => {
+  // Commander has said already what was wrong with the arguments.
+  if (error instanceof CommanderError) process.exit(error.exitCode);
+  const { message, stack } = error as Error;
+  const known = error instanceof ConfigError || error instanceof KnownError;
+  process.stderr.write(`fitgraph: ${known || process.env.LOG_LEVEL !== 'debug' ? message : stack}\n`);
+  process.exit(1);
+});

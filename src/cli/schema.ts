@@ -1,0 +1,7 @@
+import { Command } from 'commander';
+import { buildGraphQLSchema, printed } from '../schema';
+
+export const schemaCommand = () =>
+  new Command('schema').description('Print the GraphQL schema, as committed in schema.graphql.').action(() => {
+    process.stdout.write(printed(buildGraphQLSchema()));
+  });

@@ -1,0 +1,65 @@
+import { Command } from 'commander';
+import { createInterface } from 'node:readline/promises';
+import { createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
+import { operate, say } from './operator';
+
+/** From the option, or else from standard input, so that it need not stand in the shell's history. */
+async function passwordOf(option: string | undefined): Promise<string> {
+  if (option !== undefined) return option;
+  const input = createInterface({ input: process.stdin, output: process.stderr, terminal: process.stdin.isTTY });
+  try {
+    return (await input.question('Password: ')).trim();
+  } finally {
+    input.close();
+  }
+}
+
+export function userCommand(): Command {
+  const user = new Command('user').description('Make and change accounts.');
+  user
+    .command('create <name>')
+    .description('Make an account and print its token. The password is read from standard input unless given.')
+    .option('--password <password>', 'at least 8 characters, not only digits')
+    .option('--email <address>')
+    .option('--superuser', 'what the user contributes is accepted at once')
+    .action(async (username: string, options: { password?: string; email?: string; superuser?: boolean }) => {
+      const password = await passwordOf(options.password);
+      await operate(async ({ session, vault }) => {
+        const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
+        say(`User ${username} was made. Token: ${await tokenOf(id, session, vault)}`);
+      });
+    });
+  user
+    .command('password <name>')
+    .description('Set a new password, read from standard input unless given.')
+    .option('--password <password>', 'at least 8 characters, not only digits')
+    .action(async (username: string, options: { password?: string }) => {
+      const password = await passwordOf(options.password);
+      await operate(async ({ session }) => {
+        await setPassword((await findUser(username, session)).id, password, session);
+        say(`The password of ${username} was changed.`);
+      });
+    });
+  user
+    .command('token <name>')
+    .description('Print the token of a user.')
+    .option('--new', 'replace it; the old one stops working at once')
+    .action((username: string, options: { new?: boolean }) =>
+      operate(async ({ session, vault }) => {
+        const { id } = await findUser(username, session);
+        if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
+        say(await (options.new ? replaceToken : tokenOf)(id, session, vault));
+      }),
+    );
+  user
+    .command('deactivate <name>')
+    .description('Lock an account: neither password nor token works any more. Nothing is deleted.')
+    .option('--undo', 'unlock it')
+    .action((username: string, options: { undo?: boolean }) =>
+      operate(async ({ session }) => {
+        await setActive((await findUser(username, session)).id, options.undo === true, session);
+        say(`User ${username} is ${options.undo ? 'active' : 'inactive'} now.`);
+      }),
+    );
+  return user;
+}

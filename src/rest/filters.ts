@@ -1,0 +1,164 @@
+/** Query parameters → `where` and `orderBy`. Unknown parameters and unknown orders are ignored, as clients expect. */
+import { DateTime } from 'luxon';
+import type { FieldFact, FilterFact } from '../extensions';
+import { validDay } from './values';
+
+export interface Filtered {
+  where: Record<string, unknown>;
+  errors: Record<string, string[]>;
+  /** Ids that must exist, by relation; checked by whoever runs the list. */
+  references: Record<string, string>;
+}
+
+const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
+const MAX_NUMBER = 1e50;
+const MAX_ID = 2_147_483_647;
+const NULLS = 'Null characters are not allowed.';
+
+/** A condition that no row meets. */
+const NOTHING = { id: { in: [] } };
+
+const whole = (text: string): number | undefined => (/^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined);
+
+/** Dates as the service reads them: ISO, or month first with a year of four or two digits. */
+function dateOf(text: string): string | undefined {
+  const trimmed = text.trim();
+  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(trimmed) ?? [];
+  const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(trimmed) ?? [];
+  const full = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
+  const parts = isoYear ? [isoYear, isoMonth, isoDay] : [full, month, day];
+  if (parts.some((part) => part === undefined)) return undefined;
+  const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
+  return validDay(date) ? date : undefined;
+}
+
+function timeOf(text: string): string | undefined {
+  for (const format of ['H:m:s', 'H:m', 'H:m:s.u']) {
+    const time = DateTime.fromFormat(text.trim(), format);
+    if (time.isValid) return time.toFormat('HH:mm:ss.SSS');
+  }
+  return undefined;
+}
+
+type Result = { where: Record<string, unknown> } | { error: string } | { reference: string } | undefined;
+
+function number(field: FieldFact, text: string): Result {
+  const trimmed = text.trim();
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) return { error: 'Enter a number.' };
+  const value = Number(trimmed);
+  if (value > MAX_NUMBER) return { error: 'Ensure this value is less than or equal to 1e+50.' };
+  if (field.kind === 'decimal') return { where: value < -MAX_NUMBER || trimmed.length > 100 ? NOTHING : { [field.name]: { eq: trimmed } } };
+  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_ID ? { [field.name]: { eq: value } } : NOTHING };
+}
+
+function byKind(field: FieldFact, text: string): Result {
+  const eq = (value: unknown): Result => ({ where: { [field.name]: { eq: value } } });
+  if (field.kind === 'boolean') return text === 'True' ? eq(true) : text === 'False' ? eq(false) : undefined;
+  if (text === '') return undefined;
+  switch (field.kind) {
+    case 'integer':
+    case 'decimal':
+      return text.trim() === '' ? undefined : number(field, text);
+    case 'date': {
+      const date = dateOf(text);
+      return date ? eq(date) : { error: 'Enter a valid date.' };
+    }
+    case 'time': {
+      const time = timeOf(text);
+      return time ? eq(time) : { error: 'Enter a valid time.' };
+    }
+    case 'choice':
+      return field.choices!.some((choice) => choice.value === text)
+        ? eq(text)
+        : { error: `Select a valid choice. ${text} is not one of the available choices.` };
+    case 'uuid': {
+      const hex = text.trim().replace(/^urn:uuid:|[{}-]/gi, '');
+      return /^[0-9a-f]{32}$/i.test(hex) ? eq(hex) : { error: 'Enter a valid UUID.' };
+    }
+    case 'relation': {
+      const id = whole(text);
+      return id === undefined ? { error: NOT_A_CHOICE } : { reference: String(id) };
+    }
+    default: {
+      const trimmed = text.trim();
+      if (trimmed.includes('\0')) return { error: NULLS };
+      return trimmed === '' ? undefined : eq(trimmed);
+    }
+  }
+}
+
+function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
+  const text = texts.at(-1)!;
+  switch (fact.parse) {
+    case 'loose': {
+      const id = whole(text);
+      return id === undefined ? undefined : { where: { [field.name]: { eq: String(id) } } };
+    }
+    case 'unchecked': {
+      const id = whole(text);
+      if (text.trim() === '') return undefined;
+      return id === undefined ? { error: NOT_A_CHOICE } : { where: { [field.name]: { eq: String(id) } } };
+    }
+    case 'commaIds': {
+      const ids = text.split(',').map(whole);
+      return ids.some((id) => id === undefined) ? undefined : { where: { [field.name]: { each: ids.map(String) } } };
+    }
+    case 'ids': {
+      const wrong = texts.find((one) => whole(one) === undefined);
+      if (wrong !== undefined) return { error: `“${wrong}” is not a valid value.` };
+      return { where: { [field.name]: { in: texts.map((one) => String(whole(one))) } } };
+    }
+    default:
+      return byKind(field, text);
+  }
+}
+
+export function filtersOf(filters: readonly FilterFact[], fields: readonly FieldFact[], query: URLSearchParams): Filtered {
+  const result: Filtered = { where: {}, errors: {}, references: {} };
+  for (const fact of filters) {
+    const field = fields.find((candidate) => candidate.name === fact.field)!;
+    const key = fact.key ?? field.rest;
+    const texts = query.getAll(key);
+    if (texts.length === 0) continue;
+    const one = parsed(fact, field, texts);
+    if (one === undefined) continue;
+    if ('error' in one) result.errors[key] = [one.error];
+    else if ('reference' in one) {
+      result.references[field.name] = one.reference;
+      result.where[field.name] = { eq: one.reference };
+    } else Object.assign(result.where, one.where);
+  }
+  return result;
+}
+
+/** Which references or listed ids do not exist, as the messages of their parameters. */
+export function unknownReferences(
+  filters: readonly FilterFact[],
+  fields: readonly FieldFact[],
+  { where, references }: Filtered,
+  known: Record<string, number[]>,
+): Record<string, string[]> {
+  const errors: Record<string, string[]> = {};
+  for (const fact of filters) {
+    const field = fields.find((candidate) => candidate.name === fact.field)!;
+    const key = fact.key ?? field.rest;
+    if (references[field.name] !== undefined && !known[field.name]!.includes(Number(references[field.name]))) errors[key] = [NOT_A_CHOICE];
+    if (fact.parse === 'ids') {
+      const missing = (where[field.name] as { in: string[] } | undefined)?.in.find((id) => !known[field.name]!.includes(Number(id)));
+      if (missing !== undefined) errors[key] = [`Select a valid choice. ${missing} is not one of the available choices.`];
+    }
+  }
+  return errors;
+}
+
+/** `ordering=a,-b`: columns of the resource's own table; undefined where none is left, which is the default order. */
+export function orderByOf(fields: readonly FieldFact[], query: URLSearchParams): Record<string, 'ASC' | 'DESC'>[] | undefined {
+  const terms = (query.getAll('ordering').at(-1) ?? '').split(',').map((term) => term.trim());
+  const order = terms.flatMap((term) => {
+    const descending = term.startsWith('-');
+    const key = descending ? term.slice(1) : term;
+    const field = fields.find((candidate) => candidate.stored && candidate.rest === key);
+    return field ? [{ [field.name]: descending ? ('DESC' as const) : ('ASC' as const) }] : [];
+  });
+  return order.length ? order : undefined;
+}

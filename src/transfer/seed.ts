@@ -1,0 +1,55 @@
+/** The reference data and the demo account. */
+import { randomBytes } from 'node:crypto';
+import { createUser, tokenOf } from '../auth/accounts';
+import type { TokenVault } from '../auth/tokens';
+import { today } from '../core/clock';
+import type { Database } from '../database/connection';
+import { demo } from '../../seeders/demo';
+import { exercises } from '../../seeders/exercises';
+import { ingredients } from '../../seeders/ingredients';
+import { reference } from '../../seeders/reference';
+import { asDump } from './dump';
+import { writeRows, type WriteOptions } from './writer';
+
+export const DEMO_NAME = 'demo';
+
+export interface Seeding {
+  database: Database;
+  vault: TokenVault;
+  timeZone: string;
+  progress?: WriteOptions['progress'];
+}
+
+export interface DemoAccount {
+  username: string;
+  password: string;
+  token: string;
+}
+
+async function isEmpty(database: Database): Promise<boolean> {
+  return (await database.pool.query('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty')).rows[0].empty;
+}
+
+/** Fills a database that has none; false where it has some already, and nothing was done. */
+export async function seedReference({ database, vault, timeZone, progress }: Seeding): Promise<boolean> {
+  if (!(await isEmpty(database))) return false;
+  await writeRows(asDump([...reference(), ...exercises(today(timeZone)), ...ingredients()]), database, { vault, progress });
+  return true;
+}
+
+/** Undefined where there is a demo account already, and nothing was done. */
+export async function seedDemo({ database, vault, timeZone, progress }: Seeding): Promise<DemoAccount | undefined> {
+  const session = database.session();
+  const { rows } = await database.pool.query('SELECT 1 FROM "user_account" WHERE "username" = $1', [DEMO_NAME]);
+  if (rows.length) return undefined;
+  // Made anew for every installation, so that no server on a network has a demo account that everybody can enter.
+  const password = `demo-${randomBytes(6).toString('hex')}`;
+  const id = await createUser({ username: DEMO_NAME, password }, session);
+  try {
+    await writeRows(asDump(demo(today(timeZone), id)), database, { vault, renumber: true, progress });
+  } catch (error) {
+    await session.query('DELETE FROM "user_account" WHERE "id" = $1', [id]);
+    throw error;
+  }
+  return { username: DEMO_NAME, password, token: await tokenOf(id, session, vault) };
+}
