@@ -233,11 +233,11 @@ export interface LinkOptions extends FieldOptions {
   link?: Link;
 }
 
-/** A set of other rows by their ids, in ascending order, kept in a link table or worked out. */
+/** A set of other rows by their ids, in the default order of their type, kept in a link table or worked out. */
 export const Links =
   (target: Lazy, o: LinkOptions): Typed<number[]> =>
   (prototype: any, name: any) => {
-    const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, ascending.`;
+    const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
     define('relation', () => ID, null, { ...o, note, target, relation: relation(target, true) }, true)(prototype, name);
   };
 

@@ -4,7 +4,7 @@
  */
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { fieldsOf, ofKind, type Entity, type FieldMeta } from './fields';
+import { fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta } from './fields';
 import { resourceOf } from './resource';
 import type { Condition } from './conditions';
 
@@ -54,7 +54,14 @@ export function expression(field: FieldMeta, alias: string): string {
     return `(SELECT x."${column}" FROM "${table}" x WHERE x."id" = ${alias}."${via}")`;
   }
   const { table, own, other, via = 'id' } = field.link!;
-  return `ARRAY(SELECT l."${other}" FROM "${table}" l WHERE l."${own}" = ${alias}."${via}"${ofKind(field.link!, 'l')} ORDER BY 1)`;
+  const links = `FROM "${table}" l`;
+  const where = `WHERE l."${own}" = ${alias}."${via}"${ofKind(field.link!, 'l')}`;
+  const target = field.target!();
+  const { ordering, table: targetTable } = resourceOf(target)!;
+  const columns = ordering.map((name) => fieldOf(target, name).column!).filter((column) => column !== 'id');
+  if (!columns.length) return `ARRAY(SELECT l."${other}" ${links} ${where} ORDER BY 1)`;
+  const order = [...columns, 'id'].map((column) => `o."${column}"`).join(', ');
+  return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
 }
 
 /** The select list for these fields; the id is always among them. */

@@ -23,7 +23,8 @@ export function inOrder(models: Map<string, Entity>): Entity[] {
   const done: Entity[] = [];
   const visit = (entity: Entity) => {
     if (done.includes(entity)) return;
-    for (const field of fieldsOf(entity)) if ((field.stored || field.link) && field.target && field.target() !== entity) visit(field.target());
+    for (const field of fieldsOf(entity))
+      if ((field.stored || field.link) && field.target && field.target() !== entity) visit(field.target());
     done.push(entity);
   };
   for (const entity of models.values()) visit(entity);
