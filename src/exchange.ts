@@ -94,13 +94,15 @@ export class HttpExchange {
 
   /** One line a request; never a header, a body or a query, which may hold secrets. */
   logged(response: ServerResponse): void {
+    // express rewrites the URL while it looks for a handler.
+    const path = (this.request.url ?? '').split('?')[0];
     const line = () => {
       const { viewer, session } = this.full;
       this.services.log.info(
         {
           id: this.id,
           method: this.request.method,
-          path: (this.request.url ?? '').split('?')[0],
+          path,
           status: response.statusCode,
           user: viewer?.id ?? null,
           ms: Math.round((performance.now() - this.began) * 10) / 10,
