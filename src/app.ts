@@ -8,7 +8,7 @@ import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
 import { HttpExchange, type Services } from './exchange';
 import { apolloServer, badToken, type GraphQLContext } from './graphql';
-import { plainPage } from './pages/plain';
+import { browsePage } from './pages/browse';
 import { playground } from './pages/playground';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
@@ -27,7 +27,7 @@ export async function createApp(services: Services): Promise<App> {
     schema: executor.schema,
     prepare: (document) => executor.prepare(document) as never,
     open: (request) => exchangeOf(request),
-    html: plainPage,
+    html: browsePage,
     limits: config,
     timeZone: config.timeZone,
   });

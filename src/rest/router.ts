@@ -1,17 +1,21 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { readBody, type Limits } from './body';
-import { endpointsOf, type Endpoint, type Operation, type Prepare } from './endpoints';
+import { readBody, type Body, type Limits } from './body';
+import { viewsOf } from './browse';
+import { endpointsOf, prepareOperation, type Endpoint, type Operation, type Prepare } from './endpoints';
 import { notAllowed, notFound, notPermitted, notSignedIn, notYours, ofGraphQL, RestError, invalid } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
+import { isForm, readForm, type PostedForm } from './forms';
 import { inputOf, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
 import { credentials, DOCUMENT, HINT, TITLE } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, type Wanted } from './negotiate';
 import { accepted, describe, shown, type Description } from './options';
 import { page, windowOf } from './pagination';
+import { headersOf, PAGE, PREFLIGHT, respond } from './respond';
 import { BASE, findRoute, type Route } from './routes';
+import type { HtmlView } from './view';
 
 /** One request, as the application sees it. */
 export interface Exchange {
@@ -19,61 +23,50 @@ export interface Exchange {
   context: never;
   /** Scheme and host of the links. */
   baseUrl: string;
-  /** Whether somebody is signed in; throws a GraphQLError for a bad token. */
-  authenticate(): Promise<boolean>;
+  /** Whether somebody is signed in; throws a GraphQLError for a bad token. `csrfToken` is that of a form, which has no headers of its own. */
+  authenticate(csrfToken?: string): Promise<boolean>;
+  /** Who looks at a page; undefined means nobody. */
+  visitor?(): { username?: string; csrfToken?: string };
   /** Headers of the answer that are about the work done. */
   headers(): Record<string, string>;
-}
-
-/** What a browser is shown instead of bare JSON. */
-export interface HtmlView {
-  title: string;
-  status: number;
-  body: unknown;
-  allow: readonly string[];
 }
 
 export interface RestOptions {
   schema: GraphQLSchema;
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
-  html(view: HtmlView): string;
+  /** What a browser is shown instead of bare JSON. */
+  html(view: HtmlView): Promise<string>;
   limits: Limits;
   timeZone: string;
 }
 
-interface Request {
+export interface Request {
   message: IncomingMessage;
   method: string;
   path: string;
   query: URLSearchParams;
   exchange: Exchange;
   signedIn: boolean;
+  /** What a form of a page sent; its body is read by then. */
+  form?: PostedForm;
+  /** The last operation, for pages to tell of. */
+  ran?: { operation: Operation; variables: Record<string, unknown> };
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-const VARY = 'Accept, Accept-Language, Cookie, Origin';
 const SAFE = ['GET', 'HEAD', 'OPTIONS'];
-const PREFLIGHT = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers':
-    'accept, accept-encoding, authorization, content-type, dnt, origin, user-agent, x-csrftoken, x-requested-with',
-  'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
-  'Access-Control-Max-Age': '86400',
-  'Content-Length': '0',
-};
-
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export function restHandler(options: RestOptions): Handler {
   const { schema, prepare, limits, timeZone } = options;
   const endpoints = endpointsOf(schema, prepare);
-  const login = prepare(DOCUMENT);
+  const login = prepareOperation(prepare, DOCUMENT);
   const selections = new Map([...endpoints.resources].map(([name, { selection }]) => [name.replaceAll('-', '_'), selection]));
   const descriptions = new Map<Endpoint, { accepted: Description; shown: Description }>();
   for (const endpoint of endpoints.resources.values())
@@ -82,11 +75,12 @@ export function restHandler(options: RestOptions): Handler {
   /** The data of an operation, or its first error as REST says it. */
   async function run(
     operation: Operation,
-    { exchange }: Request,
+    request: Request,
     variables: Record<string, unknown>,
     rename: (field: string) => string = snake,
   ): Promise<any> {
-    const { data, errors } = await operation(exchange.context, variables);
+    request.ran = { operation, variables };
+    const { data, errors } = await operation(request.exchange.context, variables);
     if (errors?.length) throw ofGraphQL(errors[0] as GraphQLError, rename);
     return data;
   }
@@ -100,6 +94,11 @@ export function restHandler(options: RestOptions): Handler {
 
   function lookup({ known, relations }: Endpoint, request: Request, ids: Record<string, string[]>): Promise<Known> {
     return run(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+  }
+
+  async function bodyOf({ form, message }: Request): Promise<Body> {
+    if (form?.refused) throw form.refused;
+    return form?.body ?? readBody(message, limits);
   }
 
   async function list(endpoint: Endpoint, request: Request): Promise<Answer> {
@@ -131,13 +130,12 @@ export function restHandler(options: RestOptions): Handler {
     const { relations, fields } = endpoint;
     const partial = request.method === 'PATCH';
     const parents = relations.some((field) => field.relation!.owned && !field.restReadOnly);
-    const read = () => readBody(request.message, limits);
     const exists = async () => {
       if (id !== undefined && (await lookup(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
     };
     // Where a parent may be named the body is looked at before the row, elsewhere after it.
     if (!parents) await exists();
-    const body = await read();
+    const body = await bodyOf(request);
     const isObject = objectOf(body) !== null;
     const known = isObject
       ? await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) })
@@ -165,14 +163,25 @@ export function restHandler(options: RestOptions): Handler {
     }
     const { view, create, update } = endpoint;
     const described = descriptions.get(endpoint)!;
-    const may = (method: string) => route.allow.includes(method) && (view.permits?.includes(method) ?? true) && request.signedIn;
     let actions: Description | undefined;
-    if (route.kind === 'list' && create && may('POST')) actions = { POST: described.accepted };
-    if (route.kind === 'detail' && update && may('PUT') && (await lookup(endpoint, request, { self: [route.id] })).self!.length)
+    if (route.kind === 'list' && create && request.signedIn && may(route, 'POST')) actions = { POST: described.accepted };
+    if (
+      route.kind === 'detail' &&
+      update &&
+      request.signedIn &&
+      may(route, 'PUT') &&
+      (await lookup(endpoint, request, { self: [route.id] })).self!.length
+    )
       actions = { PUT: described.accepted };
     const name = `${view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`;
     return { status: 200, body: describe(name, view.description, actions, described.shown) };
   }
+
+  const may = (route: Route, method: string): boolean =>
+    route.allow.includes(method) &&
+    !('endpoint' in route && route.kind !== 'free' && !(route.endpoint.view.permits?.includes(method) ?? true));
+
+  const viewOf = viewsOf({ schema, endpoints, login, describe: describeRoute, may });
 
   /** Query parameters as the variables of a field's arguments. */
   function argumentsOf(field: { args: readonly { name: string }[] }, query: URLSearchParams): Record<string, string | undefined> {
@@ -193,7 +202,7 @@ export function restHandler(options: RestOptions): Handler {
         return root(request, route.suffix);
       case 'login':
         if (method === 'GET') return { status: 200, body: HINT };
-        return { status: 200, body: (await run(login, request, credentials(await readBody(request.message, limits)))).login };
+        return { status: 200, body: (await run(login, request, credentials(await bodyOf(request)))).login };
       case 'free':
         return { status: 200, body: (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result };
       case 'action': {
@@ -225,37 +234,6 @@ export function restHandler(options: RestOptions): Handler {
     if (!route.allow.includes(method)) throw notAllowed(method);
   }
 
-  function send(
-    response: ServerResponse,
-    message: IncomingMessage,
-    route: Route | undefined,
-    wanted: Wanted,
-    answer: Answer,
-    exchange: Exchange,
-  ): void {
-    const headers: Record<string, string> = {
-      Vary: route?.kind === 'root' ? 'Accept' : VARY,
-      'Content-Language': 'en',
-      'X-Frame-Options': 'DENY',
-      'X-Content-Type-Options': 'nosniff',
-      ...(route && { Allow: route.allow.join(', ') }),
-      ...(message.headers.origin !== undefined && { 'Access-Control-Allow-Origin': '*' }),
-      ...answer.headers,
-      ...exchange.headers(),
-    };
-    if (answer.body === undefined) {
-      response.writeHead(answer.status, { ...headers, 'Content-Length': '0' }).end();
-      return;
-    }
-    const html = wanted.format === 'api';
-    const text = html
-      ? options.html({ title: route ? titleOf(route) : 'Not found', status: answer.status, body: answer.body, allow: route?.allow ?? [] })
-      : JSON.stringify(answer.body, null, wanted.indent);
-    const type = html ? `${MEDIA.api}; charset=utf-8` : MEDIA.json;
-    response.writeHead(answer.status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers });
-    response.end(message.method === 'HEAD' ? undefined : text);
-  }
-
   return async (message, response) => {
     const url = message.url ?? '/';
     const mark = url.indexOf('?');
@@ -274,28 +252,35 @@ export function restHandler(options: RestOptions): Handler {
       return;
     }
     const route = found?.route;
+    const request: Request = { message, method, path, query, exchange, signedIn: false };
     let wanted: Wanted = { format: 'json' };
     let result: Answer;
     try {
       wanted = negotiate({ accept: message.headers.accept, suffix: route?.suffix, format: query.getAll('format').at(-1) });
       if (!route) throw notFound();
-      const request: Request = { message, method, path, query, exchange, signedIn: await exchange.authenticate() };
+      if (wanted.format === 'api' && method === 'POST' && isForm(message)) {
+        request.form = await readForm(message, limits);
+        request.method = request.form.method;
+      }
+      request.signedIn = await exchange.authenticate(request.form?.csrfToken);
       admit(route, request);
-      result = await answer(route, method === 'HEAD' ? { ...request, method: 'GET' } : request);
+      if (method === 'HEAD') request.method = 'GET';
+      result = await answer(route, request);
     } catch (error) {
       if (error instanceof RestError) result = error;
       else if (error instanceof GraphQLError) result = ofGraphQL(error, snake);
       else throw error;
     }
-    send(response, message, route, wanted, result, exchange);
+    const headers = headersOf(message, route, result.headers, exchange.headers());
+    // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
+    if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {
+      const text = await options.html(await viewOf({ route, request, answer: result, headers }));
+      respond(message, response, result.status === 204 ? 200 : result.status, { ...headers, ...PAGE }, `${MEDIA.api}; charset=utf-8`, text);
+    } else {
+      const text = result.body === undefined ? undefined : JSON.stringify(result.body, null, wanted.indent);
+      respond(message, response, result.status, headers, MEDIA.json, text);
+    }
     // What was not read of the body must not be taken for the next request on the connection.
     if (!message.complete) message.resume();
   };
-}
-
-function titleOf(route: Route): string {
-  if (route.kind === 'root') return 'API';
-  if (route.kind === 'login') return 'Login';
-  if (route.kind === 'free') return route.endpoint.fact.title;
-  return route.endpoint.view.title;
 }
