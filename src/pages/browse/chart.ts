@@ -11,18 +11,17 @@ export interface Chart {
 
 const SIZE = { width: 880, height: 300 };
 /** Drawn instead of the page's colours, which only the browser knows, and replaced by them in the finished SVG. */
-const INKS: Readonly<Record<string, string>> = {
-  '#010101': 'var(--muted)',
-  '#020202': 'var(--line)',
-  '#030303': 'var(--accent)',
-  '#040404': 'var(--num)',
-};
-const [TEXT, LINE, FIRST, SECOND] = Object.keys(INKS) as [string, string, string, string];
-const MAX_SERIES = 2;
+const TEXT = '#010101';
+const LINE = '#020202';
+const MARK = '#030303';
+const INKS: Readonly<Record<string, string>> = { [TEXT]: 'var(--muted)', [LINE]: 'var(--line)', [MARK]: 'var(--accent)' };
+/** So many points need no marks of their own. */
+const MANY = 100;
+const FONT = 'system-ui, sans-serif';
 
 type Point = [string, number];
 interface Series {
-  key: string;
+  day: string;
   label: string;
   points: Point[];
 }
@@ -32,87 +31,64 @@ const numberOf = (value: unknown): number | undefined => {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
-/** The series of a list: its first day that people set, against its decimals, else its whole numbers. */
-function seriesOf(view: HtmlView): { day: string; series: Series[] } | undefined {
+/** The first day that people set, against the first decimal that they set, else the first whole number. */
+function seriesOf(view: HtmlView): Series | undefined {
   const rows = (envelopeOf(view)?.results ?? []) as Record<string, unknown>[];
   const { writable, kinds, labels } = view;
-  const day = writable.find((key) => kinds[key] === 'date' || kinds[key] === 'datetime');
-  if (!day) return undefined;
-  const numbers = ['decimal', 'integer'].flatMap((kind) => writable.filter((key) => kinds[key] === kind)).slice(0, MAX_SERIES);
-  const series = numbers.map((key) => ({
-    key,
-    label: labels[key] ?? key,
-    points: rows
-      .flatMap((row): Point[] => {
-        const number = numberOf(row[key]);
-        return number === undefined || typeof row[day] !== 'string' ? [] : [[row[day] as string, number]];
-      })
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
-  }));
-  const drawn = series.filter(({ points }) => points.length > 1);
-  return drawn.length ? { day, series: drawn } : undefined;
+  const first = (...wanted: string[]) => wanted.map((kind) => writable.find((key) => kinds[key] === kind)).find(Boolean);
+  const day = first('date', 'datetime');
+  const key = first('decimal', 'integer');
+  if (!day || !key) return undefined;
+  const points = rows
+    .flatMap((row): Point[] => {
+      const number = numberOf(row[key]);
+      return number === undefined || typeof row[day] !== 'string' ? [] : [[row[day] as string, number]];
+    })
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return points.length > 1 ? { day: labels[day] ?? day, label: labels[key] ?? key, points } : undefined;
 }
 
-const range = (numbers: number[]) => [Math.min(...numbers), Math.max(...numbers)] as const;
-
 export async function chartOf(view: HtmlView): Promise<Chart | undefined> {
-  const found = seriesOf(view);
-  if (!found) return undefined;
-  const { series, day } = found;
+  const series = seriesOf(view);
+  if (!series) return undefined;
+  const { label, points, day } = series;
   // Loaded when the first chart is drawn: most processes draw none for a while, and it is large.
   const { init } = await import('echarts');
-  const axis = { axisLabel: { color: TEXT, fontSize: 12, fontFamily: 'inherit' }, axisLine: { lineStyle: { color: LINE } } };
+  const axis = { axisLabel: { color: TEXT, fontSize: 12, fontFamily: FONT, hideOverlap: true }, axisLine: { lineStyle: { color: LINE } } };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...SIZE });
+  // Several rows of one day are not one after the other, so a line through them would mean nothing.
+  const once = new Set(points.map(([moment]) => moment.slice(0, 10))).size === points.length;
   chart.setOption({
     animation: false,
-    grid: { left: 8, right: 8, top: 40, bottom: 8, containLabel: true },
-    legend: { top: 0, left: 0, icon: 'circle', textStyle: { color: TEXT, fontSize: 13, fontFamily: 'inherit' } },
+    textStyle: { fontFamily: FONT },
+    grid: { left: 8, right: 24, top: 16, bottom: 8, containLabel: true },
     xAxis: { type: 'time', ...axis, splitLine: { show: false } },
-    yAxis: series.map((_one, index) => ({
-      type: 'value',
-      scale: true,
-      position: index ? 'right' : 'left',
-      ...axis,
-      splitLine: { show: index === 0, lineStyle: { color: LINE } },
-    })),
-    series: series.map(({ label, points }, index) => {
-      // Several rows of one day are not one after the other, so a line through them would mean nothing.
-      const once = new Set(points.map(([moment]) => moment)).size === points.length;
-      const color = index ? SECOND : FIRST;
-      return {
-        type: once ? 'line' : 'scatter',
-        name: label,
-        yAxisIndex: index,
-        data: points,
-        symbol: index ? 'diamond' : 'circle',
-        symbolSize: once ? 5 : 8,
-        itemStyle: { color },
-        lineStyle: { color, width: 2 },
-      };
-    }),
-  } as Parameters<typeof chart.setOption>[0]);
+    yAxis: { type: 'value', scale: true, ...axis, splitLine: { lineStyle: { color: LINE } } },
+    series: {
+      type: once ? 'line' : 'scatter',
+      data: points,
+      symbol: 'circle',
+      symbolSize: once ? (points.length > MANY ? 2 : 5) : 8,
+      itemStyle: { color: MARK },
+      lineStyle: { color: MARK, width: 2 },
+    },
+  });
   const drawn = chart.renderToSVGString();
   chart.dispose();
-  const title = `${series.map(({ label }) => label).join(' and ')} by ${(view.labels[day] ?? day).toLowerCase()}`;
-  const summary = series
-    .map(({ label, points }) => {
-      const [low, high] = range(points.map(([, number]) => number));
-      const [from, to] = [points[0]![0], points.at(-1)![0]].map((moment) => moment.slice(0, 10));
-      return `${label}: ${points.length} values from ${from} to ${to}, between ${low} and ${high}.`;
-    })
-    .join(' ');
-  return { svg: coloured(drawn), title, summary };
+  const numbers = points.map(([, number]) => number);
+  const [from, to] = [points[0]![0], points.at(-1)![0]].map((moment) => moment.slice(0, 10));
+  return {
+    svg: coloured(drawn),
+    title: `${label} by ${day.toLowerCase()}`,
+    summary: `${points.length} values from ${from} to ${to}, between ${Math.min(...numbers)} and ${Math.max(...numbers)}.`,
+  };
 }
 
 /** Scales with the page, and takes its colours. */
 function coloured(svg: string): string {
-  const inked = Object.entries(INKS).reduce(
-    (text, [ink, colour]) =>
-      text.replaceAll(new RegExp(`${ink}|rgb\\(${`${parseInt(ink.slice(1, 3), 16)},`.repeat(3).slice(0, -1)}\\)`, 'g'), colour),
-    svg,
-  );
-  const viewBox = /viewBox=/.test(inked) ? '' : ` viewBox="0 0 ${SIZE.width} ${SIZE.height}"`;
+  let inked = svg;
+  for (const [ink, colour] of Object.entries(INKS)) inked = inked.replaceAll(ink, colour);
   return inked
-    .replace(/<svg width="\d+" height="\d+"/, `<svg aria-hidden="true" focusable="false"${viewBox}`)
-    .replace(/<rect width="\d+" height="\d+" x="0" y="0"[^>]*><\/rect>/, '');
+    .replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"')
+    .replace(/<rect width="\d+" height="\d+" x="0" y="0"[^>]*><\/rest>/, '');
 }

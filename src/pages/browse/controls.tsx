@@ -17,28 +17,41 @@ type InputType = 'text' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' 
 
 /** Longer texts get more lines. */
 const LINE = 120;
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const TIME = /^\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/;
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/;
+const DATE = /^\d{4}-\d\d-\d\d/;
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
+
+type Test = (value: string) => boolean;
+const isNumber: Test = (value) => NUMBER.test(value);
+const isTime: Test = (value) => TIME.test(value);
+const isDate: Test = (value) => {
+  const moment = DATE.test(value) ? Date.parse(`${value}T00:00:00Z`) : NaN;
+  // The 30th of February is read as the 2nd of March.
+  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
+};
+const isMoment: Test = (value) => {
+  const [day = '', time = ''] = value.split('T');
+  return isDate(day) && isTime(time);
+};
+const isAnything: Test = () => true;
 
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
 /** The input type of a kind, and the values that such an input can show; any other value is shown as text, so that it is not lost. */
-const TYPES: Partial<Record<Control['kind'], readonly [InputType, RegExp]>> = {
-  integer: ['number', NUMBER],
-  decimal: ['number', NUMBER],
-  relation: ['number', /^\d+$/],
-  date: ['date', DATE],
-  time: ['time', TIME],
-  datetime: ['datetime-local', MOMENT],
-  url: ['url', /^/],
-  password: ['password', /^/],
+const TYPES: Partial<Record<Control['kind'], readonly [InputType, Test]>> = {
+  integer: ['number', isNumber],
+  decimal: ['number', isNumber],
+  relation: ['number', isNumber],
+  date: ['date', isDate],
+  time: ['time', isTime],
+  datetime: ['datetime-local', isMoment],
+  url: ['url', isAnything],
+  password: ['password', isAnything],
 };
 
 function typeOf({ kind, commas }: Control, value: string): InputType {
-  const [type, fitting] = (!commas && TYPES[kind]) || ['text' as const, /^/];
-  return value === '' || fitting.test(value) ? type : 'text';
+  const [type, shows] = (!commas && TYPES[kind]) || ['text' as const, isAnything];
+  return value === '' || shows(value) ? type : 'text';
 }
 
 const step = ({ kind, places }: Control) =>

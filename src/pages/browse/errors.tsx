@@ -19,25 +19,27 @@ export const headlineOf = ({ status, name, signedIn }: HtmlView): string =>
   status === 403 && !signedIn ? 'Sign in first' : status < 400 ? name : (WORDS[status]?.[0] ?? 'Something went wrong');
 
 export function Trouble({ view }: { view: HtmlView }) {
-  const { status, signedIn, resource, base, locked } = view;
-  // A failed form says in its own place what is wrong.
-  if (status < 400 || view.forms.some(({ failed }) => failed)) return null;
-  const needsLogin = status === 403 && !signedIn;
-  const text = needsLogin
-    ? 'These rows belong to somebody; only they can see them.'
-    : (WORDS[status]?.[1] ?? 'The answer below says more.');
+  const { status, signedIn, resource, base, filters, errors, forms } = view;
+  // Forms and filters say in their own places what is wrong with them.
+  if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;
+  if (status === 403 && !signedIn)
+    return (
+      <div class="locked">
+        <p>These rows belong to somebody; only they can see and change them.</p>
+        <a class="button" href={loginLink(view)}>
+          Sign in
+        </a>
+      </div>
+    );
   return (
     <div class="alert">
-      <p>{text}</p>
-      <p class="row">
-        {needsLogin && !locked.length && (
-          <a class="button" href={loginLink(view)}>
-            Sign in
-          </a>
-        )}
-        {status === 404 && resource && <a href={`${base}/${resource.name}/`}>All of {resource.name}</a>}
-        {(status === 404 || status === 405) && <a href={`${base}/`}>All resources</a>}
-      </p>
+      <p>{WORDS[status]?.[1] ?? 'The answer below says more.'}</p>
+      {(status === 404 || status === 405) && (
+        <p class="row">
+          {resource && <a href={`${base}/${resource.name}/`}>All of {resource.name}</a>}
+          <a href={`${base}/`}>All resources</a>
+        </p>
+      )}
     </div>
   );
 }

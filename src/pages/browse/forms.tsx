@@ -117,8 +117,9 @@ export function Problems({ view }: { view: HtmlView }) {
 export const loginLink = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
 export function Forms({ view }: { view: HtmlView }) {
-  const { forms, removable, locked, kind, resource } = view;
-  if (locked.length > 0)
+  const { forms, removable, locked, kind, resource, status } = view;
+  // Where nothing at all can be seen, the error says so already.
+  if (locked.length > 0 && status !== 403)
     return (
       <p class="locked">
         <a href={loginLink(view)}>Sign in</a> to use {locked.join(', ')} here.

@@ -87,7 +87,7 @@ export function Ordering({ view }: { view: HtmlView }) {
       <ul>
         {orderable.map((key) => (
           <li key={key} class={current.replace(/^-/, '') === key ? 'chosen' : ''}>
-            {labels[key]} {link(key, `${labels[key]}, smallest first`, '↑')} {link(`-${key}`, `${labels[key]}, largest first`, '↓')}
+            {key} {link(key, `${labels[key]}, smallest first`, '↑')} {link(`-${key}`, `${labels[key]}, largest first`, '↓')}
           </li>
         ))}
         {current !== '' && (

@@ -75,7 +75,7 @@ function Many({ rows, caption, nameOf }: { rows: readonly Amounts[]; caption: st
   const most = Math.max(...rows.map((row) => amount(row.energy) ?? 0), 0);
   const columns = ROWS.filter(({ key }) => rows.some((row) => amount(row[key]) !== undefined));
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+    <div class="scroll" tabIndex={0}>
       <table class="nutrition">
         <caption>{caption}</caption>
         <thead>

@@ -34,8 +34,8 @@ export const BROWSE_STYLE = `
 .ordering .chosen{font-weight:700}
 .ordering a.current{background:var(--accent);color:var(--on-accent)}
 .neighbours{margin:1rem 0}
-.off{color:var(--muted);border-color:var(--line);cursor:default}
-.json{max-height:42rem}
+.button.plain.off{font-weight:400;color:var(--muted);border-color:var(--line);cursor:default}
+.json{max-height:42rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .json a{text-decoration:underline;text-underline-offset:2px}
 .json a .num{color:var(--link)}
 .lit{color:var(--key)}
@@ -60,6 +60,7 @@ export const BROWSE_STYLE = `
 .pictures{display:flex;flex-wrap:wrap;gap:.8rem;list-style:none;padding:0;margin:1rem 0;align-items:flex-end}
 .pictures img{display:block;object-fit:contain;background:#fff;border:1px solid var(--line);border-radius:6px}
 .sizes img{max-width:100%;height:auto}
+.locked p{margin-top:0}
 .locked{border:1px solid var(--line);border-radius:6px;padding:.7rem .9rem;background:var(--soft)}
 .deletion summary{color:var(--bad)}
 .cards .help{margin-bottom:0}
