@@ -89,11 +89,12 @@ export function viewsOf({ schema, endpoints, login, describe, may }: Sources): (
     const { create, update, remove, view } = endpoint;
     const possible = { POST: create && place.kind === 'list', PUT: update, PATCH: update, DELETE: remove };
     const methods = Object.entries(possible).flatMap(([method, operation]) => (operation && may(place, method) ? [method] : []));
-    if (!request.signedIn) return { ...none, locked: methods };
+    // Who was signed out meanwhile must not lose what they typed.
+    if (!request.signedIn && !request.form) return { ...none, locked: methods };
     const controls = writeControls(endpoint.fields, related);
     if (place.kind === 'list')
       return { ...none, forms: methods.includes('POST') ? [formOf(`${BASE}/${view.rest}/`, ['POST'], controls, undefined, shown)] : [] };
-    const row = methods.length ? await rowOf(endpoint, place.id, shown) : undefined;
+    const row = methods.length ? ((await rowOf(endpoint, place.id, shown)) ?? (request.signedIn ? undefined : {})) : undefined;
     if (!row) return none;
     const changing = methods.filter((method) => method !== 'DELETE');
     const forms = changing.length ? [formOf(detailPath(endpoint, place.id), changing, controls, row, shown)] : [];

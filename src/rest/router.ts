@@ -257,7 +257,11 @@ export function restHandler(options: RestOptions): Handler {
     let result: Answer;
     try {
       wanted = negotiate({ accept: message.headers.accept, suffix: route?.suffix, format: query.getAll('format').at(-1) });
-      if (!route) throw notFound();
+      if (!route) {
+        // A page tells who looks at it, even where there is nothing.
+        if (wanted.format === 'api') request.signedIn = await exchange.authenticate().catch(() => false);
+        throw notFound();
+      }
       if (wanted.format === 'api' && method === 'POST' && isForm(message)) {
         request.form = await readForm(message, limits);
         request.method = request.form.method;

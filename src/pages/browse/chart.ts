@@ -17,6 +17,8 @@ const MARK = '#030303';
 const INKS: Readonly<Record<string, string>> = { [TEXT]: 'var(--muted)', [LINE]: 'var(--line)', [MARK]: 'var(--accent)' };
 /** So many points need no marks of their own. */
 const MANY = 100;
+/** Length of a moment without its zone: it is drawn as it is shown. */
+const LOCAL = 19;
 const FONT = 'system-ui, sans-serif';
 
 type Point = [string, number];
@@ -42,7 +44,7 @@ function seriesOf(view: HtmlView): Series | undefined {
   const points = rows
     .flatMap((row): Point[] => {
       const number = numberOf(row[key]);
-      return number === undefined || typeof row[day] !== 'string' ? [] : [[row[day] as string, number]];
+      return number === undefined || typeof row[day] !== 'string' ? [] : [[(row[day] as string).slice(0, LOCAL), number]];
     })
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return points.length > 1 ? { day: labels[day] ?? day, label: labels[key] ?? key, points } : undefined;

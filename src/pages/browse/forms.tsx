@@ -98,6 +98,15 @@ export function Problems({ view }: { view: HtmlView }) {
     <div class="alert" role="alert" id="problems">
       <strong>Nothing was saved.</strong>
       {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server refused it.'}</>}
+      {!view.signedIn && view.kind !== 'login' && (
+        <>
+          {' '}
+          <a href={loginLink(view)} target="_blank" rel="noopener">
+            Sign in
+          </a>{' '}
+          in another tab, then send the form again.
+        </>
+      )}
       {entries.length > 0 && (
         <ul>
           {entries.map(([key, messages]) => {

@@ -31,7 +31,7 @@ export function Exchange({ view }: { view: HtmlView }) {
           </span>
         )}
       </p>
-      <details>
+      <details open>
         <summary>Headers of the JSON answer</summary>
         <dl class="headers">
           {SHOWN.filter((name) => all[name]).map((name) => (
