@@ -94,6 +94,7 @@ export class HttpExchange {
 
   /** One line a request; never a header, a body or a query, which may hold secrets. */
   logged(response: ServerResponse): void {
+    if (!this.services.log.isLevelEnabled('info')) return;
     // express rewrites the URL while it looks for a handler.
     const path = (this.request.url ?? '').split('?')[0];
     const line = () => {

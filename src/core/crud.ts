@@ -27,7 +27,7 @@ import { childrenOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } fro
 import { conditionsOf, orderInput, orderKeys, whereInput } from './filters';
 import { parseId } from './ids';
 import { loadChildren, loadLinked, loadParent } from './loaders';
-import { upperFirst } from './names';
+import { upperFirst, words } from './names';
 import { nodeIdOf } from './node';
 import { connectionPlan, from, need, rowColumns } from './plan';
 import { resourceOf } from './resource';
@@ -109,7 +109,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
   const fields = fieldsOf(entity);
   const writable = fields.filter((field) => !field.readOnly);
   const model = entity as unknown as Model;
-  const noun = resource.description.replace(/\.$/, '');
+  const noun = words(entity.name).toLowerCase();
+  const nouns = words(resource.many).toLowerCase();
+  const aNoun = `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
   const types = inputsOf(entity);
 
   /** Column values of an input; link tables are written apart. */
@@ -226,7 +228,10 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       'one',
       (id, context, info) => readOne(entity, id, context, info),
       [idArgument, Ctx(), Info()],
-      Query(() => entity, { name: resource.one, description: `${noun}, by its id. NOT_FOUND if there is none that the viewer may see.` }),
+      Query(() => entity, {
+        name: resource.one,
+        description: `${upperFirst(aNoun)} by its id. NOT_FOUND if there is none that the viewer may see.`,
+      }),
     );
   if (queries)
     method(
@@ -242,13 +247,16 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
         );
       },
       listParameters(types),
-      Query(() => types.connection, { name: resource.many, description: `List: ${noun.toLowerCase()}.` }),
+      Query(() => types.connection, {
+        name: resource.many,
+        description: `The ${nouns}${resource.owned ? ' of the viewer' : ''}. ${resource.description}`,
+      }),
     );
 
   if (resource.fact.create) {
     const Create = inputOf(
       `${entity.name}Input`,
-      `A new row: ${noun.toLowerCase()}.`,
+      `The values of ${aNoun} that is made.`,
       writable,
       (field) => !field.null && !field.hasDefault && !field.blank,
     );
@@ -257,17 +265,17 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       'create',
       (input, context, info) => create({ ...input }, context, info),
       [Arg('input', () => Create, { description: 'The values.' }), Ctx(), Info()],
-      Mutation(() => entity, { name: resource.fact.create, description: `Creates a row: ${noun.toLowerCase()}.` }),
+      Mutation(() => entity, { name: resource.fact.create, description: `Creates ${aNoun}.` }),
     );
   }
   if (resource.fact.update) {
-    const Patch = inputOf(`${entity.name}Patch`, `Changes of a row: ${noun.toLowerCase()}. What is left out stays.`, writable, () => false);
+    const Patch = inputOf(`${entity.name}Patch`, `Changes of ${aNoun}; what is left out stays.`, writable, () => false);
     method(
       Crud,
       'update',
       (id, input, context, info) => update(id, { ...input }, context, info),
       [idArgument, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), Info()],
-      Mutation(() => entity, { name: resource.fact.update, description: `Changes a row: ${noun.toLowerCase()}.` }),
+      Mutation(() => entity, { name: resource.fact.update, description: `Changes ${aNoun}.` }),
     );
   }
   if (resource.fact.remove)
@@ -278,7 +286,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       [idArgument, Ctx()],
       Mutation(() => ID, {
         name: resource.fact.remove,
-        description: `Deletes a row and all that hangs below it, and answers its id: ${noun.toLowerCase()}.`,
+        description: `Deletes ${aNoun} and all that hangs below it, and answers its id.`,
       }),
     );
 
