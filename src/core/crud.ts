@@ -111,7 +111,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
   const model = entity as unknown as Model;
   const noun = words(entity.name).toLowerCase();
   const nouns = words(resource.many).toLowerCase();
-  const aNoun = `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+  const aNoun = `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
   const types = inputsOf(entity);
 
   /** Column values of an input; link tables are written apart. */
