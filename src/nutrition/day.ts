@@ -2,16 +2,13 @@
 import { DateTime } from 'luxon';
 import { integerOf } from './form';
 
-/** What is absent or empty is taken from today. Undefined where the parts make no day of the years 1 to 9999. */
-export function dayOf({ year, month, day }: Partial<Record<'year' | 'month' | 'day', string | null>>, today: string): string | undefined {
-  const now = DateTime.fromISO(today);
-  const date = DateTime.fromObject({
-    year: inRange(integerOf(year) ?? now.year),
-    month: inRange(integerOf(month) ?? now.month),
-    day: inRange(integerOf(day) ?? now.day),
-  });
-  return date.isValid ? date.toISODate() : undefined;
-}
+const MAX_YEAR = 9999;
 
-/** Luxon takes a negative year for one before Christ, and throws at what is no number; month 0 is what it calls invalid. */
-const inRange = (part: number): number => (part >= 1 && part <= 9999 ? part : 0);
+/** What is absent or empty is taken from today. Undefined where the parts make no day of the years 1 to 9999. */
+export function dayOf(parts: { year?: string | null; month?: string | null; day?: string | null }, today: string): string | undefined {
+  const { year, month, day } = DateTime.fromISO(today);
+  const date = { year: integerOf(parts.year) ?? year, month: integerOf(parts.month) ?? month, day: integerOf(parts.day) ?? day };
+  // Luxon throws at what is no number and takes year 0 for one before Christ.
+  if (!Object.values(date).every((part) => part >= 1 && part <= MAX_YEAR)) return undefined;
+  return DateTime.fromObject(date).toISODate() ?? undefined;
+}
