@@ -56,7 +56,7 @@ const withKilojoules = (value: (name: Nutrient) => Decimal): Values => ({
 
 /** The unit's `gram` is multiplied by its `amount`, although it already is the weight of that amount: the reference does so. */
 export function gramsOf(amount: string, measure: HouseholdMeasure | null): Decimal {
-  const given = new Decimal(amount);
+  const given = new Decimal(amount.trim());
   return measure ? given.times(measure.amount).times(measure.gram) : given;
 }
 

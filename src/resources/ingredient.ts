@@ -128,7 +128,7 @@ export default class IngredientResolver extends crud(Ingredient) {
   }
 
   @FieldResolver(() => ExactNutritionalValues, {
-    description: 'As `valuesOf`, from the texts of a form; the REST action. A unit counts only beside the id of the ingredient.',
+    description: 'Of an amount of the ingredient, from the texts of a form. A unit is known only beside the id of the ingredient.',
   })
   @Extensions({ action: { name: 'get_values', whenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [snake(name), 0])) } })
   @Needs(() => Ingredient, ...NUTRIENTS)
@@ -142,6 +142,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     const named = integerOf(ingredient);
     // The reference looks for the ingredient before it reads the rest of the form.
     if (Number.isNaN(named)) throw invalid({ ingredient: [NOT_A_CHOICE] });
-    return this.valuesOf(amount ?? '', unit && (named === row.id ? unit : UNKNOWN), row, context);
+    const own = named === row.id ? unit : UNKNOWN;
+    return this.valuesOf(amount ?? '', unit ? own : null, row, context);
   }
 }

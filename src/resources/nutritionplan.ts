@@ -65,7 +65,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
-/** The user decides, whose plan it is. */
+/** As the owner of the plan prefers. */
 async function unitOf(plan: Record<string, any>, context: Context): Promise<MassUnit> {
   const [profile] = await rowsBelow(UserProfile, 'userId', ['weightUnit'], plan.userId, context);
   return profile?.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM;
@@ -145,7 +145,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     return diaryDay(date ?? today(context.timeZone), plan, context);
   }
 
-  @FieldResolver(() => DiaryDay, { description: 'As `diaryDay`, from the parts of a date; the REST action.' })
+  @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
   @Extensions({ action: { name: 'log_summary', selection: DAY_VALUES } })
   @Needs(() => NutritionPlan, 'userId')
   logSummary(
