@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
 import { scope } from './access';
-import { anyOf, binder, whereOf } from './conditions';
+import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { fieldOf, type Entity } from './fields';
 import { columnsOf, expression, from, rowColumns } from './plan';
@@ -38,10 +38,18 @@ async function byIds(entity: Entity, columns: string, ids: readonly Key[], conte
 }
 
 /** Groups are in the child's default order. */
-async function byParents(entity: Entity, by: string, columns: string, ids: readonly Key[], order: readonly string[], context: Context) {
+async function byParents(
+  entity: Entity,
+  by: string,
+  columns: string,
+  ids: readonly Key[],
+  order: readonly string[],
+  context: Context,
+  among: readonly Condition[] = [],
+) {
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
-  const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context)], 't', bind);
+  const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context), ...among], 't', bind);
   const sorted = orderSql(orderOf(entity, order));
   const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
@@ -82,10 +90,50 @@ export function rowById(entity: Entity, fields: readonly string[], id: number, c
   return context.loaders.get<Row | null>(key, (ids) => byIds(entity, columnsOf(entity, fields), ids, context)).load(id);
 }
 
+/** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */
+export interface Among {
+  name: string;
+  condition: Condition;
+}
+
 /** For resolvers of one's own: the rows below a parent, with these fields, in default order. */
-export function rowsBelow(entity: Entity, by: string, fields: readonly string[], id: number, context: Context): Promise<Row[]> {
-  const key = `${entity.name}.${by}(${fields.join()})`;
+export function rowsBelow(
+  entity: Entity,
+  by: string,
+  fields: readonly string[],
+  id: number,
+  context: Context,
+  among?: Among,
+): Promise<Row[]> {
+  const key = `${entity.name}.${by}(${fields.join()})${among ? ` ${among.name}` : ''}`;
+  const { ordering } = resourceOf(entity)!;
   return context.loaders
-    .get<Row[]>(key, (ids) => byParents(entity, by, columnsOf(entity, fields), ids, resourceOf(entity)!.ordering, context))
+    .get<Row[]>(key, (ids) => byParents(entity, by, columnsOf(entity, fields), ids, ordering, context, among && [among.condition]))
     .load(id);
+}
+
+/** An index finds the neighbours of each day, however many rows there are. */
+async function byNearness(entity: Entity, by: string, columns: string, days: readonly Key[], context: Context): Promise<(Row | null)[]> {
+  const { bind, values } = binder();
+  const wanted = bind(days);
+  const column = expression(fieldOf(entity, by), 't');
+  const neighbour = (comparison: string, direction: string) => {
+    const where = whereOf([...scope(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
+    return `(SELECT ${columns} ${from(entity)}${where} ORDER BY ${column} ${direction}, t."id" LIMIT 1)`;
+  };
+  const rows = await context.session.query(
+    `SELECT k."day" AS "_day", n.* FROM unnest(${wanted}::date[]) AS k("day") CROSS JOIN LATERAL (
+      SELECT * FROM (${neighbour('<=', 'DESC')} UNION ALL ${neighbour('>', 'ASC')}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
+    values,
+  );
+  const found = new Map(rows.map((row) => [row._day as Key, row]));
+  return days.map((day) => found.get(day) ?? null);
+}
+
+/** For resolvers of one's own: the row of the viewer whose day is nearest to this one, the earlier of two as near. */
+export function rowNearest(entity: Entity, by: string, fields: readonly string[], day: string, context: Context): Promise<Row | null> {
+  const key = `${entity.name} near ${by}(${fields.join()})`;
+  return context.loaders
+    .get<Row | null>(key, (days) => byNearness(entity, by, columnsOf(entity, [by, ...fields]), days, context))
+    .load(day);
 }

@@ -197,8 +197,13 @@ export function restHandler(options: RestOptions): Handler {
       case 'free':
         return { status: 200, body: (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result };
       case 'action': {
-        const { row } = await run(route.action.run, request, { id: route.id, ...argumentsOf(route.action.field, query) });
-        return { status: 200, body: row.action };
+        const { fact, field, run: operation } = route.action;
+        try {
+          return { status: 200, body: (await run(operation, request, { id: route.id, ...argumentsOf(field, query) })).row.action };
+        } catch (error) {
+          if (!fact.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
+          return { status: 200, body: { ...fact.whenInvalid, errors: error.body } };
+        }
       }
       case 'list':
         return method === 'POST' ? write(route.endpoint, request) : list(route.endpoint, request);
