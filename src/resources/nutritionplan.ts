@@ -4,7 +4,7 @@ import { today } from '../core/clock';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { invalid } from '../core/errors';
-import { Children, Day, defaults, Flag, Id, Owner, Ref, Text } from '../core/fields';
+import { Children, Computed, Day, defaults, Flag, Id, Owner, Ref, Text } from '../core/fields';
 import { rowNearest, rowsBelow, type Among } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -17,7 +17,6 @@ import { portionValues } from './ingredient';
 import { Language } from './language';
 import { Meal, mealValues } from './meal';
 import { User } from './user';
-import { UserProfile } from './userprofile';
 import { WeightEntry } from './weightentry';
 
 const ENGLISH = 2;
@@ -61,15 +60,19 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare hasGoalCalories: boolean;
   @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
   @Owner(() => User, { hidden: true }) declare userId: number;
+  @Computed<string>(() => String, {
+    label: 'Weight unit',
+    note: 'The unit that the owner prefers, `kg` or `lb`; totals and diary sums follow it.',
+    hidden: true,
+    sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
+  })
+  declare weightUnit: string;
   @Children(() => Meal, 'planId', { help: 'Its meals, by time.' }) declare meals: Meal[];
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
 /** As the owner of the plan prefers. */
-async function unitOf(plan: Record<string, any>, context: Context): Promise<MassUnit> {
-  const [profile] = await rowsBelow(UserProfile, 'userId', ['weightUnit'], plan.userId, context);
-  return profile?.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM;
-}
+const unitOf = (plan: Record<string, any>): MassUnit => (plan.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
 
 const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
   ...asNumbers(inUnit(sum(entries), unit)),
@@ -96,8 +99,8 @@ const on = (date: string): Among => ({
 });
 
 async function diaryDay(date: string, plan: Record<string, any>, context: Context) {
-  const [unit, days] = await Promise.all([unitOf(plan, context), diaryOf(plan, context, on(date))]);
-  return dayFrom(date, [...days.values()].flat(), unit);
+  const days = await diaryOf(plan, context, on(date));
+  return dayFrom(date, [...days.values()].flat(), unitOf(plan));
 }
 
 @Resolver(() => NutritionPlan)
@@ -111,10 +114,10 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 }) {
   @FieldResolver(() => PlanValues, { description: 'All meals together.' })
   @Extensions({ action: { name: 'nutritional_values', selection: PLAN_VALUES } })
-  @Needs(() => NutritionPlan, 'userId', 'creationDate')
+  @Needs(() => NutritionPlan, 'weightUnit', 'creationDate')
   async nutritionalValues(@Root() plan: any, @Ctx() context: Context) {
-    const [unit, nearest, meals] = await Promise.all([
-      unitOf(plan, context),
+    const unit = unitOf(plan);
+    const [nearest, meals] = await Promise.all([
       rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context),
       rowsBelow(Meal, 'planId', ['id'], plan.id, context),
     ]);
@@ -129,14 +132,15 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
   @Extensions({ action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
-  @Needs(() => NutritionPlan, 'userId')
+  @Needs(() => NutritionPlan, 'weightUnit')
   async diaryDays(@Root() plan: any, @Ctx() context: Context) {
-    const [unit, days] = await Promise.all([unitOf(plan, context), diaryOf(plan, context)]);
+    const unit = unitOf(plan);
+    const days = await diaryOf(plan, context);
     return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => dayFrom(date, entries, unit));
   }
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary; zeros where it has no entries.' })
-  @Needs(() => NutritionPlan, 'userId')
+  @Needs(() => NutritionPlan, 'weightUnit')
   diaryDay(
     @Arg('date', () => DateScalar, { nullable: true, description: 'The day; today if absent.' }) date: string | null,
     @Root() plan: any,
@@ -147,7 +151,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
   @Extensions({ action: { name: 'log_summary', selection: DAY_VALUES } })
-  @Needs(() => NutritionPlan, 'userId')
+  @Needs(() => NutritionPlan, 'weightUnit')
   logSummary(
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
     @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,
