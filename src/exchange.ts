@@ -44,6 +44,8 @@ export class HttpExchange {
   readonly id = randomUUID();
   private readonly began = performance.now();
   private readonly full: Context;
+  /** As it came: express takes the mount point away from `url`. */
+  private readonly path: string;
 
   constructor(
     private readonly request: IncomingMessage,
@@ -53,6 +55,7 @@ export class HttpExchange {
   ) {
     const { config, database, reference, vault, limit, origin } = services;
     const session = database.session();
+    this.path = (request.url ?? '').split('?')[0]!;
     const log = services.log;
     this.full = {
       viewer: null,
@@ -100,7 +103,7 @@ export class HttpExchange {
         {
           id: this.id,
           method: this.request.method,
-          path: (this.request.url ?? '').split('?')[0],
+          path: this.path,
           status: response.statusCode,
           user: viewer?.id ?? null,
           ms: Math.round((performance.now() - this.began) * 10) / 10,
