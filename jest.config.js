@@ -3,13 +3,13 @@ module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: {
-    '\\.ts$': [
+    '\\.tsx?$': [
       '@swc/jest',
       {
         jsc: {
           target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: false },
+          parser: { syntax: 'typescript', decorators: true, tsx: true },
+          transform: { legacyDecorator: true, decoratorMetadata: false, react: { runtime: 'automatic', importSource: 'preact' } },
         },
         module: { type: 'commonjs' },
       },

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
 import { HttpExchange, type Services } from './exchange';
-import { apolloServer, type GraphQLContext } from './graphql';
+import { apolloServer, badToken, type GraphQLContext } from './graphql';
 import { plainPage } from './pages/plain';
 import { playground } from './pages/playground';
 import { BASE } from './rest/routes';
@@ -50,15 +50,23 @@ export async function createApp(services: Services): Promise<App> {
     expressMiddleware(apollo, {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);
-        await exchange.authenticate();
+        await exchange.authenticate().catch((error) => {
+          throw badToken(error);
+        });
         return { exchange, full: exchange.context };
       },
     }),
   );
   app.use((_request, response) => void response.status(404).json({ detail: 'Not found.' }));
-  const onError: ErrorRequestHandler = (error, _request, response, next) => {
+  const onError: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent) return next(error);
-    if (error.status >= 400 && error.status < 500) return void response.status(error.status).json({ detail: error.message });
+    if (error.status >= 400 && error.status < 500) {
+      const { status, message } = error as { status: number; message: string };
+      const body = request.path.startsWith('/graphql')
+        ? { errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }
+        : { detail: message };
+      return void response.status(status).json(body);
+    }
     failed(error, response);
   };
   app.use(onError);

@@ -44,8 +44,6 @@ export class HttpExchange {
   readonly id = randomUUID();
   private readonly began = performance.now();
   private readonly full: Context;
-  /** As it came: express takes the mount point away from `url`. */
-  private readonly path: string;
 
   constructor(
     private readonly request: IncomingMessage,
@@ -55,7 +53,6 @@ export class HttpExchange {
   ) {
     const { config, database, reference, vault, limit, origin } = services;
     const session = database.session();
-    this.path = (request.url ?? '').split('?')[0]!;
     const log = services.log;
     this.full = {
       viewer: null,
@@ -97,13 +94,15 @@ export class HttpExchange {
 
   /** One line a request; never a header, a body or a query, which may hold secrets. */
   logged(response: ServerResponse): void {
+    // express rewrites the URL while it looks for a handler.
+    const path = (this.request.url ?? '').split('?')[0];
     const line = () => {
       const { viewer, session } = this.full;
       this.services.log.info(
         {
           id: this.id,
           method: this.request.method,
-          path: this.path,
+          path,
           status: response.statusCode,
           user: viewer?.id ?? null,
           ms: Math.round((performance.now() - this.began) * 10) / 10,

@@ -54,8 +54,9 @@ export interface FieldFact {
   readonly places?: number;
   readonly choices?: readonly Choice[];
   readonly relation?: {
-    /** GraphQL type of the other side. */
+    /** GraphQL type of the other side, and the field that shows it. */
     readonly type: string;
+    readonly object: string;
     readonly many: boolean;
     /** The other side belongs to a user, so naming another user's row is forbidden. */
     readonly owned: boolean;
@@ -105,6 +106,8 @@ export interface ResourceFact {
   readonly update?: string;
   readonly remove?: string;
   readonly views: readonly ViewFact[];
+  /** Default order, `-` before a field that runs downwards; the id decides last. */
+  readonly ordering: readonly string[];
 }
 
 /** `extensions.action` of a field of a resource: `GET /<resource>/<id>/<name>/`, its arguments the query's parameters. */

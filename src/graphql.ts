@@ -74,6 +74,12 @@ function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
   };
 }
 
+/** A token that is no good is told before anything runs; REST's codes are its own. */
+export const badToken = (error: unknown): unknown =>
+  error instanceof GraphQLError
+    ? new GraphQLError(error.message, { extensions: { code: 'UNAUTHENTICATED', http: { status: 401 } } })
+    : error;
+
 export async function apolloServer(executor: Executor): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {
     gateway: gateway(executor.schema, executor),

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
+import { lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
@@ -31,7 +31,10 @@ const resolvers = [...modules.map((module) => module.default).filter(Boolean), R
 
 export function buildGraphQLSchema(): GraphQLSchema {
   completeConnections();
-  return buildSchemaSync({ resolvers, validate: false });
+  const schema = buildSchemaSync({ resolvers, validate: false });
+  // type-graphql wraps a type resolver of its own in a promise, which compiled operations do not await.
+  (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
+  return schema;
 }
 
 /** As committed in schema.graphql. */

@@ -6,7 +6,7 @@ import type { Context } from './context';
 import { badArgument } from './errors';
 import { fieldOf, type Entity } from './fields';
 import { orderOf, orderSql, reversed, type OrderTerm } from './ordering';
-import { expression, from, type ConnectionPlan } from './plan';
+import { from, type ConnectionPlan } from './plan';
 
 export const DEFAULT_PAGE = 20;
 /** No request may ask for the whole of a large table at once. */
@@ -87,7 +87,7 @@ interface Window {
 }
 
 /** Tells the order that a cursor belongs to. */
-const signature = (terms: readonly OrderTerm[]) => terms.map(({ field, descending }) => `${descending ? '-' : ''}${field.name}`).join();
+const signature = (terms: readonly OrderTerm[]) => terms.map(({ key, descending }) => `${descending ? '-' : ''}${key}`).join();
 
 function cursorOf(terms: readonly OrderTerm[], row: Row): string {
   return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
@@ -107,31 +107,32 @@ function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: stri
   return parts.slice(1);
 }
 
+const SQL_TYPES: Partial<Record<OrderTerm['kind'], string>> = {
+  integer: 'int',
+  relation: 'int',
+  decimal: 'numeric',
+  date: 'date',
+  time: 'time',
+  datetime: 'timestamptz',
+  boolean: 'boolean',
+  uuid: 'uuid',
+};
+
 /** Rows that come after the given values in this order. */
 function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
-  const type = ({ field }: OrderTerm) =>
-    ({
-      integer: 'int',
-      relation: 'int',
-      decimal: 'numeric',
-      date: 'date',
-      time: 'time',
-      datetime: 'timestamptz',
-      boolean: 'boolean',
-      uuid: 'uuid',
-    })[field.kind as string] ?? 'text';
+  const type = ({ kind }: OrderTerm) => SQL_TYPES[kind] ?? 'text';
   return (_alias, bind) => {
     const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
     const alternatives = terms.map((term, index) => {
-      const column = expression(term.field, 't');
+      const column = term.sql;
       const same = terms.slice(0, index).map((other, j) => {
-        const otherColumn = expression(other.field, 't');
+        const otherColumn = other.sql;
         return values[j] === null ? `${otherColumn} IS NULL` : `${otherColumn} = ${placeholders[j]}`;
       });
       let further: string;
       if (term.descending) further = values[index] === null ? `${column} IS NOT NULL` : `${column} < ${placeholders[index]}`;
       else if (values[index] === null) further = 'FALSE';
-      else further = term.field.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
+      else further = term.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
       return `(${[...same, further].join(' AND ')})`;
     });
     return `(${alternatives.join(' OR ')})`;
@@ -167,7 +168,7 @@ function windowOf({ entity, order, page }: ListRequest): Window {
 
 function select(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
   const { entity, joins, conditions } = request;
-  const cursors = plan.cursors ? window.terms.map((term, index) => `, ${expression(term.field, 't')} AS "_${index}"`).join('') : '';
+  const cursors = plan.cursors ? window.terms.map((term, index) => `, ${term.sql} AS "_${index}"`).join('') : '';
   const where = whereOf([...more, ...conditions, ...window.conditions], 't', bind);
   const order = orderSql(window.backward ? reversed(window.terms) : window.terms);
   const limit = bind(window.limit + (plan.neighbours ? 1 : 0));

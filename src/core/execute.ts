@@ -4,6 +4,7 @@ import { GraphQLError, parse, validate, type DocumentNode, type ExecutionResult,
 import { randomUUID } from 'node:crypto';
 import type { Context } from './context';
 import { KnownError } from './errors';
+import { variableErrors } from './variables';
 
 export type Variables = Record<string, unknown>;
 export interface Operation {
@@ -44,7 +45,13 @@ export class Executor {
       operations.set(key, compiled);
     }
     if (!isCompiledQuery(compiled)) return compiled;
-    return finish(await compiled.query(undefined, context, variables), context);
+    const result = await compiled.query(undefined, context, variables);
+    // Without a path nothing has run: the variables did not fit, and graphql-jit does not say where.
+    if (result.errors?.some((error) => !error.path)) {
+      const errors = variableErrors(this.schema, document, operationName, variables);
+      if (errors.length) return { errors };
+    }
+    return finish(result, context);
   }
 }
 

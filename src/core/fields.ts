@@ -184,7 +184,10 @@ export const Decimal = <const O extends FieldOptions & { digits: number; places:
 ): Typed<OrNull<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
 export const Choose = <const O extends FieldOptions & { choices: readonly Choice[]; blank?: boolean; max?: number }>(
   o: O,
-): Typed<OrNull<string, O>> => define('choice', () => String, DataType.STRING(o.max ?? 10), o);
+): Typed<OrNull<string, O>> => {
+  const { max = 10, ...options } = o;
+  return define('choice', () => String, DataType.STRING(max), options);
+};
 /** A calendar day. */
 export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('date', () => DateScalar, DataType.DATEONLY, o);
@@ -203,9 +206,10 @@ export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
 
 export const defaults = { today: (timeZone: string) => today(timeZone), now: (timeZone: string) => now(timeZone) };
 
-function relation(target: Lazy, many: boolean): NonNullable<FieldFact['relation']> {
+function relation(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {
   return {
     many,
+    object,
     get type() {
       return target().name;
     },
@@ -220,7 +224,10 @@ export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O):
   return (prototype: any, name: any) => {
     const object = String(name).replace(/Id$/, '');
     const note = o.note ?? `Id of the ${snake(object).replaceAll('_', ' ')}.`;
-    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, false) })(prototype, name);
+    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
+      prototype,
+      name,
+    );
   };
 };
 
@@ -238,7 +245,7 @@ export const Links =
   (target: Lazy, o: LinkOptions): Typed<number[]> =>
   (prototype: any, name: any) => {
     const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
-    define('relation', () => ID, null, { ...o, note, target, relation: relation(target, true) }, true)(prototype, name);
+    define('relation', () => ID, null, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
   };
 
 /** Rows below this one. `connection` where they can grow without bound. */

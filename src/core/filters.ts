@@ -78,22 +78,46 @@ export function whereInput(entity: Entity): ClassType {
   return Where;
 }
 
+const orders = new Map<Entity, ClassType>();
+
+/** `XOrder`: a direction for each stored field, and for each reference the order of the row that it names. */
 export function orderInput(entity: Entity): ClassType {
+  const made = orders.get(entity);
+  if (made) return made;
   const name = `${entity.name}Order`;
-  const Order = { [name]: class {} }[name]!;
-  for (const field of fieldsOf(entity))
-    if (field.stored)
-      Field(() => OrderDirection, { nullable: true, description: `By ${field.label.toLowerCase()}.` })(Order.prototype, field.name);
+  const Order = { [name]: class {} }[name]! as ClassType;
+  orders.set(entity, Order);
+  for (const field of fieldsOf(entity)) {
+    if (!field.stored) continue;
+    Field(() => OrderDirection, { nullable: true, description: `By ${field.label.toLowerCase()}.` })(Order.prototype, field.name);
+    if (field.object)
+      Field(() => orderInput(field.target!()), { nullable: true, description: `By a field of the ${field.label.toLowerCase()}.` })(
+        Order.prototype,
+        field.object,
+      );
+  }
   InputType(name, { description: `One field of ${entity.name} and the direction; exactly one per element of the list.` })(Order);
   return Order;
 }
 
-/** `[{ date: DESC }]` → `['-date']`. */
-export function orderKeys(orderBy: readonly Record<string, OrderDirection>[] | null | undefined): string[] | undefined {
-  return orderBy?.map((element) => {
-    const given = Object.entries(element).filter(([, direction]) => direction != null);
+type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
+
+/** `[{ date: DESC }, { exercise: { name: ASC } }]` → `['-date', 'exercise.name']`. */
+export function orderKeys(orderBy: readonly OrderElement[] | null | undefined): string[] | undefined {
+  const only = (element: OrderElement): [string, OrderDirection | OrderElement] => {
+    const given = Object.entries(element).filter((entry): entry is [string, OrderDirection | OrderElement] => entry[1] != null);
     if (given.length !== 1) throw badArgument('orderBy', 'Each element names exactly one field.');
-    return given[0]![1] === OrderDirection.DESC ? `-${given[0]![0]}` : given[0]![0];
+    return given[0]!;
+  };
+  return orderBy?.map((element) => {
+    let [key, value] = only(element);
+    while (typeof value === 'object') {
+      const [name, inner] = only(value);
+      if (key.includes('.')) throw badArgument('orderBy', 'Only fields of the row and of the rows that it names can be ordered by.');
+      key = `${key}.${name}`;
+      value = inner;
+    }
+    return value === OrderDirection.DESC ? `-${key}` : key;
   });
 }
 

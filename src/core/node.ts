@@ -1,7 +1,7 @@
 /** The `Node` interface: one opaque id for every row of every type. */
 import { Field, ID, InterfaceType } from 'type-graphql';
 
-@InterfaceType({ description: 'Anything that `node(nodeId:)` can find again.', resolveType: (row) => row.__typename })
+@InterfaceType({ description: 'Anything that `node(nodeId:)` can find again.' })
 export abstract class Node {
   @Field(() => ID, { description: 'Identifies the row among all of every type; opaque.' })
   declare nodeId: string;

@@ -46,8 +46,8 @@ export interface Resource extends ResourceOptions {
   table: string;
   one: string;
   many: string;
-  ordering: readonly string[];
   writes: readonly Write[];
+  ordering: readonly string[];
   fact: ResourceFact;
 }
 
@@ -76,6 +76,7 @@ export function Resource(options: ResourceOptions) {
     const { filters, title, position, routes, permits, selection } = options;
     const fact: ResourceFact = {
       owned,
+      ordering: options.ordering ?? [],
       one,
       many: options.plural ?? `${one}s`,
       create: can('create'),

@@ -151,14 +151,31 @@ export function unknownReferences(
   return errors;
 }
 
-/** `ordering=a,-b`: columns of the resource's own table; undefined where none is left, which is the default order. */
-export function orderByOf(fields: readonly FieldFact[], query: URLSearchParams): Record<string, 'ASC' | 'DESC'>[] | undefined {
+type Direction = 'ASC' | 'DESC';
+export type OrderBy = Record<string, Direction | Record<string, Direction>>;
+
+const turned = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC' : 'ASC');
+
+/**
+ * `ordering=a,-b`: columns of the resource's own table; undefined where none is left, which is the default order. A reference orders by the
+ * default order of the rows that it names, `defaultOrder` of its type, and by their ids where there is none.
+ */
+export function orderByOf(
+  fields: readonly FieldFact[],
+  query: URLSearchParams,
+  defaultOrder: (type: string) => readonly string[],
+): OrderBy[] | undefined {
   const terms = (query.getAll('ordering').at(-1) ?? '').split(',').map((term) => term.trim());
-  const order = terms.flatMap((term) => {
+  const order = terms.flatMap((term): OrderBy[] => {
     const descending = term.startsWith('-');
     const key = descending ? term.slice(1) : term;
     const field = fields.find((candidate) => candidate.stored && candidate.rest === key);
-    return field ? [{ [field.name]: descending ? ('DESC' as const) : ('ASC' as const) }] : [];
+    if (!field) return [];
+    const direction: Direction = descending ? 'DESC' : 'ASC';
+    const inner = field.relation ? defaultOrder(field.relation.type).filter((name) => !/^-?id$/.test(name)) : [];
+    if (!inner.length) return [{ [field.name]: direction }];
+    const { object } = field.relation!;
+    return inner.map((name) => ({ [object]: name.startsWith('-') ? { [name.slice(1)]: turned(direction) } : { [name]: direction } }));
   });
   return order.length ? order : undefined;
 }

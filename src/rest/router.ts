@@ -1,6 +1,6 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { readBody, type Limits } from './body';
 import { endpointsOf, type Endpoint, type Operation, type Prepare } from './endpoints';
 import { notAllowed, notFound, notPermitted, notSignedIn, notYours, ofGraphQL, RestError, invalid } from './errors';
@@ -91,6 +91,8 @@ export function restHandler(options: RestOptions): Handler {
     return data;
   }
 
+  const defaultOrder = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource?.ordering ?? [];
+
   const renaming =
     ({ fields }: Endpoint) =>
     (name: string) =>
@@ -114,7 +116,12 @@ export function restHandler(options: RestOptions): Handler {
       const order = view.filters.map(({ key, field }) => key ?? fields.find(({ name }) => name === field)!.rest);
       throw invalid(Object.fromEntries(order.filter((key) => all[key]).map((key) => [key, all[key]!])));
     }
-    const variables = { where: filtered.where, orderBy: orderByOf(fields, query), first: window.limit, offset: window.offset };
+    const variables = {
+      where: filtered.where,
+      orderBy: orderByOf(fields, query, defaultOrder),
+      first: window.limit,
+      offset: window.offset,
+    };
     const data = await run(endpoint.list, request, variables);
     return { status: 200, body: page(exchange.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
   }

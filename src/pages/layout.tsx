@@ -1,0 +1,89 @@
+/** The frame of every page: head, navigation, breadcrumbs, footer. Works without JavaScript, in light and dark, on a phone. */
+import type { ComponentChildren } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { STYLE } from './style';
+
+export interface Crumb {
+  label: string;
+  /** Absent on the page itself. */
+  href?: string;
+}
+
+/** Who looks at the page. */
+export interface Visitor {
+  /** Absent: nobody is signed in. */
+  username?: string;
+  /** For the forms of this visitor. */
+  csrfToken?: string;
+}
+
+interface PageProps {
+  title: string;
+  visitor: Visitor;
+  crumbs?: readonly Crumb[];
+  children: ComponentChildren;
+}
+
+function Navigation({ visitor }: { visitor: Visitor }) {
+  return (
+    <nav aria-label="Main">
+      <a class="brand" href="/">
+        Fitgraph
+      </a>
+      <a href="/api/v2/">REST API</a>
+      <a href="/playground">Playground</a>
+      <a href="/api/v2/schema/docs">Reference</a>
+      <span class="grow" />
+      {visitor.username === undefined ? (
+        <a href="/login">Sign in</a>
+      ) : (
+        <>
+          <a href="/user/api-key">{visitor.username}</a>
+          <form method="post" action="/logout" class="inline">
+            <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
+            <button class="link">Sign out</button>
+          </form>
+        </>
+      )}
+    </nav>
+  );
+}
+
+function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
+  return (
+    <nav aria-label="Breadcrumbs" class="crumbs">
+      <ol>
+        {crumbs.map(({ label, href }) => (
+          <li key={label}>{href ? <a href={href}>{label}</a> : <span aria-current="page">{label}</span>}</li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function Page({ title, visitor, crumbs = [], children }: PageProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} – Fitgraph`}</title>
+        <link rel="icon" href="data:," />
+        <style dangerouslySetInnerHTML={{ __html: STYLE }} />
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          Skip to the content
+        </a>
+        <header>
+          <Navigation visitor={visitor} />
+        </header>
+        {crumbs.length > 0 && <Breadcrumbs crumbs={crumbs} />}
+        <main id="content">{children}</main>
+      </body>
+    </html>
+  );
+}
+
+export const renderPage = (props: PageProps): string => `<!doctype html>${renderToString(<Page {...props} />)}`;
