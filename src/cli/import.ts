@@ -23,7 +23,7 @@ export const importCommand = () =>
     .description("Read a data dump of the reference service (Django's dumpdata JSON): all of it or, on any error, nothing.")
     .argument('<file>', 'the dump')
     .option('--media <dir>', 'folder with the files that the dump names')
-    .option('--replace', 'first empty every table that a dump can fill, accounts included')
+    .option('--replace', 'first empty the tables of the models that the dump has, accounts included')
     .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
       const rows = await readDump(file);
       await operate(async ({ config, database, vault }) => {
