@@ -50,7 +50,9 @@ export function readMultipart(request: IncomingMessage, { maxBody, maxUpload }: 
       return !refused;
     };
     const add = (name: string, value: string | UploadedFile) => parts.set(name, [...(parts.get(name) ?? []), value]);
-    parser.on('field', (name, value, { valueTruncated }) => {
+    parser.on('field', (name, value, { valueTruncated, mimeType }) => {
+      // The parser takes a file without a name for a text.
+      if (mimeType.startsWith('image/')) return add(name, { filename: '', content: Buffer.alloc(0) });
       if (valueTruncated) refused ??= new MultipartError('body too large');
       if (fits(Buffer.byteLength(value))) add(name, value);
     });

@@ -16,7 +16,7 @@ const isCode = (error: unknown, ...codes: string[]) => codes.includes((error as 
 
 export class MediaFolder {
   readonly root: string;
-  private readonly making = new Map<string, Promise<void>>();
+  private readonly making = new Map<string, Promise<boolean>>();
 
   constructor(dataDir: string) {
     this.root = join(dataDir, 'media');
@@ -73,24 +73,31 @@ export class MediaFolder {
   /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. */
   async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailName(image, alias, png);
-    const place = this.place(path);
-    if (!place) return false;
-    if (await isFile(place)) return true;
     let making = this.making.get(path);
     if (!making) {
       making = this.make(image, alias, png, path).finally(() => this.making.delete(path));
       this.making.set(path, making);
     }
-    return making.then(
-      () => true,
-      () => false,
-    );
+    return making.catch(() => false);
   }
 
-  private async make(image: string, alias: string, png: boolean, path: string): Promise<void> {
+  private async make(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
+    if (await this.has(path)) return true;
     const bytes = await this.read(image);
-    if (!bytes || (png && !(await hasTransparency(bytes)))) throw new Error(`${image} has no such thumbnail`);
+    if (!bytes || (png && !(await hasTransparency(bytes)))) return false;
     await this.write(path, await shrunk(bytes, THUMBNAILS.get(alias)!, png));
+    return true;
+  }
+
+  private async has(path: string): Promise<boolean> {
+    const place = this.place(path);
+    return (
+      place !== undefined &&
+      stat(place).then(
+        (found) => found.isFile(),
+        () => false,
+      )
+    );
   }
 
   private async read(path: string): Promise<Buffer | undefined> {
@@ -135,9 +142,3 @@ export class MediaFolder {
     return place;
   }
 }
-
-const isFile = (place: string): Promise<boolean> =>
-  stat(place).then(
-    (found) => found.isFile(),
-    () => false,
-  );

@@ -9,6 +9,7 @@ const METHODS = ['GET', 'HEAD'];
 export function serveMedia(media: MediaFolder): Router {
   const router = Router();
   router.use((request, response, next) => {
+    response.set('X-Content-Type-Options', 'nosniff');
     if (METHODS.includes(request.method)) return next();
     response
       .status(405)
@@ -30,7 +31,6 @@ export function serveMedia(media: MediaFolder): Router {
       setHeaders(response, path) {
         const format = formatOfExtension(extensionOf(path));
         response.setHeader('Content-Type', format ? FORMATS[format].type : 'application/octet-stream');
-        response.setHeader('X-Content-Type-Options', 'nosniff');
         // Whatever a file turns out to hold, opened on its own it runs nothing.
         response.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
       },
