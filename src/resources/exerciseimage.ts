@@ -63,7 +63,7 @@ const base = crud(ExerciseImage, {
       values.licenseAuthor ??= new URL(context.baseUrl).hostname.slice(0, MAX_AUTHOR);
     }
     await settleMain(values, context, transaction);
-    const folder = `exercise-images/${String(values.exerciseBaseId)}`;
+    const folder = `exercise-images/${Number(values.exerciseBaseId)}`;
     values.image = await context.media.store(folder, values.image as UploadedFile, MAX_PATH);
   },
   async undo({ image }, { media }) {
