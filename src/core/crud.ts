@@ -38,6 +38,8 @@ export interface Hooks {
   /** May change the values that are stored. `id` is absent at creation. */
   before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
   after?(id: number, values: Values, context: Context, transaction: Transaction): Promise<void>;
+  /** Takes back what `before` did outside of the database for a row that was not created after all. */
+  undo?(values: Values, context: Context): Promise<void>;
 }
 
 type Model = {
@@ -69,7 +71,8 @@ function method(
 function inputOf(name: string, description: string, fields: readonly FieldMeta[], required: (field: FieldMeta) => boolean): ClassType {
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
-    Field(() => (field.relation?.many ? [field.type()] : field.type()), {
+    const type = field.input ?? field.type;
+    Field(() => (field.relation?.many ? [type()] : type()), {
       nullable: !required(field),
       description: field.description,
     })(Input.prototype, field.name);
@@ -151,9 +154,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
   async function create(input: Values, context: Context, info: Info): Promise<Row> {
     const owner = ownership(entity, context);
     await validate(entity, input, true, context);
+    const values = withDefaults(input, context);
     const id = await context.session
       .transaction(async (transaction) => {
-        const values = withDefaults(input, context);
         await hooks.before?.(values, context, transaction);
         const columns = Object.fromEntries(
           Object.entries(values).filter(([name]) => fields.some((field) => field.stored && field.name === name)),
@@ -164,7 +167,10 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
         await hooks.after?.(id, values, context, transaction);
         return id;
       })
-      .catch((error) => refused(entity, error));
+      .catch(async (error) => {
+        await hooks.undo?.(values, context);
+        return refused(entity, error);
+      });
     context.loaders.clear();
     return readOne(entity, id, context, info);
   }
