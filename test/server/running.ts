@@ -52,6 +52,10 @@ export class Installation {
     return run('command', { DATA_DIR: this.dataDir, ...this.environment }, args);
   }
 
+  commandReading(input: string, ...args: string[]): Promise<Ended> {
+    return run('command', { DATA_DIR: this.dataDir, ...this.environment }, args, input);
+  }
+
   /** A running server; waits until it answers. */
   async start(own: Environment = {}): Promise<Server> {
     const child = spawn(process.execPath, [SERVER], { env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }) });
