@@ -1,4 +1,5 @@
 /** The database of this process: a pool for planned reads, Sequelize for writes, and a session that counts what one request sends. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'pg-connection-string';
 import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
@@ -16,6 +17,9 @@ export interface ConnectionOptions {
 
 /** Longer than this nobody waits for a free connection. */
 const CONNECTION_TIMEOUT_MS = 15_000;
+
+/** So much longer a running statement may take once nobody waits for it. */
+const CLOSE_TIMEOUT_MS = 500;
 
 /** Statements beyond this many run without a name, so that a server's memory is bounded whatever clients ask. */
 const MAX_NAMED = 2000;
@@ -91,8 +95,10 @@ export class Database {
     return name;
   }
 
+  /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
-    await Promise.all([this.pool.end(), this.sequelize.close()]);
+    const closed = Promise.all([this.pool.end(), this.sequelize.close()]);
+    await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 }
 
