@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
 import { scope } from './access';
-import { anyOf, binder, whereOf } from './conditions';
+import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { fieldOf, type Entity } from './fields';
 import { columnsOf, expression, from, rowColumns } from './plan';
@@ -38,10 +38,18 @@ async function byIds(entity: Entity, columns: string, ids: readonly Key[], conte
 }
 
 /** Groups are in the child's default order. */
-async function byParents(entity: Entity, by: string, columns: string, ids: readonly Key[], order: readonly string[], context: Context) {
+async function byParents(
+  entity: Entity,
+  by: string,
+  columns: string,
+  ids: readonly Key[],
+  order: readonly string[],
+  context: Context,
+  among: readonly Condition[] = [],
+) {
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
-  const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context)], 't', bind);
+  const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context), ...among], 't', bind);
   const sorted = orderSql(orderOf(entity, order));
   const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
@@ -82,10 +90,24 @@ export function rowById(entity: Entity, fields: readonly string[], id: number, c
   return context.loaders.get<Row | null>(key, (ids) => byIds(entity, columnsOf(entity, fields), ids, context)).load(id);
 }
 
+/** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */
+export interface Among {
+  name: string;
+  condition: Condition;
+}
+
 /** For resolvers of one's own: the rows below a parent, with these fields, in default order. */
-export function rowsBelow(entity: Entity, by: string, fields: readonly string[], id: number, context: Context): Promise<Row[]> {
-  const key = `${entity.name}.${by}(${fields.join()})`;
+export function rowsBelow(
+  entity: Entity,
+  by: string,
+  fields: readonly string[],
+  id: number,
+  context: Context,
+  among?: Among,
+): Promise<Row[]> {
+  const key = `${entity.name}.${by}(${fields.join()})${among ? ` ${among.name}` : ''}`;
+  const { ordering } = resourceOf(entity)!;
   return context.loaders
-    .get<Row[]>(key, (ids) => byParents(entity, by, columnsOf(entity, fields), ids, resourceOf(entity)!.ordering, context))
+    .get<Row[]>(key, (ids) => byParents(entity, by, columnsOf(entity, fields), ids, ordering, context, among && [among.condition]))
     .load(id);
 }

@@ -1,7 +1,16 @@
+import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { requiredId } from '../core/arguments';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
+import { notFound } from '../core/errors';
 import { Children, Day, defaults, Id, Owner, Text } from '../core/fields';
+import { rowById } from '../core/loaders';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
+import { CANONICAL_SELECTION, CanonicalWorkout } from '../training/canonical';
+import { ExerciseLogData, LOG_DATA_SELECTION, logDataOf } from '../training/logdata';
+import { Exercise } from './exercise';
 import { ScheduleStep } from './schedulestep';
 import { TrainingDay } from './trainingday';
 import { User } from './user';
@@ -30,4 +39,28 @@ export class Workout extends Model<Workout> {
   @Children(() => ScheduleStep, 'workoutId', { help: 'Where schedules use it.' }) declare scheduleSteps: ScheduleStep[];
 }
 
-export default crud(Workout);
+@Resolver(() => Workout)
+export default class WorkoutResolver extends crud(Workout) {
+  @FieldResolver(() => CanonicalWorkout, {
+    description: 'The whole plan in training order: days, sets and exercises with their settings, in words and as they are trained.',
+  })
+  @Extensions({ action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
+  @Needs(() => Workout, 'creationDate', 'comment', 'userId')
+  canonicalRepresentation(@Root() workout: any): CanonicalWorkout {
+    return new CanonicalWorkout(workout);
+  }
+
+  @FieldResolver(() => ExerciseLogData, {
+    description: 'What was logged for one of its exercises in repetitions of a weight in kg or lb, as a list and for a chart.',
+  })
+  @Extensions({ action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'] } })
+  async logData(
+    @Arg('id', () => ID, { nullable: true, description: 'Id of the exercise. Required.' }) id: string | null,
+    @Root() workout: any,
+    @Ctx() context: Context,
+  ): Promise<ExerciseLogData> {
+    const exerciseId = requiredId('id', id);
+    if (exerciseId === undefined || !(await rowById(Exercise, ['id'], exerciseId, context))) throw notFound();
+    return logDataOf(workout.id, exerciseId, context);
+  }
+}

@@ -9,6 +9,7 @@ import { inputOf, namedIds, namesForeignParent, notAnObject, objectOf, type Know
 import { credentials, DOCUMENT, HINT, TITLE } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, type Wanted } from './negotiate';
+import { bodyOf } from './output';
 import { accepted, describe, shown, type Description } from './options';
 import { page, windowOf } from './pagination';
 import { BASE, findRoute, type Route } from './routes';
@@ -195,10 +196,13 @@ export function restHandler(options: RestOptions): Handler {
         if (method === 'GET') return { status: 200, body: HINT };
         return { status: 200, body: (await run(login, request, credentials(await readBody(request.message, limits)))).login };
       case 'free':
-        return { status: 200, body: (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result };
+        return {
+          status: 200,
+          body: bodyOf(route.endpoint.fact, (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result),
+        };
       case 'action': {
-        const { row } = await run(route.action.run, request, { id: route.id, ...argumentsOf(route.action.field, query) });
-        return { status: 200, body: row.action };
+        const { row } = await run(route.action.run, request, { self: route.id, ...argumentsOf(route.action.field, query) });
+        return { status: 200, body: bodyOf(route.action.fact, row.action) };
       }
       case 'list':
         return method === 'POST' ? write(route.endpoint, request) : list(route.endpoint, request);
