@@ -9,7 +9,7 @@ import { rowById } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import type { Row } from '../database/connection';
-import { settingsOf, textOf } from '../training/rows';
+import { settingsOf, textOf } from './workout/rows';
 import { rounds } from '../training/sequence';
 import { Exercise } from './exercise';
 import { Setting } from './setting';
@@ -59,7 +59,7 @@ export default class WorkoutSetResolver extends crud(WorkoutSet) {
   @Extensions({ action: { name: 'smart_text', key: 'results' } })
   @Needs(() => WorkoutSet, 'sets')
   async smartText(
-    @Arg('exercise', () => ID, { nullable: true, description: 'Id of the exercise. Required.' }) exercise: string | null,
+    @Arg('exercise', () => ID, { description: 'Id of the exercise.' }) exercise: string,
     @Root() set: any,
     @Ctx() context: Context,
   ): Promise<string> {

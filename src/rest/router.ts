@@ -1,18 +1,19 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { readBody, type Limits } from './body';
+import { readBody } from './body';
+import type { MultipartLimits } from '../multipart';
+import { argumentsOf, computed } from './computed';
 import { endpointsOf, type Endpoint, type Operation, type Prepare } from './endpoints';
 import { notAllowed, notFound, notPermitted, notSignedIn, notYours, ofGraphQL, RestError, invalid } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
-import { inputOf, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
+import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
 import { credentials, DOCUMENT, HINT, TITLE } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, type Wanted } from './negotiate';
-import { bodyOf } from './output';
 import { accepted, describe, shown, type Description } from './options';
 import { page, windowOf } from './pagination';
-import { BASE, findRoute, type Route } from './routes';
+import { BASE, findRoute, titleOf, type Route } from './routes';
 
 /** One request, as the application sees it. */
 export interface Exchange {
@@ -39,7 +40,7 @@ export interface RestOptions {
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
   html(view: HtmlView): string;
-  limits: Limits;
+  limits: MultipartLimits;
   timeZone: string;
 }
 
@@ -148,6 +149,7 @@ export function restHandler(options: RestOptions): Handler {
     if (known && id !== undefined && known.self!.length === 0) throw notFound();
     if (!known) return notAnObject(body);
     const { input, errors } = inputOf(fields, body, known, { partial, creating: id === undefined, timeZone });
+    await inspect(fields, input, errors);
     if (Object.keys(errors).length) throw invalid(errors);
     const operation = id === undefined ? endpoint.create! : endpoint.update!;
     const { row } = await run(operation, request, { id, input }, renaming(endpoint));
@@ -175,11 +177,6 @@ export function restHandler(options: RestOptions): Handler {
     return { status: 200, body: describe(name, view.description, actions, described.shown) };
   }
 
-  /** Query parameters as the variables of a field's arguments. */
-  function argumentsOf(field: { args: readonly { name: string }[] }, query: URLSearchParams): Record<string, string | undefined> {
-    return Object.fromEntries(field.args.map(({ name }) => [name, query.getAll(snake(name)).at(-1)]));
-  }
-
   function root({ exchange, query }: Request, suffix: string | undefined): Answer {
     const format = query.getAll('format').at(-1);
     const ending = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
@@ -195,14 +192,15 @@ export function restHandler(options: RestOptions): Handler {
       case 'login':
         if (method === 'GET') return { status: 200, body: HINT };
         return { status: 200, body: (await run(login, request, credentials(await readBody(request.message, limits)))).login };
-      case 'free':
-        return {
-          status: 200,
-          body: bodyOf(route.endpoint.fact, (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result),
-        };
+      case 'free': {
+        const { fact, field, run: operation } = route.endpoint;
+        const value = run(operation, request, argumentsOf(field, query)).then(({ result }) => result);
+        return { status: 200, body: await computed(fact, value) };
+      }
       case 'action': {
-        const { row } = await run(route.action.run, request, { self: route.id, ...argumentsOf(route.action.field, query) });
-        return { status: 200, body: bodyOf(route.action.fact, row.action) };
+        const { fact, field, run: operation } = route.action;
+        const value = run(operation, request, { self: route.id, ...argumentsOf(field, query) }).then(({ row }) => row.action);
+        return { status: 200, body: await computed(fact, value) };
       }
       case 'list':
         return method === 'POST' ? write(route.endpoint, request) : list(route.endpoint, request);
@@ -295,11 +293,4 @@ export function restHandler(options: RestOptions): Handler {
     // What was not read of the body must not be taken for the next request on the connection.
     if (!message.complete) message.resume();
   };
-}
-
-function titleOf(route: Route): string {
-  if (route.kind === 'root') return 'API';
-  if (route.kind === 'login') return 'Login';
-  if (route.kind === 'free') return route.endpoint.fact.title;
-  return route.endpoint.view.title;
 }

@@ -81,9 +81,17 @@ class Writer {
     return counts;
   }
 
+  /** Empties what the rows will fill. Rows of other models that hang below it would go too, so there must be none. */
   private async empty(order: readonly Entity[]): Promise<void> {
-    const tables = order.map((entity) => `"${resourceOf(entity)!.table}"`);
-    await this.client.query(`TRUNCATE ${tables.join(', ')}, "token", "login_attempt" RESTART IDENTITY CASCADE`);
+    const filled = order.filter((entity) => this.rows.has(resourceOf(entity)!.dump ?? ''));
+    for (const entity of order) {
+      if (filled.includes(entity)) continue;
+      const parent = fieldsOf(entity).find((field) => field.stored && field.target && filled.includes(field.target()));
+      const { rows } = parent ? await this.client.query(`SELECT 1 FROM "${resourceOf(entity)!.table}" LIMIT 1`) : { rows: [] };
+      if (rows.length) fail(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, of which the file has none.`);
+    }
+    if (filled.length)
+      await this.client.query(`TRUNCATE ${filled.map((entity) => `"${resourceOf(entity)!.table}"`).join(', ')} RESTART IDENTITY CASCADE`);
   }
 
   /** The ids that the rows get. */

@@ -1,8 +1,8 @@
 /** The languages that a search looks through. */
-import type { Context } from '../core/context';
-import { rowsBelow } from '../core/loaders';
-import { Language } from '../resources/language';
-import { UserProfile } from '../resources/userprofile';
+import type { Context } from '../../core/context';
+import { rowsBelow } from '../../core/loaders';
+import { Language } from '../language';
+import { UserProfile } from '../userprofile';
 
 const ENGLISH = 'en';
 /** Languages with enough exercises of their own; others are completed with English. */

@@ -1,21 +1,21 @@
 import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { requiredId } from '../core/arguments';
-import type { Context } from '../core/context';
-import { crud } from '../core/crud';
-import { notFound } from '../core/errors';
-import { Children, Day, defaults, Id, Owner, Text } from '../core/fields';
-import { rowById } from '../core/loaders';
-import { Needs } from '../core/plan';
-import { Resource } from '../core/resource';
-import { CANONICAL_SELECTION, CanonicalWorkout } from '../training/canonical';
-import { ExerciseLogData, LOG_DATA_SELECTION, logDataOf } from '../training/logdata';
-import { Exercise } from './exercise';
-import { ScheduleStep } from './schedulestep';
-import { TrainingDay } from './trainingday';
-import { User } from './user';
-import { WorkoutLog } from './workoutlog';
-import { WorkoutSession } from './workoutsession';
+import { requiredId } from '../../core/arguments';
+import type { Context } from '../../core/context';
+import { crud } from '../../core/crud';
+import { notFound } from '../../core/errors';
+import { Children, Day, defaults, Id, Owner, Text } from '../../core/fields';
+import { rowById } from '../../core/loaders';
+import { Needs } from '../../core/plan';
+import { Resource } from '../../core/resource';
+import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
+import { ExerciseLogData, LOG_DATA_SELECTION, logDataOf } from './logdata';
+import { Exercise } from '../exercise';
+import { ScheduleStep } from '../schedulestep';
+import { TrainingDay } from '../trainingday';
+import { User } from '../user';
+import { WorkoutLog } from '../workoutlog';
+import { WorkoutSession } from '../workoutsession';
 
 @Resource({
   rest: 'workout',
@@ -55,7 +55,7 @@ export default class WorkoutResolver extends crud(Workout) {
   })
   @Extensions({ action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'] } })
   async logData(
-    @Arg('id', () => ID, { nullable: true, description: 'Id of the exercise. Required.' }) id: string | null,
+    @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,
     @Root() workout: any,
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {

@@ -1,15 +1,15 @@
 /** What the searches answer, and the statements that find it. */
 import { Ctx, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { visible } from '../core/access';
-import { anyOf, binder, whereOf, type Condition } from '../core/conditions';
-import { MAX_PAGE } from '../core/connection';
-import type { Context } from '../core/context';
-import { loadParent } from '../core/loaders';
-import { mediaUrl, thumbnailName } from '../files/names';
-import { Exercise } from '../resources/exercise';
-import { Ingredient } from '../resources/ingredient';
-import { ACCEPTED } from '../resources/status';
+import { visible } from '../../core/access';
+import { anyOf, binder, whereOf, type Condition } from '../../core/conditions';
+import { MAX_PAGE } from '../../core/connection';
+import type { Context } from '../../core/context';
+import { loadParent } from '../../core/loaders';
+import { mediaUrl, thumbnailName } from '../../files/names';
+import { Exercise } from '../exercise';
+import { Ingredient } from '../ingredient';
+import { ACCEPTED } from '../status';
 
 const THUMBNAIL = 'micro_cropped';
 
@@ -33,8 +33,8 @@ export class ExerciseHit {
   }
 
   @Field(() => String, { nullable: true, description: 'URL of a square of 30 pixels cut out of the main image, without scheme and host.' })
-  imageThumbnail(): string | null {
-    return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, false));
+  async imageThumbnail(@Ctx() { media }: Context): Promise<string | null> {
+    return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, await media.hasTransparency(this.path)));
   }
 }
 

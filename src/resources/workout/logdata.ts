@@ -1,13 +1,13 @@
 /** What was logged for one exercise of a workout. */
 import { Field, Int, ObjectType } from 'type-graphql';
-import type { Context } from '../core/context';
-import { rowsBelow } from '../core/loaders';
-import { DateScalar, DecimalScalar } from '../core/scalars';
-import type { Row } from '../database/connection';
-import { WorkoutLog } from '../resources/workoutlog';
-import { byDay, chartLines } from './progress';
+import type { Context } from '../../core/context';
+import { rowsBelow } from '../../core/loaders';
+import { DateScalar, DecimalScalar } from '../../core/scalars';
+import type { Row } from '../../database/connection';
+import { WorkoutLog } from '../workoutlog';
+import { byDay, chartLines } from '../../training/progress';
 import { allOf } from './rows';
-import { REPETITIONS } from './texts';
+import { REPETITIONS } from '../../training/texts';
 
 @ObjectType({ description: 'The heaviest weight of a day for a number of repetitions.', simpleResolvers: true })
 export class ChartPoint {

@@ -1,23 +1,23 @@
 /** A workout worked out: everything that hangs below it in training order, with texts and muscles. What is not asked for is not read. */
 import { Ctx, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Context } from '../core/context';
-import { loadParent, rowsBelow } from '../core/loaders';
-import type { Row } from '../database/connection';
-import { mediaUrl } from '../files/names';
-import { DayOfWeek } from '../resources/dayofweek';
-import { Exercise } from '../resources/exercise';
-import { ExerciseComment } from '../resources/exercisecomment';
-import { ExerciseImage } from '../resources/exerciseimage';
-import { Muscle } from '../resources/muscle';
-import { Setting } from '../resources/setting';
-import { TrainingDay } from '../resources/trainingday';
-import { Workout } from '../resources/workout';
-import { WorkoutSet } from '../resources/workoutset';
-import { muscleGroups, type MuscleGroups, type Trained } from './muscles';
+import type { Context } from '../../core/context';
+import { loadParent, rowsBelow } from '../../core/loaders';
+import type { Row } from '../../database/connection';
+import { mediaUrl } from '../../files/names';
+import { DayOfWeek } from '../dayofweek';
+import { Exercise } from '../exercise';
+import { ExerciseComment } from '../exercisecomment';
+import { ExerciseImage } from '../exerciseimage';
+import { Muscle } from '../muscle';
+import { Setting } from '../setting';
+import { TrainingDay } from '../trainingday';
+import { Workout } from '.';
+import { WorkoutSet } from '../workoutset';
+import { muscleGroups, type MuscleGroups, type Trained } from '../../training/muscles';
 import * as rows from './rows';
-import { rounds } from './sequence';
-import { isWeighted } from './texts';
+import { rounds } from '../../training/sequence';
+import { isWeighted } from '../../training/texts';
 
 @ObjectType({
   description:

@@ -1,6 +1,6 @@
 /** A search term → the condition that a name contains it, whatever the case of either. */
-import type { Condition } from '../core/conditions';
-import { badArgument } from '../core/errors';
+import type { Condition } from '../../core/conditions';
+import { badArgument } from '../../core/errors';
 
 /** Shorter runs of letters and digits have no trigram: for them reading the table is faster than reading the whole index. */
 const INDEXED = /[\p{L}\p{N}]{3}/u;

@@ -1,17 +1,17 @@
 /** The rows of a workout. Each kind is one statement for all that a request asks for. */
-import type { Context } from '../core/context';
-import { fieldsOf, type Entity } from '../core/fields';
-import { rowById, rowsBelow } from '../core/loaders';
-import type { Row } from '../database/connection';
-import { Exercise } from '../resources/exercise';
-import { RepetitionUnit } from '../resources/repetitionunit';
-import { Setting } from '../resources/setting';
-import { TrainingDay } from '../resources/trainingday';
-import { WeightUnit } from '../resources/weightunit';
-import { WorkoutSet } from '../resources/workoutset';
-import type { Trained } from './muscles';
-import { byExercise, inWeekOrder } from './sequence';
-import { settingText } from './texts';
+import type { Context } from '../../core/context';
+import { fieldsOf, type Entity } from '../../core/fields';
+import { rowById, rowsBelow } from '../../core/loaders';
+import type { Row } from '../../database/connection';
+import { Exercise } from '../exercise';
+import { RepetitionUnit } from '../repetitionunit';
+import { Setting } from '../setting';
+import { TrainingDay } from '../trainingday';
+import { WeightUnit } from '../weightunit';
+import { WorkoutSet } from '../workoutset';
+import type { Trained } from '../../training/muscles';
+import { byExercise, inWeekOrder } from '../../training/sequence';
+import { settingText } from '../../training/texts';
 
 /** Every field, for rows that are shown whole. */
 export const allOf = (entity: Entity): string[] => fieldsOf(entity).map(({ name }) => name);

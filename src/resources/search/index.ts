@@ -1,9 +1,9 @@
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
-import { MAX_PAGE } from '../core/connection';
-import type { Context } from '../core/context';
-import { exerciseLanguages, ingredientLanguages } from '../search/languages';
-import { ExerciseSuggestion, findExercises, findIngredients, IngredientSuggestion } from '../search/suggestions';
-import { containing } from '../search/terms';
+import { MAX_PAGE } from '../../core/connection';
+import type { Context } from '../../core/context';
+import { exerciseLanguages, ingredientLanguages } from './languages';
+import { ExerciseSuggestion, findExercises, findIngredients, IngredientSuggestion } from './suggestions';
+import { containing } from './terms';
 
 const Term = () => Arg('term', () => String, { nullable: true, description: 'Part of the name, in capitals or not.' });
 const LANGUAGE = 'Two-letter code; English if it is unknown, the language that the request accepts if absent';
