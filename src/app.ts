@@ -10,6 +10,7 @@ import { HttpExchange, type Services } from './exchange';
 import { apolloServer, badToken, type GraphQLContext } from './graphql';
 import { plainPage } from './pages/plain';
 import { playground } from './pages/playground';
+import { isReference, reference } from './pages/reference';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
@@ -43,6 +44,7 @@ export async function createApp(services: Services): Promise<App> {
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
   app.use(playground());
+  app.use(reference(executor.schema, (request) => exchangeOf(request).baseUrl));
   app.use('/media', express.static(join(config.dataDir, 'media'), { index: false, immutable: true, maxAge: '1y', fallthrough: false }));
   app.use(
     '/graphql',
@@ -81,7 +83,7 @@ export async function createApp(services: Services): Promise<App> {
 
   return {
     listener(request, response) {
-      const isRest = request.url!.startsWith(BASE);
+      const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
       const exchange = new HttpExchange(request, services, isRest ? ['token'] : ['token', 'bearer']);
       exchanges.set(request, exchange);
       exchange.logged(response);

@@ -117,6 +117,8 @@ export interface ActionFact {
   readonly title?: string;
   /** Absent: derived from the field's type. */
   readonly selection?: string;
+  /** Invalid arguments are answered with 200, this body and the messages under `errors`. Absent: 400. */
+  readonly whenInvalid?: Readonly<Record<string, unknown>>;
 }
 
 /** `extensions.endpoint` of a query field: paths of its own, its arguments the query's parameters. */
