@@ -1,7 +1,7 @@
 /** The interface as an OpenAPI document, derived from the schema whose facts OPTIONS tells too. Made once, at start. */
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
-import { endpointsOf, type Endpoint, type Prepare } from './endpoints';
+import { endpointsOf, type Endpoint, type Endpoints, type Prepare } from './endpoints';
 import { RESPONSES, SCHEMAS } from './openapi/answered';
 import { Answers } from './openapi/answers';
 import { bodySchema } from './openapi/bodies';
@@ -45,9 +45,9 @@ const TOKEN = {
 const unprepared: Prepare = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function openApiOf(schema: GraphQLSchema): Omit<OpenApi, 'servers'> {
-  const endpoints = endpointsOf(schema, unprepared);
-  const answers = new Answers(endpoints);
+  const endpoints = inOrder(endpointsOf(schema, unprepared));
   const all = [...endpoints.resources.values()];
+  const answers = new Answers(endpoints);
   const paths = new PathsOf(schema, endpoints, answers).all();
   return {
     openapi: '3.1.1',
@@ -65,6 +65,13 @@ export function openApiOf(schema: GraphQLSchema): Omit<OpenApi, 'servers'> {
       schemas: Object.assign({}, SCHEMAS, ...all.map((endpoint) => schemasOf(endpoint, answers, paths))),
     },
   };
+}
+
+/** The listed ones first, as the root lists them. */
+function inOrder(endpoints: Endpoints): Endpoints {
+  const { resources, listed } = endpoints;
+  const names = [...new Set([...listed, ...resources.keys()])];
+  return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
 /** The schemas of a view; those of bodies only where something takes them. */
