@@ -3,16 +3,18 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express, { type ErrorRequestHandler, type Request } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
 import { HttpExchange, type Services } from './exchange';
+import { MediaFolder } from './files/media';
+import { serveMedia } from './files/serve';
 import { apolloServer, badToken, type GraphQLContext } from './graphql';
 import { plainPage } from './pages/plain';
 import { playground } from './pages/playground';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
+import { graphqlUploads } from './uploads';
 
 export interface App {
   listener: RequestListener;
@@ -21,6 +23,7 @@ export interface App {
 
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database } = services;
+  const media = new MediaFolder(config.dataDir);
   const executor = new Executor(buildGraphQLSchema());
   const apollo = await apolloServer(executor);
   const rest = restHandler({
@@ -43,10 +46,11 @@ export async function createApp(services: Services): Promise<App> {
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
   app.use(playground());
-  app.use('/media', express.static(join(config.dataDir, 'media'), { index: false, immutable: true, maxAge: '1y', fallthrough: false }));
+  app.use('/media', serveMedia(media));
   app.use(
     '/graphql',
     express.json({ limit: config.maxBody }),
+    graphqlUploads(config),
     expressMiddleware(apollo, {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);
@@ -82,7 +86,7 @@ export async function createApp(services: Services): Promise<App> {
   return {
     listener(request, response) {
       const isRest = request.url!.startsWith(BASE);
-      const exchange = new HttpExchange(request, services, isRest ? ['token'] : ['token', 'bearer']);
+      const exchange = new HttpExchange(request, { ...services, media }, isRest ? ['token'] : ['token', 'bearer']);
       exchanges.set(request, exchange);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.

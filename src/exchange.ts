@@ -7,7 +7,7 @@ import { tokenOfHeader } from './auth/header';
 import type { LoginLimit } from './auth/limit';
 import type { TokenVault } from './auth/tokens';
 import type { Config } from './config';
-import type { Context } from './core/context';
+import type { Context, Media } from './core/context';
 import { Loaders } from './core/loaders';
 import type { ReferenceTables } from './core/reference';
 import type { Database } from './database/connection';
@@ -47,11 +47,11 @@ export class HttpExchange {
 
   constructor(
     private readonly request: IncomingMessage,
-    private readonly services: Services,
+    private readonly services: Services & { media: Media },
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
   ) {
-    const { config, database, reference, vault, limit, origin } = services;
+    const { config, database, reference, vault, limit, origin, media } = services;
     const session = database.session();
     const log = services.log;
     this.full = {
@@ -59,6 +59,7 @@ export class HttpExchange {
       session,
       loaders: new Loaders(),
       reference,
+      media,
       timeZone: config.timeZone,
       baseUrl: origin.baseUrl(request),
       languages: languagesOf(request.headers['accept-language']),
@@ -94,6 +95,7 @@ export class HttpExchange {
 
   /** One line a request; never a header, a body or a query, which may hold secrets. */
   logged(response: ServerResponse): void {
+    if (!this.services.log.isLevelEnabled('info')) return;
     // express rewrites the URL while it looks for a handler.
     const path = (this.request.url ?? '').split('?')[0];
     const line = () => {

@@ -194,20 +194,17 @@ function assemble(plan: ConnectionPlan, window: Window, found: Row[], totalCount
   };
 }
 
-/** One page: a statement for the rows and, if asked for, one for the count, at the same time. */
+/** One page, and the number of rows in all pages if it is asked for, in one statement. */
 export async function listPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
   const window = windowOf(request);
-  const rows = () => {
-    const { bind, values } = binder();
-    return session.query(select(request, plan, window, [], bind), values);
-  };
-  const total = () => {
-    const { bind, values } = binder();
-    const fromWhere = `${from(request.entity, request.joins, bind)}${whereOf(request.conditions, 't', bind)}`;
-    return session.query(`SELECT count(*) AS n ${fromWhere}`, values);
-  };
-  const [found, counted] = await Promise.all([plan.rows ? rows() : [], plan.count ? total() : undefined]);
-  return assemble(plan, window, found, counted?.[0]!.n ?? 0);
+  const { bind, values } = binder();
+  const counted = () => `SELECT count(*) AS "_count" ${from(request.entity, request.joins, bind)}${whereOf(request.conditions, 't', bind)}`;
+  const page = () => select(request, plan, window, [], bind);
+  if (!plan.count) return assemble(plan, window, plan.rows ? await session.query(page(), values) : [], 0);
+  if (!plan.rows) return assemble(plan, window, [], (await session.query(counted(), values))[0]!._count);
+  // An outer join, so that the count comes with an empty page too.
+  const rows = await session.query(`SELECT c.*, p.* FROM (${counted()}) c LEFT JOIN LATERAL (${page()}) p ON TRUE`, values);
+  return assemble(plan, window, rows[0]!.id === null ? [] : rows, rows[0]!._count);
 }
 
 /** The same page below each of several parents, all in the same two statements. */

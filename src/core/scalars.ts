@@ -1,6 +1,7 @@
 /** Scalars whose values leave the database as strings and stay strings. */
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateTime } from 'luxon';
+import type { UploadedFile } from '../extensions';
 
 const wrong = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
@@ -52,3 +53,23 @@ export const DecimalScalar = stringScalar(
   (value) => (/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?\s*$/i.test(value) && value.length <= 1000 ? value.trim() : undefined),
   'A valid number is required.',
 );
+
+/** Text cannot hold bytes, so what has them came as a part of a multipart request. */
+const isUploadedFile = (value: unknown): value is UploadedFile => Buffer.isBuffer((value as UploadedFile | null)?.content);
+
+const NOT_A_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
+
+export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
+  name: 'Upload',
+  description: 'A file, sent as a part of a multipart request (https://github.com/jaydenseric/graphql-multipart-request-spec).',
+  serialize() {
+    throw wrong('A file is input only.');
+  },
+  parseValue(value) {
+    if (!isUploadedFile(value)) throw wrong(NOT_A_FILE);
+    return value;
+  },
+  parseLiteral() {
+    throw wrong(NOT_A_FILE);
+  },
+});

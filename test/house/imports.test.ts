@@ -6,17 +6,20 @@ const src = path.join(__dirname, '../../src');
 
 /** From the top to the bottom. A file imports its own layer and those below. */
 const LAYERS = [
-  ['app', 'cli', 'exchange', 'graphql', 'index', 'origin', 'schema', 'serve'],
-  ['rest', 'pages', 'resources', 'auth', 'files', 'transfer'],
+  ['app', 'cli', 'exchange', 'graphql', 'index', 'origin', 'schema', 'serve', 'uploads'],
+  ['rest', 'pages', 'resources', 'auth', 'transfer'],
+  // What resources are made of beside their fields: pure arithmetic and texts, and the storage of files.
+  ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['config', 'extensions', 'logging'],
+  ['config', 'extensions', 'logging', 'multipart'],
 ];
 
 /** What may be imported beside one's own folder, where the layers alone would allow more. */
 const ONLY: Record<string, string[]> = {
   // Translation only: it is given a schema and a function that runs operations.
-  rest: ['extensions'],
+  rest: ['extensions', 'multipart'],
+  multipart: ['extensions'],
   extensions: [],
   config: [],
 };

@@ -34,7 +34,8 @@ function everything(type: GraphQLObjectType, depth: number): string {
   return Object.values(type.getFields())
     .flatMap((field) => {
       const named = getNamedType(field.type);
-      if (field.args.some((argument) => isNonNullType(argument.type))) return [];
+      // A field of a form says what is wrong with an empty one.
+      if (field.extensions.action?.whenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
