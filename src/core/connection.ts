@@ -5,6 +5,7 @@ import { anyOf, binder, whereOf, type Bind, type Condition } from './conditions'
 import type { Context } from './context';
 import { badArgument } from './errors';
 import { fieldOf, type Entity } from './fields';
+import { beyond, cursorOf, parseCursor } from './cursor';
 import { orderOf, orderSql, reversed, type OrderTerm } from './ordering';
 import { from, type ConnectionPlan } from './plan';
 
@@ -84,59 +85,6 @@ interface Window {
   terms: OrderTerm[];
   conditions: Condition[];
   cursorGiven: boolean;
-}
-
-/** Tells the order that a cursor belongs to. */
-const signature = (terms: readonly OrderTerm[]) => terms.map(({ key, descending }) => `${descending ? '-' : ''}${key}`).join();
-
-function cursorOf(terms: readonly OrderTerm[], row: Row): string {
-  return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
-}
-
-function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: string): unknown[] {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    throw badArgument(argument, 'This is not a cursor of this list.');
-  }
-  const plain = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value);
-  if (!Array.isArray(parts) || parts.length !== terms.length + 1 || !parts.every(plain))
-    throw badArgument(argument, 'This is not a cursor of this list.');
-  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list.');
-  return parts.slice(1);
-}
-
-const SQL_TYPES: Partial<Record<OrderTerm['kind'], string>> = {
-  integer: 'int',
-  relation: 'int',
-  decimal: 'numeric',
-  date: 'date',
-  time: 'time',
-  datetime: 'timestamptz',
-  boolean: 'boolean',
-  uuid: 'uuid',
-};
-
-/** Rows that come after the given values in this order. */
-function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
-  const type = ({ kind }: OrderTerm) => SQL_TYPES[kind] ?? 'text';
-  return (_alias, bind) => {
-    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
-    const alternatives = terms.map((term, index) => {
-      const column = term.sql;
-      const same = terms.slice(0, index).map((other, j) => {
-        const otherColumn = other.sql;
-        return values[j] === null ? `${otherColumn} IS NULL` : `${otherColumn} = ${placeholders[j]}`;
-      });
-      let further: string;
-      if (term.descending) further = values[index] === null ? `${column} IS NOT NULL` : `${column} < ${placeholders[index]}`;
-      else if (values[index] === null) further = 'FALSE';
-      else further = term.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
-      return `(${[...same, further].join(' AND ')})`;
-    });
-    return `(${alternatives.join(' OR ')})`;
-  };
 }
 
 function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {

@@ -43,7 +43,10 @@ export const TimeScalar = stringScalar(
 export const DateTimeScalar = stringScalar(
   'DateTime',
   'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
-  matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/, (value) => DateTime.fromISO(value).isValid),
+  matching(
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/,
+    (value) => value >= '0001' && DateTime.fromISO(value).isValid,
+  ),
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
 );
 
