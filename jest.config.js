@@ -17,6 +17,6 @@ module.exports = {
   },
   globalSetup: '<rootDir>/test/setup/start.ts',
   globalTeardown: '<rootDir>/test/setup/stop.ts',
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   maxWorkers: 2,
 };

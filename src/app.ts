@@ -11,6 +11,7 @@ import { serveMedia } from './files/serve';
 import { apolloServer, badToken, type GraphQLContext } from './graphql';
 import { plainPage } from './pages/plain';
 import { playground } from './pages/playground';
+import { isReference, reference } from './pages/reference';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
@@ -46,6 +47,7 @@ export async function createApp(services: Services): Promise<App> {
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
   app.use(playground());
+  app.use(reference(executor.schema, (request) => exchangeOf(request).baseUrl));
   app.use('/media', serveMedia(media));
   app.use(
     '/graphql',
@@ -85,7 +87,7 @@ export async function createApp(services: Services): Promise<App> {
 
   return {
     listener(request, response) {
-      const isRest = request.url!.startsWith(BASE);
+      const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
       const exchange = new HttpExchange(request, { ...services, media }, isRest ? ['token'] : ['token', 'bearer']);
       exchanges.set(request, exchange);
       exchange.logged(response);

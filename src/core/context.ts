@@ -19,6 +19,8 @@ export interface Media {
   remove(paths: readonly string[]): Promise<void>;
   /** Makes the thumbnails of an image; whether they are PNG, because the image has transparency. */
   thumbnails(path: string): Promise<boolean>;
+  /** Whether its thumbnails are PNG, without making any. */
+  hasTransparency(path: string): Promise<boolean>;
 }
 
 export interface Context {

@@ -2,6 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import type { UploadedFile } from '../extensions';
 import { cleanName, filesOf, fittedPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
 import { hasTransparency, shrunk } from './picture';
@@ -10,6 +11,7 @@ import { examine } from './upload';
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
 const MAX_ATTEMPTS = 100;
+const MAX_KNOWN = 10_000;
 
 const randomSuffix = () => `_${Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
 const isCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
@@ -17,6 +19,7 @@ const isCode = (error: unknown, ...codes: string[]) => codes.includes((error as 
 export class MediaFolder {
   readonly root: string;
   private readonly making = new Map<string, Promise<boolean>>();
+  private readonly transparent = new LRUCache<string, boolean>({ max: MAX_KNOWN });
 
   constructor(dataDir: string) {
     this.root = join(dataDir, 'media');
@@ -68,6 +71,20 @@ export class MediaFolder {
     const png = bytes !== undefined && (await hasTransparency(bytes).catch(() => false));
     if (bytes) await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png)));
     return png;
+  }
+
+  /** As `thumbnails` answers. Each file is looked into once; another one in its place has another time or size. */
+  async hasTransparency(path: string): Promise<boolean> {
+    const place = this.place(path);
+    const file = place === undefined ? undefined : await stat(place).catch(() => undefined);
+    if (!file) return false;
+    const key = `${path} ${file.ino} ${file.size} ${file.mtimeMs}`;
+    const known = this.transparent.get(key);
+    if (known !== undefined) return known;
+    const bytes = await this.read(path);
+    const found = bytes !== undefined && (await hasTransparency(bytes).catch(() => false));
+    this.transparent.set(key, found);
+    return found;
   }
 
   /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { readBody } from './body';
 import type { MultipartLimits } from '../multipart';
+import { argumentsOf, computed } from './computed';
 import { endpointsOf, type Endpoint, type Operation, type Prepare } from './endpoints';
 import { notAllowed, notFound, notPermitted, notSignedIn, notYours, ofGraphQL, RestError, invalid } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
@@ -12,7 +13,7 @@ import { snake } from './names';
 import { MEDIA, negotiate, type Wanted } from './negotiate';
 import { accepted, describe, shown, type Description } from './options';
 import { page, windowOf } from './pagination';
-import { BASE, findRoute, type Route } from './routes';
+import { BASE, findRoute, titleOf, type Route } from './routes';
 
 /** One request, as the application sees it. */
 export interface Exchange {
@@ -176,11 +177,6 @@ export function restHandler(options: RestOptions): Handler {
     return { status: 200, body: describe(name, view.description, actions, described.shown) };
   }
 
-  /** Query parameters as the variables of a field's arguments. */
-  function argumentsOf(field: { args: readonly { name: string }[] }, query: URLSearchParams): Record<string, string | undefined> {
-    return Object.fromEntries(field.args.map(({ name }) => [name, query.getAll(snake(name)).at(-1)]));
-  }
-
   function root({ exchange, query }: Request, suffix: string | undefined): Answer {
     const format = query.getAll('format').at(-1);
     const ending = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
@@ -196,16 +192,15 @@ export function restHandler(options: RestOptions): Handler {
       case 'login':
         if (method === 'GET') return { status: 200, body: HINT };
         return { status: 200, body: (await run(login, request, credentials(await readBody(request.message, limits)))).login };
-      case 'free':
-        return { status: 200, body: (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result };
+      case 'free': {
+        const { fact, field, run: operation } = route.endpoint;
+        const value = run(operation, request, argumentsOf(field, query)).then(({ result }) => result);
+        return { status: 200, body: await computed(fact, value) };
+      }
       case 'action': {
         const { fact, field, run: operation } = route.action;
-        try {
-          return { status: 200, body: (await run(operation, request, { id: route.id, ...argumentsOf(field, query) })).row.action };
-        } catch (error) {
-          if (!fact.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
-          return { status: 200, body: { ...fact.whenInvalid, errors: error.body } };
-        }
+        const value = run(operation, request, { self: route.id, ...argumentsOf(field, query) }).then(({ row }) => row.action);
+        return { status: 200, body: await computed(fact, value) };
       }
       case 'list':
         return method === 'POST' ? write(route.endpoint, request) : list(route.endpoint, request);
@@ -298,11 +293,4 @@ export function restHandler(options: RestOptions): Handler {
     // What was not read of the body must not be taken for the next request on the connection.
     if (!message.complete) message.resume();
   };
-}
-
-function titleOf(route: Route): string {
-  if (route.kind === 'root') return 'API';
-  if (route.kind === 'login') return 'Login';
-  if (route.kind === 'free') return route.endpoint.fact.title;
-  return route.endpoint.view.title;
 }

@@ -21,7 +21,7 @@ function connected(): Database {
   return database;
 }
 
-/** Columns, constraints, indexes, triggers and functions, each in words. */
+/** Columns, constraints, indexes, triggers and functions, each in words; extensions stay, so theirs are left out. */
 async function shape({ pool }: Database): Promise<string[]> {
   const { rows } = await pool.query(`
     SELECT format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default) AS thing
@@ -29,7 +29,8 @@ async function shape({ pool }: Database): Promise<string[]> {
     UNION ALL SELECT format('%s %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
     UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
     UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
-    UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL SELECT proname::text FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
     ORDER BY 1`);
   return rows.map(({ thing }) => thing);
 }

@@ -40,6 +40,8 @@ function everything(type: GraphQLObjectType, depth: number): string {
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
       const shown = everything((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
+      // A type may have no field that asks for nothing and leads nowhere.
+      if (!shown) return [];
       return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
     })
     .join(' ');

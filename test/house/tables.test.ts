@@ -1,4 +1,4 @@
-/** Models and database agree: every stored field has its column and every column its field. */
+/** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
 import { entities, resourceOf } from '../../src/core/resource';
 import '../../src/schema';
@@ -19,7 +19,7 @@ async function columnsOf(table: string): Promise<Column[]> {
   const rows = await fitgraph.sql(
     `SELECT column_name AS "column", udt_name AS "type", is_nullable = 'YES' AS "nullable", character_maximum_length AS "length",
             CASE udt_name WHEN 'numeric' THEN numeric_precision END AS "digits", CASE udt_name WHEN 'numeric' THEN numeric_scale END AS "places"
-       FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 ORDER BY 1`,
+       FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER' ORDER BY 1`,
     [table],
   );
   return rows as Column[];

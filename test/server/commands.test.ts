@@ -154,7 +154,7 @@ describe('import', () => {
     expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/there is no file missing\.png in/);
     expect((await server.anyone.get('/exerciseimage/901/')).status).toBe(404);
     write([image(901, '../secret-key')]);
-    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/leads out of the media folder/);
+    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/image is no path of the media folder/);
     write([image(901, 'one.png')]);
     expect((await fitgraph('import', file, '--media', media)).status).toBe(0);
     expect((await server.anyone.send('GET', '/media/one.png')).text).toBe('an image');
