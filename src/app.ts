@@ -4,12 +4,15 @@ import express, { type ErrorRequestHandler, type Request } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { Sessions } from './auth/sessions';
 import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
-import { HttpExchange, type Services } from './exchange';
-import { apolloServer, badToken, type GraphQLContext } from './graphql';
+import { HttpExchange, type Means, type Services } from './exchange';
+import { Exposure } from './exposure';
+import { apolloServer, refusal, type GraphQLContext } from './graphql';
 import { plainPage } from './pages/plain';
 import { playground } from './pages/playground';
+import { signInPages } from './pages/signin';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
@@ -20,7 +23,8 @@ export interface App {
 }
 
 export async function createApp(services: Services): Promise<App> {
-  const { config, log, database } = services;
+  const { config, log, database, vault, origin } = services;
+  const means: Means = { ...services, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
   const executor = new Executor(buildGraphQLSchema());
   const apollo = await apolloServer(executor);
   const rest = restHandler({
@@ -42,7 +46,8 @@ export async function createApp(services: Services): Promise<App> {
     const ready = await migrated(database).catch(() => false);
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
-  app.use(playground());
+  app.use(signInPages(exchangeOf));
+  app.use(playground(exchangeOf));
   app.use('/media', express.static(join(config.dataDir, 'media'), { index: false, immutable: true, maxAge: '1y', fallthrough: false }));
   app.use(
     '/graphql',
@@ -51,7 +56,7 @@ export async function createApp(services: Services): Promise<App> {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);
         await exchange.authenticate().catch((error) => {
-          throw badToken(error);
+          throw refusal(error);
         });
         return { exchange, full: exchange.context };
       },
@@ -82,7 +87,7 @@ export async function createApp(services: Services): Promise<App> {
   return {
     listener(request, response) {
       const isRest = request.url!.startsWith(BASE);
-      const exchange = new HttpExchange(request, services, isRest ? ['token'] : ['token', 'bearer']);
+      const exchange = new HttpExchange(request, means, isRest ? ['token'] : ['token', 'bearer']);
       exchanges.set(request, exchange);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.

@@ -15,7 +15,12 @@ const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 /** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 
-const last = (header: string | string[] | undefined) => String(header ?? '').split(',').at(-1)!.trim().toLowerCase();
+const last = (header: string | string[] | undefined) =>
+  String(header ?? '')
+    .split(',')
+    .at(-1)!
+    .trim()
+    .toLowerCase();
 
 /** A host of links must be a host and nothing else, whatever was sent. */
 const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`);

@@ -3,6 +3,7 @@ export const STYLE = `
 :root{--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--soft:#f6f8fa;--link:#0a58ca;--accent:#0b6e4f;--on-accent:#fff;--bad:#b3261e;--bad-bg:#fdecea;--good-bg:#e6f4ea;--str:#0a5c36;--num:#8a3c00;--key:#4b2a8a}
 @media (prefers-color-scheme:dark){:root{--bg:#0f1418;--fg:#e6edf3;--muted:#9aa7b4;--line:#30363d;--soft:#171d23;--link:#79b8ff;--accent:#3fb68b;--on-accent:#06130d;--bad:#ff9a90;--bad-bg:#3a1613;--good-bg:#10301f;--str:#7ee2a8;--num:#ffb37a;--key:#c9b3ff}}
 *{box-sizing:border-box}
+[hidden]{display:none!important}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
 a{color:var(--link)}
 a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,textarea:focus-visible,summary:focus-visible{outline:3px solid var(--link);outline-offset:2px}
