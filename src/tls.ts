@@ -1,6 +1,7 @@
 /** The certificate and key that https is served with, read and tried before anything starts. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { ConfigError, type Config } from './config';
 
 export interface TlsFiles {
@@ -14,6 +15,12 @@ export function readTls(paths: NonNullable<Config['tls']>): TlsFiles {
   const certificate = parse('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
   const privateKey: KeyObject = parse('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not belong to the certificate of TLS_CERT');
+  try {
+    // What else there is to say against them, such as a key too short for today's standards.
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new ConfigError(`TLS_CERT: ${(error as Error).message}`);
+  }
   return { cert, key };
 }
 

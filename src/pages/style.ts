@@ -22,6 +22,7 @@ main{padding-bottom:4rem}
 .skip:focus{left:1rem;top:.5rem;background:var(--bg);padding:.5rem}
 h1{font-size:1.7rem;line-height:1.25;margin:1rem 0 .5rem}
 h2{font-size:1.2rem;margin:2rem 0 .6rem}
+h3{font-size:1rem;margin:1.4rem 0 .5rem}
 p.lead{color:var(--muted);margin-top:0}
 pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.9rem;overflow:auto;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
@@ -44,6 +45,8 @@ button.danger{background:var(--bad);border-color:var(--bad);color:var(--bg)}
 .row{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1rem;padding:0;list-style:none}
 .cards li{border:1px solid var(--line);border-radius:8px;padding:1rem}
+.cards h2{margin-top:0}
+.row code{overflow-wrap:anywhere}
 details{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem;margin:.8rem 0}
 summary{cursor:pointer;font-weight:600}
 .str{color:var(--str)}.num{color:var(--num)}.key{color:var(--key)}
