@@ -3,12 +3,13 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express, { type ErrorRequestHandler, type Request } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { Sessions } from './auth/sessions';
 import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
 import { HttpExchange, type Means, type Services } from './exchange';
 import { Exposure } from './exposure';
+import { MediaFolder } from './files/media';
+import { serveMedia } from './files/serve';
 import { apolloServer, refusal, type GraphQLContext } from './graphql';
 import { plainPage } from './pages/plain';
 import { playground } from './pages/playground';
@@ -16,6 +17,7 @@ import { signInPages } from './pages/signin';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
+import { graphqlUploads } from './uploads';
 
 export interface App {
   listener: RequestListener;
@@ -24,7 +26,8 @@ export interface App {
 
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, vault, origin } = services;
-  const means: Means = { ...services, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
+  const media = new MediaFolder(config.dataDir);
+  const means: Means = { ...services, media, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
   const executor = new Executor(buildGraphQLSchema());
   const apollo = await apolloServer(executor);
   const rest = restHandler({
@@ -48,10 +51,11 @@ export async function createApp(services: Services): Promise<App> {
   });
   app.use(signInPages(exchangeOf));
   app.use(playground(exchangeOf));
-  app.use('/media', express.static(join(config.dataDir, 'media'), { index: false, immutable: true, maxAge: '1y', fallthrough: false }));
+  app.use('/media', serveMedia(media));
   app.use(
     '/graphql',
     express.json({ limit: config.maxBody }),
+    graphqlUploads(config),
     expressMiddleware(apollo, {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);

@@ -34,6 +34,9 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const UNITS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
 const SIZES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
 
+/** Whether a command shows where an unexpected error comes from; asked when the configuration itself may be wrong. */
+export const wantsStacks = (environment: Environment = process.env): boolean => environment.LOG_LEVEL === 'debug';
+
 export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => environment[name]?.trim() || undefined;
   const fail = (name: string, expected: string): never => {

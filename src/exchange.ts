@@ -9,7 +9,7 @@ import type { LoginLimit } from './auth/limit';
 import { CsrfError, type Sessions } from './auth/sessions';
 import type { TokenVault } from './auth/tokens';
 import type { Config } from './config';
-import type { Context } from './core/context';
+import type { Context, Media } from './core/context';
 import { Loaders } from './core/loaders';
 import type { ReferenceTables } from './core/reference';
 import type { Database } from './database/connection';
@@ -28,6 +28,7 @@ export interface Services {
 
 /** What the app makes of the services for itself. */
 export interface Means extends Services {
+  media: Media;
   sessions: Sessions;
   exposure: Exposure;
 }
@@ -65,7 +66,7 @@ export class HttpExchange {
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
   ) {
-    const { config, database, reference, vault, origin } = services;
+    const { config, database, reference, vault, origin, media } = services;
     const session = database.session();
     const log = services.log;
     this.full = {
@@ -73,6 +74,7 @@ export class HttpExchange {
       session,
       loaders: new Loaders(),
       reference,
+      media,
       timeZone: config.timeZone,
       baseUrl: origin.baseUrl(request),
       languages: languagesOf(request.headers['accept-language']),
@@ -173,6 +175,7 @@ export class HttpExchange {
 
   /** One line a request; never a header, a body or a query, which may hold secrets. */
   logged(response: ServerResponse): void {
+    if (!this.services.log.isLevelEnabled('info')) return;
     // express rewrites the URL while it looks for a handler.
     const path = (this.request.url ?? '').split('?')[0];
     const line = () => {

@@ -1,12 +1,13 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { readBody, type Body, type Limits } from './body';
+import { readBody, type Body } from './body';
 import { csrfTokenOf } from './csrf';
+import type { MultipartLimits } from '../multipart';
 import { endpointsOf, type Endpoint, type Operation, type Prepare } from './endpoints';
 import { notAllowed, notFound, notPermitted, notSignedIn, notYours, ofGraphQL, RestError, invalid } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
-import { inputOf, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
+import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
 import { credentials, DOCUMENT, HINT, TITLE } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, type Wanted } from './negotiate';
@@ -40,7 +41,7 @@ export interface RestOptions {
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
   html(view: HtmlView): string;
-  limits: Limits;
+  limits: MultipartLimits;
   timeZone: string;
 }
 
@@ -150,6 +151,7 @@ export function restHandler(options: RestOptions): Handler {
     if (known && id !== undefined && known.self!.length === 0) throw notFound();
     if (!known) return notAnObject(body);
     const { input, errors } = inputOf(fields, body, known, { partial, creating: id === undefined, timeZone });
+    await inspect(fields, input, errors);
     if (Object.keys(errors).length) throw invalid(errors);
     const operation = id === undefined ? endpoint.create! : endpoint.update!;
     const { row } = await run(operation, request, { id, input }, renaming(endpoint));
@@ -200,8 +202,13 @@ export function restHandler(options: RestOptions): Handler {
       case 'free':
         return { status: 200, body: (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result };
       case 'action': {
-        const { row } = await run(route.action.run, request, { id: route.id, ...argumentsOf(route.action.field, query) });
-        return { status: 200, body: row.action };
+        const { fact, field, run: operation } = route.action;
+        try {
+          return { status: 200, body: (await run(operation, request, { id: route.id, ...argumentsOf(field, query) })).row.action };
+        } catch (error) {
+          if (!fact.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
+          return { status: 200, body: { ...fact.whenInvalid, errors: error.body } };
+        }
       }
       case 'list':
         return method === 'POST' ? write(route.endpoint, request) : list(route.endpoint, request);

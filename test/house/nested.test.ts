@@ -63,14 +63,15 @@ const computed = ownedTypes().flatMap((entity) =>
     ]),
 );
 
-test.each(computed)('%s of a foreign row is unknown', async (_name, rest, action) => {
-  const ask = (id: number) => ann.get(`/${rest}/${id}/${action}/?id=1&exercise=1&amount=1`);
-  const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.fact.views[0]!.rest === rest)!;
-  const [foreign, unknown] = [await ask(bobs.get(entity)!), await ask(UNKNOWN)];
-  expect(foreign).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
-  expect(unknown).toMatchObject({ status: 404, text: foreign.text });
-  expect((await ask(annas.get(entity)!)).status).toBe(200);
-});
+if (computed.length)
+  test.each(computed)('%s of a foreign row is unknown', async (_name, rest, action) => {
+    const ask = (id: number) => ann.get(`/${rest}/${id}/${action}/?id=1&exercise=1&amount=1`);
+    const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.fact.views[0]!.rest === rest)!;
+    const [foreign, unknown] = [await ask(bobs.get(entity)!), await ask(UNKNOWN)];
+    expect(foreign).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+    expect(unknown).toMatchObject({ status: 404, text: foreign.text });
+    expect((await ask(annas.get(entity)!)).status).toBe(200);
+  });
 
 describe('the database itself', () => {
   /** Copies a row of Ann's with these changes; answers PostgreSQL's error code, if any. Nothing stays. */

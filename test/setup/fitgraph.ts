@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import pino from 'pino';
 import { createApp, type App } from '../../src/app';
 import { createUser, tokenOf } from '../../src/auth/accounts';
 import { LoginLimit } from '../../src/auth/limit';
@@ -13,6 +12,7 @@ import { readConfig } from '../../src/config';
 import { ReferenceTables } from '../../src/core/reference';
 import { entities } from '../../src/core/resource';
 import type { Database } from '../../src/database/connection';
+import { createLog } from '../../src/logging';
 import { Origin } from '../../src/origin';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
@@ -58,7 +58,7 @@ export class Fitgraph {
       ...environment,
     });
     const logged: string[] = [];
-    const log = pino({ base: undefined }, { write: (line) => void logged.push(line) });
+    const log = createLog('info', { write: (line) => void logged.push(line) });
     const reference = new ReferenceTables(database, entities(), log);
     await reference.start();
     const vault = new TokenVault(config.secretKey!);
