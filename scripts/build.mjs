@@ -148,6 +148,8 @@ async function bundle() {
     format: 'esm',
     splitting: true,
     jsx: 'automatic',
+    // GraphiQL is made with React; what tsconfig.json says of JSX is for the pages of the server.
+    tsconfigRaw: {},
     define: { PLAYGROUND_WORKERS: JSON.stringify(Object.fromEntries(addresses)), 'process.env.NODE_ENV': '"production"' },
     // These two names lead to the UMD files, whose exports a split bundle loses: the prettify button would fail.
     alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },

@@ -15,6 +15,13 @@ export type Kind =
   | 'relation'
   | 'computed';
 
+/** A file as it was sent; nothing of it is to be believed. */
+export interface UploadedFile {
+  /** As the client named it, with whatever folders it put before the name. */
+  readonly filename: string;
+  readonly content: Buffer;
+}
+
 export interface Choice {
   value: string | null;
   label: string | number;
@@ -63,6 +70,8 @@ export interface FieldFact {
   };
   /** Messages for a value of the right type; none means that it is good. */
   check(value: unknown): string[];
+  /** Further messages for a value that passes `check`, which take longer to find. */
+  inspect?(value: unknown): Promise<string[]>;
 }
 
 /** How REST turns a query parameter into a condition, where the kind of the field does not say it all. */
@@ -110,20 +119,29 @@ export interface ResourceFact {
   readonly ordering: readonly string[];
 }
 
+/** How REST shows the value of a field as a body. */
+export interface BodyFact {
+  /** Absent: derived from the field's type. */
+  readonly selection?: string;
+  /** The body is an object with the value under this key, an empty one if the value is null. */
+  readonly key?: string;
+  /** Keys of the value whose list of `{ key value }` is shown as one object. */
+  readonly maps?: readonly string[];
+  /** Invalid arguments are answered with 200, this body and the messages under `errors`. Absent: 400. */
+  readonly whenInvalid?: Readonly<Record<string, unknown>>;
+}
+
 /** `extensions.action` of a field of a resource: `GET /<resource>/<id>/<name>/`, its arguments the query's parameters. */
-export interface ActionFact {
+export interface ActionFact extends BodyFact {
   readonly name: string;
   /** The name in OPTIONS; the words of the name if absent. */
   readonly title?: string;
-  /** Absent: derived from the field's type. */
-  readonly selection?: string;
 }
 
 /** `extensions.endpoint` of a query field: paths of its own, its arguments the query's parameters. */
-export interface EndpointFact {
+export interface EndpointFact extends BodyFact {
   readonly paths: readonly string[];
   readonly title: string;
-  readonly selection?: string;
 }
 
 declare module 'graphql' {

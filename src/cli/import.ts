@@ -1,9 +1,10 @@
 import { Command } from 'commander';
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { KnownError } from '../core/errors';
+import { MediaFolder } from '../files/media';
+import { Staging } from '../files/staging';
 import { asDump, type DumpRow } from '../transfer/dump';
-import { copyMedia } from '../transfer/media';
+import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
 import { operate, progress, say } from './operator';
 
@@ -23,21 +24,27 @@ export const importCommand = () =>
     .description("Read a data dump of the reference service (Django's dumpdata JSON): all of it or, on any error, nothing.")
     .argument('<file>', 'the dump')
     .option('--media <dir>', 'folder with the files that the dump names')
-    .option('--replace', 'first empty every table that a dump can fill, accounts included')
+    .option('--replace', 'first empty the tables of the models that the dump has, accounts included')
     .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
       const rows = await readDump(file);
       await operate(async ({ config, database, vault }) => {
-        const folder = join(config.dataDir, 'media');
-        const counts = await writeRows(rows, database, {
-          vault,
-          replace,
-          progress: progress('Importing'),
-          // Files last, when nothing else can fail.
-          before: async () => {
-            if (replace) await rm(folder, { recursive: true, force: true });
-            if (media) await copyMedia(rows, media, folder);
-          },
-        });
-        say(`${[...counts.values()].reduce((sum, count) => sum + count, 0)} rows of ${counts.size} models imported.`);
+        const folder = new MediaFolder(config.dataDir);
+        let staging = new Staging(folder);
+        try {
+          const counts = await writeRows(rows, database, {
+            vault,
+            replace,
+            progress: progress('Importing'),
+            before: async () => {
+              if (media) staging = await stageMedia(rows, media, folder, Boolean(replace));
+            },
+          });
+          // The old rows are gone for good only now, and with them the need for their files.
+          await staging.publish(Boolean(replace));
+          say(`${[...counts.values()].reduce((sum, count) => sum + count, 0)} rows of ${counts.size} models imported.`);
+        } catch (error) {
+          await staging.discard();
+          throw error;
+        }
       });
     });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The commands of the operator. They work beside a running server: the embedded database is joined and left running. */
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config';
+import { ConfigError, wantsStacks } from '../config';
 import { KnownError } from '../core/errors';
 import { main as serveForever } from '../index';
 import { importCommand } from './import';
@@ -31,6 +31,6 @@ program.parseAsync().catch((error: unknown) => {
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
   const known = error instanceof ConfigError || error instanceof KnownError;
-  process.stderr.write(`fitgraph: ${known || process.env.LOG_LEVEL !== 'debug' ? message : stack}\n`);
+  process.stderr.write(`fitgraph: ${known || !wantsStacks() ? message : stack}\n`);
   process.exit(1);
 });

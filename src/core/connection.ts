@@ -5,6 +5,7 @@ import { anyOf, binder, whereOf, type Bind, type Condition } from './conditions'
 import type { Context } from './context';
 import { badArgument } from './errors';
 import { fieldOf, type Entity } from './fields';
+import { beyond, cursorOf, parseCursor } from './cursor';
 import { orderOf, orderSql, reversed, type OrderTerm } from './ordering';
 import { from, type ConnectionPlan } from './plan';
 
@@ -86,59 +87,6 @@ interface Window {
   cursorGiven: boolean;
 }
 
-/** Tells the order that a cursor belongs to. */
-const signature = (terms: readonly OrderTerm[]) => terms.map(({ key, descending }) => `${descending ? '-' : ''}${key}`).join();
-
-function cursorOf(terms: readonly OrderTerm[], row: Row): string {
-  return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
-}
-
-function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: string): unknown[] {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    throw badArgument(argument, 'This is not a cursor of this list.');
-  }
-  const plain = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value);
-  if (!Array.isArray(parts) || parts.length !== terms.length + 1 || !parts.every(plain))
-    throw badArgument(argument, 'This is not a cursor of this list.');
-  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list.');
-  return parts.slice(1);
-}
-
-const SQL_TYPES: Partial<Record<OrderTerm['kind'], string>> = {
-  integer: 'int',
-  relation: 'int',
-  decimal: 'numeric',
-  date: 'date',
-  time: 'time',
-  datetime: 'timestamptz',
-  boolean: 'boolean',
-  uuid: 'uuid',
-};
-
-/** Rows that come after the given values in this order. */
-function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
-  const type = ({ kind }: OrderTerm) => SQL_TYPES[kind] ?? 'text';
-  return (_alias, bind) => {
-    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
-    const alternatives = terms.map((term, index) => {
-      const column = term.sql;
-      const same = terms.slice(0, index).map((other, j) => {
-        const otherColumn = other.sql;
-        return values[j] === null ? `${otherColumn} IS NULL` : `${otherColumn} = ${placeholders[j]}`;
-      });
-      let further: string;
-      if (term.descending) further = values[index] === null ? `${column} IS NOT NULL` : `${column} < ${placeholders[index]}`;
-      else if (values[index] === null) further = 'FALSE';
-      else further = term.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
-      return `(${[...same, further].join(' AND ')})`;
-    });
-    return `(${alternatives.join(' OR ')})`;
-  };
-}
-
 function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
   if (value == null) return undefined;
   if (value < 0) throw badArgument(argument, 'Ensure this value is greater than or equal to 0.');
@@ -194,20 +142,17 @@ function assemble(plan: ConnectionPlan, window: Window, found: Row[], totalCount
   };
 }
 
-/** One page: a statement for the rows and, if asked for, one for the count, at the same time. */
+/** One page, and the number of rows in all pages if it is asked for, in one statement. */
 export async function listPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
   const window = windowOf(request);
-  const rows = () => {
-    const { bind, values } = binder();
-    return session.query(select(request, plan, window, [], bind), values);
-  };
-  const total = () => {
-    const { bind, values } = binder();
-    const fromWhere = `${from(request.entity, request.joins, bind)}${whereOf(request.conditions, 't', bind)}`;
-    return session.query(`SELECT count(*) AS n ${fromWhere}`, values);
-  };
-  const [found, counted] = await Promise.all([plan.rows ? rows() : [], plan.count ? total() : undefined]);
-  return assemble(plan, window, found, counted?.[0]!.n ?? 0);
+  const { bind, values } = binder();
+  const counted = () => `SELECT count(*) AS "_count" ${from(request.entity, request.joins, bind)}${whereOf(request.conditions, 't', bind)}`;
+  const page = () => select(request, plan, window, [], bind);
+  if (!plan.count) return assemble(plan, window, plan.rows ? await session.query(page(), values) : [], 0);
+  if (!plan.rows) return assemble(plan, window, [], (await session.query(counted(), values))[0]!._count);
+  // An outer join, so that the count comes with an empty page too.
+  const rows = await session.query(`SELECT c.*, p.* FROM (${counted()}) c LEFT JOIN LATERAL (${page()}) p ON TRUE`, values);
+  return assemble(plan, window, rows[0]!.id === null ? [] : rows, rows[0]!._count);
 }
 
 /** The same page below each of several parents, all in the same two statements. */

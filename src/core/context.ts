@@ -1,5 +1,6 @@
 /** What belongs to one request: who asks, the database session, the loaders. */
 import type { Logger } from 'pino';
+import type { UploadedFile } from '../extensions';
 import type { Session } from '../database/connection';
 import type { Loaders } from './loaders';
 import type { ReferenceTables } from './reference';
@@ -11,11 +12,23 @@ export interface Viewer {
   isSuperuser: boolean;
 }
 
+/** Keeps the files that rows name by their paths. */
+export interface Media {
+  /** Answers the path, of at most `max` characters. */
+  store(folder: string, file: UploadedFile, max: number): Promise<string>;
+  remove(paths: readonly string[]): Promise<void>;
+  /** Makes the thumbnails of an image; whether they are PNG, because the image has transparency. */
+  thumbnails(path: string): Promise<boolean>;
+  /** Whether its thumbnails are PNG, without making any. */
+  hasTransparency(path: string): Promise<boolean>;
+}
+
 export interface Context {
   viewer: Viewer | null;
   session: Session;
   loaders: Loaders;
   reference: ReferenceTables;
+  media: Media;
   /** The server's zone, which decides what day it is. */
   timeZone: string;
   /** Scheme and host of the links in an answer. */

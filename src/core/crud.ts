@@ -27,7 +27,7 @@ import { childrenOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } fro
 import { conditionsOf, orderInput, orderKeys, whereInput } from './filters';
 import { parseId } from './ids';
 import { loadChildren, loadLinked, loadParent } from './loaders';
-import { upperFirst } from './names';
+import { upperFirst, words } from './names';
 import { nodeIdOf } from './node';
 import { connectionPlan, from, need, rowColumns } from './plan';
 import { resourceOf } from './resource';
@@ -38,6 +38,8 @@ export interface Hooks {
   /** May change the values that are stored. `id` is absent at creation. */
   before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
   after?(id: number, values: Values, context: Context, transaction: Transaction): Promise<void>;
+  /** Takes back what `before` did outside of the database for a row that was not created after all. */
+  undo?(values: Values, context: Context): Promise<void>;
 }
 
 type Model = {
@@ -69,7 +71,8 @@ function method(
 function inputOf(name: string, description: string, fields: readonly FieldMeta[], required: (field: FieldMeta) => boolean): ClassType {
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
-    Field(() => (field.relation?.many ? [field.type()] : field.type()), {
+    const type = field.input ?? field.type;
+    Field(() => (field.relation?.many ? [type()] : type()), {
       nullable: !required(field),
       description: field.description,
     })(Input.prototype, field.name);
@@ -109,7 +112,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
   const fields = fieldsOf(entity);
   const writable = fields.filter((field) => !field.readOnly);
   const model = entity as unknown as Model;
-  const noun = resource.description.replace(/\.$/, '');
+  const noun = words(entity.name).toLowerCase();
+  const nouns = words(resource.many).toLowerCase();
+  const aNoun = `${/^(?!user)[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
   const types = inputsOf(entity);
 
   /** Column values of an input; link tables are written apart. */
@@ -149,9 +154,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
   async function create(input: Values, context: Context, info: Info): Promise<Row> {
     const owner = ownership(entity, context);
     await validate(entity, input, true, context);
+    const values = withDefaults(input, context);
     const id = await context.session
       .transaction(async (transaction) => {
-        const values = withDefaults(input, context);
         await hooks.before?.(values, context, transaction);
         const columns = Object.fromEntries(
           Object.entries(values).filter(([name]) => fields.some((field) => field.stored && field.name === name)),
@@ -162,7 +167,10 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
         await hooks.after?.(id, values, context, transaction);
         return id;
       })
-      .catch((error) => refused(entity, error));
+      .catch(async (error) => {
+        await hooks.undo?.(values, context);
+        return refused(entity, error);
+      });
     context.loaders.clear();
     return readOne(entity, id, context, info);
   }
@@ -226,7 +234,10 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       'one',
       (id, context, info) => readOne(entity, id, context, info),
       [idArgument, Ctx(), Info()],
-      Query(() => entity, { name: resource.one, description: `${noun}, by its id. NOT_FOUND if there is none that the viewer may see.` }),
+      Query(() => entity, {
+        name: resource.one,
+        description: `${upperFirst(aNoun)} by its id. NOT_FOUND if there is none that the viewer may see.`,
+      }),
     );
   if (queries)
     method(
@@ -242,13 +253,16 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
         );
       },
       listParameters(types),
-      Query(() => types.connection, { name: resource.many, description: `List: ${noun.toLowerCase()}.` }),
+      Query(() => types.connection, {
+        name: resource.many,
+        description: `The ${nouns}${resource.owned ? ' of the viewer' : ''}. ${resource.description}`,
+      }),
     );
 
   if (resource.fact.create) {
     const Create = inputOf(
       `${entity.name}Input`,
-      `A new row: ${noun.toLowerCase()}.`,
+      `The values of ${aNoun} that is made.`,
       writable,
       (field) => !field.null && !field.hasDefault && !field.blank,
     );
@@ -257,17 +271,17 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       'create',
       (input, context, info) => create({ ...input }, context, info),
       [Arg('input', () => Create, { description: 'The values.' }), Ctx(), Info()],
-      Mutation(() => entity, { name: resource.fact.create, description: `Creates a row: ${noun.toLowerCase()}.` }),
+      Mutation(() => entity, { name: resource.fact.create, description: `Creates ${aNoun}.` }),
     );
   }
   if (resource.fact.update) {
-    const Patch = inputOf(`${entity.name}Patch`, `Changes of a row: ${noun.toLowerCase()}. What is left out stays.`, writable, () => false);
+    const Patch = inputOf(`${entity.name}Patch`, `Changes of ${aNoun}; what is left out stays.`, writable, () => false);
     method(
       Crud,
       'update',
       (id, input, context, info) => update(id, { ...input }, context, info),
       [idArgument, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), Info()],
-      Mutation(() => entity, { name: resource.fact.update, description: `Changes a row: ${noun.toLowerCase()}.` }),
+      Mutation(() => entity, { name: resource.fact.update, description: `Changes ${aNoun}.` }),
     );
   }
   if (resource.fact.remove)
@@ -278,7 +292,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       [idArgument, Ctx()],
       Mutation(() => ID, {
         name: resource.fact.remove,
-        description: `Deletes a row and all that hangs below it, and answers its id: ${noun.toLowerCase()}.`,
+        description: `Deletes ${aNoun} and all that hangs below it, and answers its id.`,
       }),
     );
 

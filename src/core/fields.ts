@@ -7,7 +7,7 @@ import { today, now } from './clock';
 import { problems } from './limits';
 import { label, snake } from './names';
 import { resourceOf } from './resource';
-import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
+import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 /** A resource's class; a thunk, because resources refer to each other. */
 export type Entity = (new () => any) & { name: string };
@@ -60,6 +60,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   through?: Through;
   /** Further checks of a good value. */
   check?: (value: unknown) => string[];
+  /** Checks that take time, of a value that has passed all others. */
+  inspect?: (value: unknown) => Promise<string[]>;
 }
 
 export interface FieldMeta extends FieldFact {
@@ -69,6 +71,8 @@ export interface FieldMeta extends FieldFact {
   through?: Through;
   default?: FieldOptions['default'];
   type: () => GraphQLScalarType | typeof String | typeof Boolean;
+  /** What is written, where it is not what is shown. */
+  input?: () => GraphQLScalarType;
   /** The other side of a relation, and the GraphQL field that shows it. */
   target?: Lazy;
   object?: string;
@@ -116,6 +120,7 @@ interface Facts extends FieldOptions {
   target?: Lazy;
   object?: string;
   link?: Link;
+  input?: FieldMeta['input'];
 }
 
 function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options: Facts, list = false): any {
@@ -198,10 +203,10 @@ export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNu
   define('datetime', () => DateTimeScalar, DataType.DATE(6), o);
 /** A value that only SQL can tell. */
 export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> => define('computed', type, null, o, list);
-/** A stored path below the media folder; what is shown is up to the resource. */
+/** A stored path below the media folder, written by an upload; keeping the file and showing its place are up to the resource. */
 export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
   const { max, ...options } = o;
-  return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max });
+  return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
 };
 
 export const defaults = { today: (timeZone: string) => today(timeZone), now: (timeZone: string) => now(timeZone) };

@@ -3,10 +3,10 @@ import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
 import { scope } from './access';
-import { anyOf, binder, whereOf } from './conditions';
+import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
-import { fieldOf, type Entity } from './fields';
-import { columnsOf, expression, from, rowColumns } from './plan';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
+import { columnsOf, expression, from, rowFields } from './plan';
 import { orderOf, orderSql } from './ordering';
 import { resourceOf } from './resource';
 
@@ -38,10 +38,18 @@ async function byIds(entity: Entity, columns: string, ids: readonly Key[], conte
 }
 
 /** Groups are in the child's default order. */
-async function byParents(entity: Entity, by: string, columns: string, ids: readonly Key[], order: readonly string[], context: Context) {
+async function byParents(
+  entity: Entity,
+  by: string,
+  columns: string,
+  ids: readonly Key[],
+  order: readonly string[],
+  context: Context,
+  among: readonly Condition[] = [],
+) {
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
-  const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context)], 't', bind);
+  const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context), ...among], 't', bind);
   const sorted = orderSql(orderOf(entity, order));
   const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
@@ -49,18 +57,76 @@ async function byParents(entity: Entity, by: string, columns: string, ids: reado
   return ids.map((id) => groups.get(id)!);
 }
 
+/** What a batch reads: its columns and, as its name, what tells it from batches that read less or more. */
+interface Reading {
+  name: string;
+  columns: string;
+}
+
+/** From this length on a text is read only where it is selected. */
+const LONG_TEXT = 500;
+
+const readings = new Map<string, Reading>();
+const readingsOfNodes = new WeakMap<Info['fieldNodes'], Reading>();
+
+/** Worked out values and long texts cost something; everything else is read always, so that all fields over the same rows share a batch. */
+const isCostly = (field: FieldMeta) => !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT));
+
+function readingOf(entity: Entity, wanted: ReadonlySet<string>): Reading {
+  const costly = fieldsOf(entity).filter((field) => isCostly(field) && wanted.has(field.name));
+  const name = `${entity.name}(${costly.map((field) => field.name).join()})`;
+  let reading = readings.get(name);
+  if (!reading) {
+    const cheap = fieldsOf(entity).filter((field) => !isCostly(field));
+    readings.set(
+      name,
+      (reading = {
+        name,
+        columns: columnsOf(
+          entity,
+          [...cheap, ...costly].map((field) => field.name),
+        ),
+      }),
+    );
+  }
+  return reading;
+}
+
+function reading(entity: Entity, info: Info): Reading {
+  let found = readingsOfNodes.get(info.fieldNodes);
+  if (!found) readingsOfNodes.set(info.fieldNodes, (found = readingOf(entity, rowFields(entity, info))));
+  return found;
+}
+
+function rowLoader(entity: Entity, { name, columns }: Reading, context: Context): DataLoader<Key, Row | null> {
+  return context.loaders.get<Row | null>(name, (ids) => byIds(entity, columns, ids, context));
+}
+
 /** The row that a reference names. Small public tables answer from memory, at once. */
 export function loadParent(entity: Entity, id: number | null, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.reference.get(entity, id);
-  return context.loaders.get<Row | null>(info.fieldNodes, (ids) => byIds(entity, rowColumns(entity, info), ids, context)).load(id);
+  return rowLoader(entity, reading(entity, info), context).load(id);
 }
 
 /** The rows of a list of ids, in its order. */
 export function loadLinked(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.inMemory) return ids.map((id) => context.reference.get(entity, id)).filter((row): row is Row => row !== null);
-  const loader = context.loaders.get<Row | null>(info.fieldNodes, (keys) => byIds(entity, rowColumns(entity, info), keys, context));
-  return loader.loadMany(ids).then((rows) => rows.filter((row): row is Row => row !== null && !(row instanceof Error)));
+  return Promise.all(ids.map((id) => rowLoader(entity, reading(entity, info), context).load(id))).then((rows) =>
+    rows.filter((row): row is Row => row !== null),
+  );
+}
+
+function childLoader(
+  entity: Entity,
+  by: string,
+  order: readonly string[],
+  { name, columns }: Reading,
+  context: Context,
+  among?: Among,
+): DataLoader<Key, Row[]> {
+  const key = `${name}.${by} ${order.join()}${among ? ` ${among.name}` : ''}`;
+  return context.loaders.get<Row[]>(key, (ids) => byParents(entity, by, columns, ids, order, context, among && [among.condition]));
 }
 
 export function loadChildren(
@@ -71,21 +137,54 @@ export function loadChildren(
   context: Context,
   info: Info,
 ): Promise<Row[]> {
-  return context.loaders
-    .get<Row[]>(info.fieldNodes, (ids) => byParents(entity, by, rowColumns(entity, info), ids, order, context))
-    .load(id);
+  return childLoader(entity, by, order, reading(entity, info), context).load(id);
 }
 
 /** For resolvers of one's own: rows by id, with these fields. */
 export function rowById(entity: Entity, fields: readonly string[], id: number, context: Context): Promise<Row | null> {
-  const key = `${entity.name}(${fields.join()})`;
-  return context.loaders.get<Row | null>(key, (ids) => byIds(entity, columnsOf(entity, fields), ids, context)).load(id);
+  return rowLoader(entity, readingOf(entity, new Set(fields)), context).load(id);
+}
+
+/** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */
+export interface Among {
+  name: string;
+  condition: Condition;
 }
 
 /** For resolvers of one's own: the rows below a parent, with these fields, in default order. */
-export function rowsBelow(entity: Entity, by: string, fields: readonly string[], id: number, context: Context): Promise<Row[]> {
-  const key = `${entity.name}.${by}(${fields.join()})`;
+export function rowsBelow(
+  entity: Entity,
+  by: string,
+  fields: readonly string[],
+  id: number,
+  context: Context,
+  among?: Among,
+): Promise<Row[]> {
+  return childLoader(entity, by, resourceOf(entity)!.ordering, readingOf(entity, new Set(fields)), context, among).load(id);
+}
+
+/** An index finds the neighbours of each day, however many rows there are. */
+async function byNearness(entity: Entity, by: string, columns: string, days: readonly Key[], context: Context): Promise<(Row | null)[]> {
+  const { bind, values } = binder();
+  const wanted = bind(days);
+  const column = expression(fieldOf(entity, by), 't');
+  const neighbour = (comparison: string, direction: string) => {
+    const where = whereOf([...scope(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
+    return `(SELECT ${columns} ${from(entity)}${where} ORDER BY ${column} ${direction}, t."id" LIMIT 1)`;
+  };
+  const rows = await context.session.query(
+    `SELECT k."day" AS "_day", n.* FROM unnest(${wanted}::date[]) AS k("day") CROSS JOIN LATERAL (
+      SELECT * FROM (${neighbour('<=', 'DESC')} UNION ALL ${neighbour('>', 'ASC')}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
+    values,
+  );
+  const found = new Map(rows.map((row) => [row._day as Key, row]));
+  return days.map((day) => found.get(day) ?? null);
+}
+
+/** For resolvers of one's own: the row of the viewer whose day is nearest to this one, the earlier of two as near. */
+export function rowNearest(entity: Entity, by: string, fields: readonly string[], day: string, context: Context): Promise<Row | null> {
+  const key = `${entity.name} near ${by}(${fields.join()})`;
   return context.loaders
-    .get<Row[]>(key, (ids) => byParents(entity, by, columnsOf(entity, fields), ids, resourceOf(entity)!.ordering, context))
-    .load(id);
+    .get<Row | null>(key, (days) => byNearness(entity, by, columnsOf(entity, [by, ...fields]), days, context))
+    .load(day);
 }

@@ -85,13 +85,16 @@ function neededFor(entity: Entity, names: Iterable<string>): Set<string> {
   return wanted;
 }
 
+/** The fields to read for a field that shows one row or a list of rows. */
+export const rowFields = (entity: Entity, info: Info): Set<string> => neededFor(entity, selected(info.fieldNodes, info.fragments).keys());
+
 const rowPlans = new WeakMap<Nodes, string>();
 
 /** The select list for a field that shows one row or a list of rows. */
 export function rowColumns(entity: Entity, info: Info): string {
   let plan = rowPlans.get(info.fieldNodes);
   if (plan === undefined) {
-    plan = columnsOf(entity, neededFor(entity, selected(info.fieldNodes, info.fragments).keys()));
+    plan = columnsOf(entity, rowFields(entity, info));
     rowPlans.set(info.fieldNodes, plan);
   }
   return plan;

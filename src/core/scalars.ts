@@ -1,6 +1,7 @@
 /** Scalars whose values leave the database as strings and stay strings. */
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateTime } from 'luxon';
+import type { UploadedFile } from '../extensions';
 
 const wrong = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
@@ -42,7 +43,10 @@ export const TimeScalar = stringScalar(
 export const DateTimeScalar = stringScalar(
   'DateTime',
   'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
-  matching(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/, (value) => DateTime.fromISO(value).isValid),
+  matching(
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/,
+    (value) => value >= '0001' && DateTime.fromISO(value).isValid,
+  ),
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
 );
 
@@ -52,3 +56,23 @@ export const DecimalScalar = stringScalar(
   (value) => (/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?\s*$/i.test(value) && value.length <= 1000 ? value.trim() : undefined),
   'A valid number is required.',
 );
+
+/** Text cannot hold bytes, so what has them came as a part of a multipart request. */
+const isUploadedFile = (value: unknown): value is UploadedFile => Buffer.isBuffer((value as UploadedFile | null)?.content);
+
+const NOT_A_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
+
+export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
+  name: 'Upload',
+  description: 'A file, sent as a part of a multipart request (https://github.com/jaydenseric/graphql-multipart-request-spec).',
+  serialize() {
+    throw wrong('A file is input only.');
+  },
+  parseValue(value) {
+    if (!isUploadedFile(value)) throw wrong(NOT_A_FILE);
+    return value;
+  },
+  parseLiteral() {
+    throw wrong(NOT_A_FILE);
+  },
+});

@@ -31,7 +31,7 @@ export async function validate(entity: Entity, input: Values, required: boolean,
   const add = (field: FieldMeta, messages: string[]) => {
     if (messages.length) errors[field.name] = [...(errors[field.name] ?? []), ...messages];
   };
-  const references: Promise<void>[] = [];
+  const lookups: Promise<void>[] = [];
   for (const field of fieldsOf(entity)) {
     if (field.readOnly) continue;
     const value = input[field.name];
@@ -40,12 +40,14 @@ export async function validate(entity: Entity, input: Values, required: boolean,
     } else if (value === null) {
       if (!field.null) add(field, ['This field may not be null.']);
     } else if (field.relation) {
-      references.push(checkReference(field, value, context, (messages) => add(field, messages)));
+      lookups.push(checkReference(field, value, context, (messages) => add(field, messages)));
     } else {
-      add(field, field.check(value));
+      const messages = field.check(value);
+      add(field, messages);
+      if (!messages.length && field.inspect) lookups.push(field.inspect(value).then((further) => add(field, further)));
     }
   }
-  await Promise.all(references);
+  await Promise.all(lookups);
   if (Object.keys(errors).length) throw invalid(inOrder(entity, errors));
 }
 

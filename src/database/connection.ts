@@ -1,4 +1,6 @@
 /** The database of this process: a pool for planned reads, Sequelize for writes, and a session that counts what one request sends. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'pg-connection-string';
 import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
 import type { Transaction } from 'sequelize';
@@ -12,6 +14,12 @@ export interface ConnectionOptions {
   timeZone: string;
   models: ModelCtor[];
 }
+
+/** Longer than this nobody waits for a free connection. */
+const CONNECTION_TIMEOUT_MS = 15_000;
+
+/** So much longer a running statement may take once nobody waits for it. */
+const CLOSE_TIMEOUT_MS = 500;
 
 /** Statements beyond this many run without a name, so that a server's memory is bounded whatever clients ask. */
 const MAX_NAMED = 2000;
@@ -53,18 +61,26 @@ export class Database {
   constructor(readonly options: ConnectionOptions) {
     const { connection, poolSize, timeZone } = options;
     const settings = `-c TimeZone=${timeZone} -c DateStyle=ISO,YMD`;
-    this.pool = new Pool({ ...connection, max: poolSize, options: settings, types: { getTypeParser }, application_name: 'fitgraph' });
+    this.pool = new Pool({
+      ...connection,
+      max: poolSize,
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+      options: settings,
+      types: { getTypeParser },
+      application_name: 'fitgraph',
+    });
     // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
     this.pool.on('error', () => undefined);
+    const { ssl, ...target } = sequelizeConnection(connection);
     this.sequelize = new Sequelize({
       dialect: 'postgres',
-      ...sequelizeConnection(connection),
+      ...target,
       models: options.models,
       logging: false,
       benchmark: true,
       define: { underscored: true, timestamps: false },
       pool: { max: Math.max(2, Math.ceil(poolSize / 2)), min: 0, idle: 10_000 },
-      dialectOptions: { options: settings, application_name: 'fitgraph' },
+      dialectOptions: { options: settings, application_name: 'fitgraph', ...(ssl ? { ssl } : {}) },
     });
   }
 
@@ -79,22 +95,23 @@ export class Database {
     return name;
   }
 
+  /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
-    await Promise.all([this.pool.end(), this.sequelize.close()]);
+    const closed = Promise.all([this.pool.end(), this.sequelize.close()]);
+    await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 }
 
-function sequelizeConnection(connection: PoolConfig) {
-  if (!connection.connectionString)
-    return { host: connection.host, port: connection.port, username: connection.user, database: connection.database };
-  const url = new URL(connection.connectionString);
+/** The same connection for Sequelize, which knows other names. */
+function sequelizeConnection({ connectionString, ...given }: PoolConfig) {
+  const { host, port, user, password, database, ssl } = connectionString ? parse(connectionString) : given;
   return {
-    host: decodeURIComponent(url.searchParams.get('host') ?? url.hostname),
-    port: Number(url.port || url.searchParams.get('port') || 5432),
-    username: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)),
-    ...(/^(require|verify)/.test(url.searchParams.get('sslmode') ?? '') && { ssl: true }),
+    host: host ?? undefined,
+    port: Number(port ?? 5432),
+    username: user,
+    password: password as string,
+    database: database ?? undefined,
+    ssl,
   };
 }
 

@@ -1,8 +1,13 @@
+import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { Decimal, defaults, Id, Moment, Owner, Ref, Text } from '../core/fields';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
-import { Ingredient } from './ingredient';
+import { NutritionalValues } from '../nutrition/types';
+import { asNumbers } from '../nutrition/values';
+import { Ingredient, portionValues } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { NutritionPlan } from './nutritionplan';
 import { User } from './user';
@@ -29,4 +34,12 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Owner(() => User, { hidden: true }) declare userId: number;
 }
 
-export default crud(DiaryEntry);
+@Resolver(() => DiaryEntry)
+export default class DiaryEntryResolver extends crud(DiaryEntry) {
+  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
+  @Extensions({ action: { name: 'nutritional_values' } })
+  @Needs(() => DiaryEntry, 'ingredientId', 'weightUnitId', 'amount')
+  async nutritionalValues(@Root() entry: any, @Ctx() context: Context) {
+    return asNumbers(await portionValues(entry, context));
+  }
+}

@@ -1,13 +1,23 @@
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'sequelize';
+import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { Choose, Flag, Id, Image, Ref, Text, Uuid } from '../core/fields';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
+import type { Values } from '../core/validation';
+import type { UploadedFile } from '../extensions';
+import { mediaUrl } from '../files/names';
+import { SELECTION, Thumbnails, thumbnailsOf } from '../files/thumbnails';
+import { uploadedImage } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
-import { PENDING, STATUS } from './status';
+import { ACCEPTED, PENDING, STATUS } from './status';
+
+const MAX_PATH = 100;
+const MAX_AUTHOR = 50;
 
 @Resource({
   rest: 'exerciseimage',
@@ -16,25 +26,63 @@ import { PENDING, STATUS } from './status';
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
   routes: 'all',
+  writes: ['create'],
   permits: ['POST'],
   filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
 })
 export class ExerciseImage extends Model<ExerciseImage> {
   @Id() declare id: number;
-  @Uuid({ readOnly: true }) declare uuid: string;
+  @Uuid({ readOnly: true, default: () => randomUUID() }) declare uuid: string;
   @Ref(() => ExerciseBase, { label: 'Exercise', rest: 'exercise' }) declare exerciseBaseId: number;
-  @Image({ label: 'Image', help: 'Only PNG and JPEG formats are supported.', max: 100 }) declare image: string;
+  @Image({ label: 'Image', help: 'Only PNG and JPEG formats are supported.', ...uploadedImage(MAX_PATH) }) declare image: string;
   @Flag({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
   @Choose({ label: 'Status', choices: STATUS, default: PENDING, readOnly: true, max: 2 }) declare status: string;
   @Ref(() => License, { label: 'License', default: 2, hidden: true }) declare licenseId: number;
-  @Text({ label: 'Author', max: 50, null: true, blank: true, hidden: true }) declare licenseAuthor: string | null;
+  @Text({ label: 'Author', max: MAX_AUTHOR, null: true, blank: true, hidden: true }) declare licenseAuthor: string | null;
 }
 
+/** A main image takes the place of the base's others; without an accepted main image every new one is a main image. */
+async function settleMain(values: Values, { session }: Context, transaction: Transaction): Promise<void> {
+  const { sequelize } = session.database;
+  const options = { bind: [values.exerciseBaseId], transaction, ...session.counted };
+  // Uploads to the same base wait for each other, so that two cannot both find the place free.
+  await sequelize.query('SELECT 1 FROM "exercise_base" WHERE "id" = $1 FOR NO KEY UPDATE', options);
+  if (values.isMain) {
+    await sequelize.query('UPDATE "exercise_image" SET "is_main" = false WHERE "exercise_base_id" = $1 AND "is_main"', options);
+    return;
+  }
+  const accepted = `SELECT 1 FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main" AND "status" = '${ACCEPTED}' LIMIT 1`;
+  const [found] = await sequelize.query(accepted, options);
+  values.isMain = found.length === 0;
+}
+
+const base = crud(ExerciseImage, {
+  async before(values, context, transaction) {
+    if (context.viewer!.isSuperuser) {
+      values.status = ACCEPTED;
+      values.licenseAuthor ??= new URL(context.baseUrl).hostname.slice(0, MAX_AUTHOR);
+    }
+    await settleMain(values, context, transaction);
+    const folder = `exercise-images/${Number(values.exerciseBaseId)}`;
+    values.image = await context.media.store(folder, values.image as UploadedFile, MAX_PATH);
+  },
+  async undo({ image }, { media }) {
+    if (typeof image === 'string') await media.remove([image]);
+  },
+});
+
 @Resolver(() => ExerciseImage)
-export default class ExerciseImageResolver extends crud(ExerciseImage) {
+export default class ExerciseImageResolver extends base {
   @FieldResolver(() => String, { description: 'URL of the image.' })
   @Needs(() => ExerciseImage, 'image')
   image(@Root() row: any, @Ctx() { baseUrl }: Context): string {
-    return `${baseUrl}/media/${row.image}`;
+    return baseUrl + mediaUrl(row.image);
+  }
+
+  @Extensions({ action: { name: 'thumbnails', selection: SELECTION } })
+  @FieldResolver(() => Thumbnails, { description: 'Smaller versions of the image, made when they are first asked for.' })
+  @Needs(() => ExerciseImage, 'image')
+  async thumbnails(@Root() row: any, @Ctx() { media }: Context): Promise<Thumbnails> {
+    return thumbnailsOf(row.image, await media.thumbnails(row.image));
   }
 }

@@ -13,6 +13,7 @@ import { Language } from './language';
   description: 'A household unit of ingredients, e.g. cup or slice.',
   ordering: ['name'],
   filters: ['languageId', 'name'],
+  inMemory: true,
 })
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;

@@ -1,11 +1,26 @@
+import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
+import { invalid, type FieldErrors } from '../core/errors';
 import { Children, Choose, Day, Decimal, defaults, Id, Moment, Ref, Text, Url, Whole } from '../core/fields';
+import { parseId } from '../core/ids';
+import { rowById } from '../core/loaders';
+import { snake } from '../core/names';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
+import { DecimalScalar } from '../core/scalars';
+import { amountProblem, integerOf, NOT_A_CHOICE } from '../nutrition/form';
+import { ExactNutritionalValues } from '../nutrition/types';
+import { asTexts, gramsOf, NUTRIENTS, portion, type Composition, type HouseholdMeasure, type Values } from '../nutrition/values';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License } from './license';
 import { ACCEPTED, PENDING, STATUS } from './status';
+
+const MEASURE = ['amount', 'gram', 'ingredientId'];
+/** Names no household unit. */
+const UNKNOWN = '0';
 
 const grams = { digits: 6, places: 3, min: 0, max: 100 } as const;
 const filters = [
@@ -76,4 +91,58 @@ export class Ingredient extends Model<Ingredient> {
   @Children(() => IngredientUnit, 'ingredientId', { help: 'Its household units.' }) declare units: IngredientUnit[];
 }
 
-export default crud(Ingredient);
+/** Of a meal item or a diary entry. Ingredients that are not shown yet count too. */
+export async function portionValues(row: Record<string, any>, context: Context): Promise<Values> {
+  const [ingredient, measure] = await Promise.all([
+    rowById(Ingredient, NUTRIENTS, row.ingredientId, context),
+    row.weightUnitId === null ? null : rowById(IngredientUnit, MEASURE, row.weightUnitId, context),
+  ]);
+  return portion(ingredient as unknown as Composition, gramsOf(row.amount, measure as HouseholdMeasure | null));
+}
+
+/** The household unit with this id, if it is one of the ingredient. */
+async function measureOf(ingredientId: number, unit: string, context: Context): Promise<HouseholdMeasure | undefined> {
+  const id = parseId(unit.trim());
+  const row = id === undefined ? null : await rowById(IngredientUnit, MEASURE, id, context);
+  return row?.ingredientId === ingredientId ? (row as unknown as HouseholdMeasure) : undefined;
+}
+
+@Resolver(() => Ingredient)
+export default class IngredientResolver extends crud(Ingredient) {
+  @FieldResolver(() => ExactNutritionalValues, { description: 'Of an amount of the ingredient.' })
+  @Needs(() => Ingredient, ...NUTRIENTS)
+  async valuesOf(
+    @Arg('amount', () => DecimalScalar, { description: 'In grams, or in the unit; five digits, two of them after the point.' })
+    amount: string,
+    @Arg('unit', () => ID, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
+    @Root() row: any,
+    @Ctx() context: Context,
+  ) {
+    const errors: FieldErrors = {};
+    const problem = amountProblem(amount);
+    if (problem) errors.amount = [problem];
+    const measure = unit == null ? null : await measureOf(row.id, unit, context);
+    if (measure === undefined) errors.unit = [NOT_A_CHOICE];
+    if (problem || measure === undefined) throw invalid(errors);
+    return asTexts(portion(row, gramsOf(amount, measure)));
+  }
+
+  @FieldResolver(() => ExactNutritionalValues, {
+    description: 'Of an amount of the ingredient, from the texts of a form. A unit is known only beside the id of the ingredient.',
+  })
+  @Extensions({ action: { name: 'get_values', whenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [snake(name), 0])) } })
+  @Needs(() => Ingredient, ...NUTRIENTS)
+  async formValues(
+    @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the unit. Required.' }) amount: string | null,
+    @Arg('unit', () => String, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
+    @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient once more.' }) ingredient: string | null,
+    @Root() row: any,
+    @Ctx() context: Context,
+  ) {
+    const named = integerOf(ingredient);
+    // The reference looks for the ingredient before it reads the rest of the form.
+    if (Number.isNaN(named)) throw invalid({ ingredient: [NOT_A_CHOICE] });
+    const own = named === row.id ? unit : UNKNOWN;
+    return this.valuesOf(amount ?? '', unit ? own : null, row, context);
+  }
+}

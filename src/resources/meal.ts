@@ -1,7 +1,14 @@
+import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { Children, Clock, Id, Owner, Ref, Whole } from '../core/fields';
+import { rowsBelow } from '../core/loaders';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
+import { NutritionalValues } from '../nutrition/types';
+import { asNumbers, sum, type Values } from '../nutrition/values';
+import { portionValues } from './ingredient';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
 import { User } from './user';
@@ -24,4 +31,18 @@ export class Meal extends Model<Meal> {
   @Children(() => MealItem, 'mealId', { help: 'What it consists of.' }) declare items: MealItem[];
 }
 
-export default crud(Meal);
+/** The sum of the rounded values of its items. */
+export async function mealValues(id: number, context: Context): Promise<Values> {
+  const items = await rowsBelow(MealItem, 'mealId', ['ingredientId', 'weightUnitId', 'amount'], id, context);
+  return sum(await Promise.all(items.map((item) => portionValues(item, context))));
+}
+
+@Resolver(() => Meal)
+export default class MealResolver extends crud(Meal) {
+  @FieldResolver(() => NutritionalValues, { description: 'All items together; always metric.' })
+  @Extensions({ action: { name: 'nutritional_values' } })
+  @Needs(() => Meal, 'id')
+  async nutritionalValues(@Root() meal: any, @Ctx() context: Context) {
+    return asNumbers(await mealValues(meal.id, context));
+  }
+}

@@ -1,8 +1,13 @@
+import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { Decimal, Id, Owner, Ref, Whole } from '../core/fields';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
-import { Ingredient } from './ingredient';
+import { NutritionalValues } from '../nutrition/types';
+import { asNumbers } from '../nutrition/values';
+import { Ingredient, portionValues } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { User } from './user';
@@ -26,4 +31,12 @@ export class MealItem extends Model<MealItem> {
   @Owner(() => User, { hidden: true }) declare userId: number;
 }
 
-export default crud(MealItem);
+@Resolver(() => MealItem)
+export default class MealItemResolver extends crud(MealItem) {
+  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
+  @Extensions({ action: { name: 'nutritional_values' } })
+  @Needs(() => MealItem, 'ingredientId', 'weightUnitId', 'amount')
+  async nutritionalValues(@Root() item: any, @Ctx() context: Context) {
+    return asNumbers(await portionValues(item, context));
+  }
+}

@@ -1,11 +1,23 @@
+import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { today } from '../core/clock';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
-import { Children, Day, defaults, Flag, Id, Owner, Ref, Text } from '../core/fields';
+import { invalid } from '../core/errors';
+import { Children, Computed, Day, defaults, Flag, Id, Owner, Ref, Text } from '../core/fields';
+import { rowNearest, rowsBelow, type Among } from '../core/loaders';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
+import { DateScalar } from '../core/scalars';
+import { dayOf } from '../nutrition/day';
+import { DAY_VALUES, DiaryDay, MassUnit, PLAN_VALUES, PlanValues, VALUES } from '../nutrition/types';
+import { asNumbers, energyShares, inUnit, perBodyWeight, sum, type Values } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
+import { portionValues } from './ingredient';
 import { Language } from './language';
-import { Meal } from './meal';
+import { Meal, mealValues } from './meal';
 import { User } from './user';
+import { WeightEntry } from './weightentry';
 
 const ENGLISH = 2;
 
@@ -19,6 +31,20 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
   owned: true,
   ordering: ['-creationDate'],
   filters,
+  views: {
+    nutritionplaninfo: {
+      position: 30,
+      title: 'Nutrition Plan Info',
+      description: 'A nutrition plan with its meals, their items and the nutrition values. Read-only.',
+      filters,
+      selection: `id language { ...language } creation_date: creationDate description
+        get_nutritional_values: nutritionalValues { ${PLAN_VALUES} }
+        meals { id plan: planId order time
+          meal_items: items { id meal: mealId ingredient_obj: ingredient { ...ingredientinfo } ingredient: ingredientId
+            weight_unit: weightUnit { id gram amount ingredient: ingredientId unit: unitId } order amount }
+          get_nutritional_values: nutritionalValues { ${VALUES} } }`,
+    },
+  },
 })
 export class NutritionPlan extends Model<NutritionPlan> {
   @Id() declare id: number;
@@ -34,15 +60,107 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare hasGoalCalories: boolean;
   @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
   @Owner(() => User, { hidden: true }) declare userId: number;
+  @Computed<string>(() => String, {
+    label: 'Weight unit',
+    note: 'The unit that the owner prefers, `kg` or `lb`; totals and diary sums follow it.',
+    hidden: true,
+    sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
+  })
+  declare weightUnit: string;
   @Children(() => Meal, 'planId', { help: 'Its meals, by time.' }) declare meals: Meal[];
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
-export default crud(NutritionPlan, {
+/** As the owner of the plan prefers. */
+const unitOf = (plan: Record<string, any>): MassUnit => (plan.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
+
+const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
+  ...asNumbers(inUnit(sum(entries), unit)),
+  date,
+  unit,
+});
+
+async function diaryOf(plan: Record<string, any>, context: Context, among?: Among): Promise<Map<string, Values[]>> {
+  const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'weightUnitId', 'datetime', 'amount'], plan.id, context, among);
+  const values = await Promise.all(entries.map((entry) => portionValues(entry, context)));
+  const days = new Map<string, Values[]>();
+  // The database shows moments in the zone of the server.
+  entries.forEach(({ datetime }, index) => {
+    const date = datetime.slice(0, 'YYYY-MM-DD'.length);
+    days.set(date, [...(days.get(date) ?? []), values[index]!]);
+  });
+  return days;
+}
+
+/** Entries of one day; the zone of the session, which is that of the server, turns the date into a moment. */
+const on = (date: string): Among => ({
+  name: date,
+  condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
+});
+
+async function diaryDay(date: string, plan: Record<string, any>, context: Context) {
+  const days = await diaryOf(plan, context, on(date));
+  return dayFrom(date, [...days.values()].flat(), unitOf(plan));
+}
+
+@Resolver(() => NutritionPlan)
+export default class NutritionPlanResolver extends crud(NutritionPlan, {
   before(values, { languages, reference }, _transaction, id) {
     if (id !== undefined) return;
     const known = new Map(reference.all(Language).map((language) => [language.shortName as string, language.id as number]));
     const preferred = languages.find((code) => known.has(code));
     values.languageId = (preferred && known.get(preferred)) ?? ENGLISH;
   },
-});
+}) {
+  @FieldResolver(() => PlanValues, { description: 'All meals together.' })
+  @Extensions({ action: { name: 'nutritional_values', selection: PLAN_VALUES } })
+  @Needs(() => NutritionPlan, 'weightUnit', 'creationDate')
+  async nutritionalValues(@Root() plan: any, @Ctx() context: Context) {
+    const unit = unitOf(plan);
+    const [nearest, meals] = await Promise.all([
+      rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context),
+      rowsBelow(Meal, 'planId', ['id'], plan.id, context),
+    ]);
+    const total = inUnit(sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context)))), unit);
+    return {
+      unit,
+      total: asNumbers(total),
+      percent: asNumbers(energyShares(total, unit)),
+      perKg: asNumbers(perBodyWeight(total, nearest?.weight)),
+    };
+  }
+
+  @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
+  @Extensions({ action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
+  @Needs(() => NutritionPlan, 'weightUnit')
+  async diaryDays(@Root() plan: any, @Ctx() context: Context) {
+    const unit = unitOf(plan);
+    const days = await diaryOf(plan, context);
+    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => dayFrom(date, entries, unit));
+  }
+
+  @FieldResolver(() => DiaryDay, { description: 'One day of the diary; zeros where it has no entries.' })
+  @Needs(() => NutritionPlan, 'weightUnit')
+  diaryDay(
+    @Arg('date', () => DateScalar, { nullable: true, description: 'The day; today if absent.' }) date: string | null,
+    @Root() plan: any,
+    @Ctx() context: Context,
+  ) {
+    return diaryDay(date ?? today(context.timeZone), plan, context);
+  }
+
+  @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
+  @Extensions({ action: { name: 'log_summary', selection: DAY_VALUES } })
+  @Needs(() => NutritionPlan, 'weightUnit')
+  logSummary(
+    @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
+    @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,
+    @Arg('day', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) day: string | null,
+    @Root() plan: any,
+    @Ctx() context: Context,
+  ) {
+    const date = dayOf({ year, month, day }, today(context.timeZone));
+    if (date === undefined) throw invalid({ date: ['Enter a valid date.'] });
+    return diaryDay(date, plan, context);
+  }
+}

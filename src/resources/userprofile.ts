@@ -1,7 +1,11 @@
 import { DateTime } from 'luxon';
+import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { Choose, Day, Flag, Id, Owner, Ref, Whole } from '../core/fields';
+import { rowById } from '../core/loaders';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import type { Choice } from '../extensions';
 import { Language } from './language';
@@ -122,7 +126,7 @@ export class UserProfile extends Model<UserProfile> {
   @Flag({ label: 'May add users', default: false, readOnly: true, hidden: true }) declare canAddUser: boolean;
 }
 
-export default crud(UserProfile, {
+const base = crud(UserProfile, {
   async before(values, context, transaction, id) {
     if (!values.birthdate || values.age != null) return;
     if (values.age === null) return void (values.age = ageOf(String(values.birthdate)));
@@ -130,3 +134,13 @@ export default crud(UserProfile, {
     if (row?.get('age') == null) values.age = ageOf(String(values.birthdate));
   },
 });
+
+@Resolver(() => UserProfile)
+export default class UserProfileResolver extends base {
+  @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
+  @Extensions({ action: { name: 'username', key: 'username' } })
+  @Needs(() => UserProfile, 'userId')
+  async username(@Root() profile: any, @Ctx() context: Context): Promise<string> {
+    return (await rowById(User, ['username'], profile.userId, context))!.username;
+  }
+}

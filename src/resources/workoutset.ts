@@ -1,7 +1,17 @@
+import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { requiredId } from '../core/arguments';
+import type { Context } from '../core/context';
 import { crud } from '../core/crud';
+import { notFound } from '../core/errors';
 import { Children, Id, Owner, Ref, Whole } from '../core/fields';
+import { rowById } from '../core/loaders';
+import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
+import type { Row } from '../database/connection';
+import { settingsOf, textOf } from './workout/rows';
+import { rounds } from '../training/sequence';
+import { Exercise } from './exercise';
 import { Setting } from './setting';
 import { TrainingDay } from './trainingday';
 import { User } from './user';
@@ -32,4 +42,34 @@ export class WorkoutSet extends Model<WorkoutSet> {
   @Children(() => Setting, 'setId', { help: 'Its settings, in their order.' }) declare settings: Setting[];
 }
 
-export default crud(WorkoutSet);
+@Resolver(() => WorkoutSet)
+export default class WorkoutSetResolver extends crud(WorkoutSet) {
+  @FieldResolver(() => [Setting], {
+    description: 'The settings as they are trained, round by round: a single setting of an exercise is repeated for each set.',
+  })
+  @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' } })
+  @Needs(() => WorkoutSet, 'sets')
+  async computedSettings(@Root() set: any, @Ctx() context: Context): Promise<Row[]> {
+    return rounds(set.sets, (await settingsOf(set, context)) as any[]);
+  }
+
+  @FieldResolver(() => String, {
+    description: 'The settings of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
+  })
+  @Extensions({ action: { name: 'smart_text', key: 'results' } })
+  @Needs(() => WorkoutSet, 'sets')
+  async smartText(
+    @Arg('exercise', () => ID, { description: 'Id of the exercise.' }) exercise: string,
+    @Root() set: any,
+    @Ctx() context: Context,
+  ): Promise<string> {
+    const id = requiredId('exercise', exercise);
+    if (id === undefined || !(await rowById(Exercise, ['id'], id, context))) throw notFound();
+    const settings = await settingsOf(set, context);
+    return textOf(
+      set,
+      settings.filter(({ exerciseId }) => exerciseId === id),
+      context,
+    );
+  }
+}

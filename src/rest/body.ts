@@ -1,33 +1,23 @@
 /** Request bodies: JSON, URL-encoded forms and multipart forms, read up to a limit. */
 import type { IncomingMessage } from 'node:http';
-import busboy from 'busboy';
 import iconv from 'iconv-lite';
-import { badRequest, invalid, RestError, tooLarge, unsupported } from './errors';
-
-/** A file of a multipart form; what it is worth is up to whom it is handed. */
-export interface UploadedPart {
-  filename: string;
-  content: Buffer;
-}
+import type { UploadedFile } from '../extensions';
+import { MultipartError, readMultipart, type MultipartLimits, type Parts } from '../multipart';
+import { badRequest, invalid, tooLarge, unsupported } from './errors';
 
 /** What was sent. Of a form every value is a list of texts and files, because keys may repeat. */
-export type Body = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedPart)[]> };
+export type Body = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
 
 export const MEDIA_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-export interface Limits {
-  maxBody: number;
-  maxUpload: number;
-}
-
-export async function readBody(request: IncomingMessage, limits: Limits): Promise<Body> {
+export async function readBody(request: IncomingMessage, limits: MultipartLimits): Promise<Body> {
   const header = request.headers['content-type'] ?? '';
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim());
   const media = type.toLowerCase();
   const length = request.headers['content-length'];
   if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined)) return { form: false, data: {} };
   if (!MEDIA_TYPES.includes(media)) throw unsupported(header);
-  if (media === 'multipart/form-data') return { form: true, data: await multipart(request, header, limits) };
+  if (media === 'multipart/form-data') return { form: true, data: await multipart(request, limits) };
   const bytes = await read(request, limits.maxBody);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (media === 'application/json') return { form: false, data: bytes.length ? json(bytes, charset) : {} };
@@ -62,43 +52,14 @@ function json(bytes: Buffer, charset: string): unknown {
   }
 }
 
-function multipart(
-  request: IncomingMessage,
-  header: string,
-  { maxBody, maxUpload }: Limits,
-): Promise<Map<string, (string | UploadedPart)[]>> {
-  return new Promise((resolve, reject) => {
-    let parser: busboy.Busboy;
-    try {
-      parser = busboy({
-        headers: { 'content-type': header },
-        defParamCharset: 'utf8',
-        preservePath: true,
-        limits: { fieldSize: maxBody, fileSize: maxUpload + 1, parts: 1000 },
-      });
-    } catch {
-      const boundary = /boundary=([^;]*)/i.exec(header)?.[1];
-      return reject(badRequest(`Multipart form parse error - Invalid boundary in multipart: ${boundary ?? 'None'}`));
-    }
-    const values = new Map<string, (string | UploadedPart)[]>();
-    const add = (name: string, value: string | UploadedPart) => values.set(name, [...(values.get(name) ?? []), value]);
-    let refused: RestError | undefined;
-    parser.on('field', (name, value, { valueTruncated }) => {
-      if (valueTruncated) refused ??= tooLarge();
-      add(name, value);
-    });
-    parser.on('file', (name, stream, { filename }) => {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('limit', () => (refused ??= invalid({ [name]: [`The submitted file is larger than ${maxUpload} bytes.`] })));
-      stream.on('close', () => add(name, { filename: filename ?? '', content: Buffer.concat(chunks) }));
-      stream.on('error', () => undefined);
-    });
-    const done = () => (refused ? reject(refused) : resolve(values));
-    // A truncated body has the fields that came: what is missing is found missing.
-    parser.on('error', done);
-    parser.on('close', done);
-    request.on('error', done);
-    request.pipe(parser);
-  });
+async function multipart(request: IncomingMessage, limits: MultipartLimits): Promise<Parts> {
+  try {
+    return await readMultipart(request, limits);
+  } catch (error) {
+    if (!(error instanceof MultipartError)) throw error;
+    const { reason, subject } = error;
+    if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
+    if (reason === 'file too large') throw invalid({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
+    throw tooLarge();
+  }
 }

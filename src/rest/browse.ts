@@ -1,6 +1,7 @@
 /** A request and its answer → what a page shows of them. Nothing here runs for JSON clients. */
 import { parse, print, type GraphQLSchema } from 'graphql';
 import type { Choice } from '../extensions';
+import { may } from './admission';
 import { argumentControls, filterControls, namingKey, writeControls, type RelatedOf } from './controls';
 import type { Endpoint, Endpoints, Operation } from './endpoints';
 import { linksOf, NO_LINKS, type Links } from './links';
@@ -30,12 +31,11 @@ interface Sources {
   endpoints: Endpoints;
   login: Operation;
   describe(route: Route, request: Request): Promise<Answer>;
-  may(route: Route, method: string): boolean;
 }
 
 const READING = ['GET', 'HEAD'];
 
-export function viewsOf({ schema, endpoints, login, describe, may }: Sources): (shown: Shown) => Promise<HtmlView> {
+export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown: Shown) => Promise<HtmlView> {
   const byType = new Map<string, Endpoint>();
   for (const endpoint of endpoints.resources.values())
     if (endpoint.view === endpoint.resource.views[0]) byType.set(endpoint.type.name, endpoint);

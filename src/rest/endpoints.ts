@@ -167,7 +167,7 @@ function actions(type: GraphQLObjectType, one: string, prepare: PrepareOperation
     const fact = field.extensions.action;
     if (!fact) return [];
     const { declared, passed } = parameters(field);
-    const document = `query ($id: ID!${declared && `, ${declared}`}) { row: ${one}(id: $id) { action: ${field.name}${passed} ${shape(field, fact.selection)} } }`;
+    const document = `query ($self: ID!${declared && `, ${declared}`}) { row: ${one}(id: $self) { action: ${field.name}${passed} ${shape(field, fact.selection)} } }`;
     return [{ fact, field, run: prepare(document) }];
   });
 }

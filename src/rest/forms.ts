@@ -1,11 +1,10 @@
 /** Forms of HTML can only POST: hidden fields name the method that is meant, or carry JSON. Honoured for pages alone. */
 import type { IncomingMessage } from 'node:http';
-import { readBody, type Body } from './body';
+import type { Body } from './body';
 import { badRequest, unsupported, type RestError } from './errors';
 import type { Values } from './view';
 
 const METHODS = ['PUT', 'PATCH', 'DELETE'];
-const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 /** Fields that are about the form and not of the row. */
 const ABOUT = ['_method', '_content', '_content_type', 'csrfToken'];
 
@@ -21,11 +20,13 @@ export interface PostedForm {
   refused?: RestError;
 }
 
-export const isForm = ({ headers }: IncomingMessage): boolean =>
-  FORMS.includes((headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase());
+/** Files are taken from people who are signed in only. */
+export const isForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean => {
+  const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  return type === 'application/x-www-form-urlencoded' || (signedIn && type === 'multipart/form-data');
+};
 
-export async function readForm(message: IncomingMessage, limits: Parameters<typeof readBody>[1]): Promise<PostedForm> {
-  const body = await readBody(message, limits);
+export function formOf(body: Body): PostedForm {
   if (!body.form) return { method: 'POST', body, values: {} };
   const text = (key: string): string | undefined => {
     const value = body.data.get(key)?.at(-1);

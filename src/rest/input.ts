@@ -1,6 +1,6 @@
 /** A body → the input of a mutation, with the errors of all its fields at once. */
 import type { FieldFact } from '../extensions';
-import type { Body, UploadedPart } from './body';
+import type { Body } from './body';
 import { invalid } from './errors';
 import { coerce, idOf, typeName } from './values';
 
@@ -99,7 +99,7 @@ export function inputOf(
       if (field.null) input[field.name] = null;
       else refuse(['This field may not be null.']);
     } else {
-      const coerced = coerce(field, value as Exclude<typeof value, UploadedPart>, timeZone);
+      const coerced = coerce(field, value, timeZone);
       if ('messages' in coerced) refuse(coerced.messages);
       else {
         const missing = field.relation && ([coerced.value].flat() as number[]).find((id) => !known[field.name]!.includes(id));
@@ -109,4 +109,13 @@ export function inputOf(
     }
   }
   return { input, errors };
+}
+
+/** Adds what only a longer look at the values tells. */
+export async function inspect(fields: readonly FieldFact[], input: Values, errors: Errors): Promise<void> {
+  for (const field of fields) {
+    if (!field.inspect || input[field.name] == null) continue;
+    const messages = await field.inspect(input[field.name]);
+    if (messages.length) errors[field.rest] = messages;
+  }
 }

@@ -3,6 +3,8 @@ import type { Body } from './body';
 import { invalid } from './errors';
 import { notAnObject, objectOf } from './input';
 
+/** Below the base of the API. */
+export const PATH = 'login';
 export const TITLE = 'User Api Login';
 export const HINT = { message: "You must send a 'username' and 'password' via POST" };
 export const DOCUMENT = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { token } }';

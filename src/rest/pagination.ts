@@ -3,7 +3,7 @@
 export const DEFAULT_LIMIT = 20;
 /** A larger limit counts as this one, a larger offset as that one. */
 export const MAX_LIMIT = 10_000;
-const MAX_OFFSET = 2_147_483_647;
+export const MAX_OFFSET = 2_147_483_647;
 
 export interface Window {
   limit: number;

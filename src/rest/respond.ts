@@ -12,14 +12,6 @@ export const PREFLIGHT = {
   'Content-Length': '0',
 };
 
-/** Pages run no script, load nothing from elsewhere and post to nobody else, whatever texts they show. */
-export const PAGE = {
-  'Content-Security-Policy':
-    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'Referrer-Policy': 'same-origin',
-  'Cache-Control': 'private, no-cache',
-};
-
 export const headersOf = (
   message: IncomingMessage,
   route: Route | undefined,

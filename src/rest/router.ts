@@ -1,21 +1,25 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { readBody, type Body, type Limits } from './body';
+import { readBody, type Body } from './body';
+import { admit, may } from './admission';
 import { viewsOf } from './browse';
+import { csrfTokenOf } from './csrf';
+import type { MultipartLimits } from '../multipart';
+import { argumentsOf, computed } from './computed';
 import { endpointsOf, prepareOperation, type Endpoint, type Operation, type Prepare } from './endpoints';
-import { notAllowed, notFound, notPermitted, notSignedIn, notYours, ofGraphQL, RestError, invalid } from './errors';
+import { notFound, notYours, ofGraphQL, RestError, invalid } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
-import { isForm, readForm, type PostedForm } from './forms';
-import { inputOf, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
+import { formOf, isForm, type PostedForm } from './forms';
+import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
 import { credentials, DOCUMENT, HINT, TITLE } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, type Wanted } from './negotiate';
 import { accepted, describe, shown, type Description } from './options';
 import { page, windowOf } from './pagination';
-import { headersOf, PAGE, PREFLIGHT, respond } from './respond';
+import { headersOf, PREFLIGHT, respond } from './respond';
 import { BASE, findRoute, type Route } from './routes';
-import type { HtmlView } from './view';
+import type { HtmlView, Page } from './view';
 
 /** One request, as the application sees it. */
 export interface Exchange {
@@ -23,8 +27,8 @@ export interface Exchange {
   context: never;
   /** Scheme and host of the links. */
   baseUrl: string;
-  /** Whether somebody is signed in; throws a GraphQLError for a bad token. `csrfToken` is that of a form, which has no headers of its own. */
-  authenticate(csrfToken?: string): Promise<boolean>;
+  /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */
+  authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
   /** Who looks at a page; undefined means nobody. */
   visitor?(): { username?: string; csrfToken?: string };
   /** Headers of the answer that are about the work done. */
@@ -36,8 +40,8 @@ export interface RestOptions {
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
   /** What a browser is shown instead of bare JSON. */
-  html(view: HtmlView): Promise<string>;
-  limits: Limits;
+  html(view: HtmlView): Promise<Page>;
+  limits: MultipartLimits;
   timeZone: string;
 }
 
@@ -48,7 +52,9 @@ export interface Request {
   query: URLSearchParams;
   exchange: Exchange;
   signedIn: boolean;
-  /** What a form of a page sent; its body is read by then. */
+  /** Read when it is first asked for. */
+  body(): Promise<Body>;
+  /** What a form of a page sent. */
   form?: PostedForm;
   /** The last operation, for pages to tell of. */
   ran?: { operation: Operation; variables: Record<string, unknown> };
@@ -60,7 +66,6 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export function restHandler(options: RestOptions): Handler {
@@ -94,11 +99,6 @@ export function restHandler(options: RestOptions): Handler {
 
   function lookup({ known, relations }: Endpoint, request: Request, ids: Record<string, string[]>): Promise<Known> {
     return run(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
-  }
-
-  async function bodyOf({ form, message }: Request): Promise<Body> {
-    if (form?.refused) throw form.refused;
-    return form?.body ?? readBody(message, limits);
   }
 
   async function list(endpoint: Endpoint, request: Request): Promise<Answer> {
@@ -135,7 +135,7 @@ export function restHandler(options: RestOptions): Handler {
     };
     // Where a parent may be named the body is looked at before the row, elsewhere after it.
     if (!parents) await exists();
-    const body = await bodyOf(request);
+    const body = await request.body();
     const isObject = objectOf(body) !== null;
     const known = isObject
       ? await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) })
@@ -145,6 +145,7 @@ export function restHandler(options: RestOptions): Handler {
     if (known && id !== undefined && known.self!.length === 0) throw notFound();
     if (!known) return notAnObject(body);
     const { input, errors } = inputOf(fields, body, known, { partial, creating: id === undefined, timeZone });
+    await inspect(fields, input, errors);
     if (Object.keys(errors).length) throw invalid(errors);
     const operation = id === undefined ? endpoint.create! : endpoint.update!;
     const { row } = await run(operation, request, { id, input }, renaming(endpoint));
@@ -177,16 +178,7 @@ export function restHandler(options: RestOptions): Handler {
     return { status: 200, body: describe(name, view.description, actions, described.shown) };
   }
 
-  const may = (route: Route, method: string): boolean =>
-    route.allow.includes(method) &&
-    !('endpoint' in route && route.kind !== 'free' && !(route.endpoint.view.permits?.includes(method) ?? true));
-
-  const viewOf = viewsOf({ schema, endpoints, login, describe: describeRoute, may });
-
-  /** Query parameters as the variables of a field's arguments. */
-  function argumentsOf(field: { args: readonly { name: string }[] }, query: URLSearchParams): Record<string, string | undefined> {
-    return Object.fromEntries(field.args.map(({ name }) => [name, query.getAll(snake(name)).at(-1)]));
-  }
+  const viewOf = viewsOf({ schema, endpoints, login, describe: describeRoute });
 
   function root({ exchange, query }: Request, suffix: string | undefined): Answer {
     const format = query.getAll('format').at(-1);
@@ -202,12 +194,16 @@ export function restHandler(options: RestOptions): Handler {
         return root(request, route.suffix);
       case 'login':
         if (method === 'GET') return { status: 200, body: HINT };
-        return { status: 200, body: (await run(login, request, credentials(await bodyOf(request)))).login };
-      case 'free':
-        return { status: 200, body: (await run(route.endpoint.run, request, argumentsOf(route.endpoint.field, query))).result };
+        return { status: 200, body: (await run(login, request, credentials(await request.body()))).login };
+      case 'free': {
+        const { fact, field, run: operation } = route.endpoint;
+        const value = run(operation, request, argumentsOf(field, query)).then(({ result }) => result);
+        return { status: 200, body: await computed(fact, value) };
+      }
       case 'action': {
-        const { row } = await run(route.action.run, request, { id: route.id, ...argumentsOf(route.action.field, query) });
-        return { status: 200, body: row.action };
+        const { fact, field, run: operation } = route.action;
+        const value = run(operation, request, { self: route.id, ...argumentsOf(field, query) }).then(({ row }) => row.action);
+        return { status: 200, body: await computed(fact, value) };
       }
       case 'list':
         return method === 'POST' ? write(route.endpoint, request) : list(route.endpoint, request);
@@ -221,17 +217,21 @@ export function restHandler(options: RestOptions): Handler {
     }
   }
 
-  /** Who may call a route at all, and with which methods. */
-  function admit(route: Route, { method, signedIn }: Request): void {
-    if ('endpoint' in route && route.kind !== 'free') {
-      const { view, resource } = route.endpoint;
-      if (resource.owned && !signedIn) throw notSignedIn();
-      if (view.permits && !SAFE.includes(method)) {
-        if (!signedIn) throw notSignedIn();
-        if (!view.permits.includes(method)) throw notPermitted();
+  /** Who asks, and what the form of a page means by its POST; it is kept if its sender is refused, so that nothing typed is lost. */
+  async function authenticate(request: Request, { format }: Wanted): Promise<void> {
+    const { message, exchange, body } = request;
+    try {
+      request.signedIn = await exchange.authenticate(() => csrfTokenOf(message, body));
+    } finally {
+      if (format === 'api' && request.method === 'POST' && isForm(message, request.signedIn)) {
+        const form = (request.form = formOf(await body()));
+        request.method = form.method;
+        request.body = async () => {
+          if (form.refused) throw form.refused;
+          return form.body;
+        };
       }
     }
-    if (!route.allow.includes(method)) throw notAllowed(method);
   }
 
   return async (message, response) => {
@@ -252,7 +252,9 @@ export function restHandler(options: RestOptions): Handler {
       return;
     }
     const route = found?.route;
-    const request: Request = { message, method, path, query, exchange, signedIn: false };
+    let read: Promise<Body> | undefined;
+    const body = () => (read ??= readBody(message, limits));
+    const request: Request = { message, method, path, query, exchange, signedIn: false, body };
     let wanted: Wanted = { format: 'json' };
     let result: Answer;
     try {
@@ -262,11 +264,7 @@ export function restHandler(options: RestOptions): Handler {
         if (wanted.format === 'api') request.signedIn = await exchange.authenticate().catch(() => false);
         throw notFound();
       }
-      if (wanted.format === 'api' && method === 'POST' && isForm(message)) {
-        request.form = await readForm(message, limits);
-        request.method = request.form.method;
-      }
-      request.signedIn = await exchange.authenticate(request.form?.csrfToken);
+      await authenticate(request, wanted);
       admit(route, request);
       if (method === 'HEAD') request.method = 'GET';
       result = await answer(route, request);
@@ -278,8 +276,9 @@ export function restHandler(options: RestOptions): Handler {
     const headers = headersOf(message, route, result.headers, exchange.headers());
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {
-      const text = await options.html(await viewOf({ route, request, answer: result, headers }));
-      respond(message, response, result.status === 204 ? 200 : result.status, { ...headers, ...PAGE }, `${MEDIA.api}; charset=utf-8`, text);
+      const page = await options.html(await viewOf({ route, request, answer: result, headers }));
+      const status = result.status === 204 ? 200 : result.status;
+      respond(message, response, status, { ...headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
     } else {
       const text = result.body === undefined ? undefined : JSON.stringify(result.body, null, wanted.indent);
       respond(message, response, result.status, headers, MEDIA.json, text);

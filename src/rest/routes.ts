@@ -1,5 +1,6 @@
 /** A path below `/api/v2/` → the route that it names, with the methods that the route advertises. */
 import type { Action, Endpoint, Endpoints, FreeEndpoint } from './endpoints';
+import { PATH as LOGIN_PATH } from './login';
 
 export const BASE = '/api/v2';
 export const READ = ['GET', 'HEAD', 'OPTIONS'];
@@ -41,7 +42,7 @@ export function findRoute({ resources, free }: Endpoints, path: string): Found {
   if (suffixOfRoot) return { route: { kind: 'root', allow: READ, suffix: suffixOfRoot } };
 
   const bare = below.endsWith('/') ? below.slice(0, -1) : below;
-  if (bare === 'login') return bare === below ? { redirect: true } : { route: { kind: 'login', allow: LOGIN } };
+  if (bare === LOGIN_PATH) return bare === below ? { redirect: true } : { route: { kind: 'login', allow: LOGIN } };
   const freeEndpoint = free.get(bare);
   if (freeEndpoint) return bare === below ? { redirect: true } : { route: { kind: 'free', endpoint: freeEndpoint, allow: READ } };
 

@@ -101,3 +101,9 @@ export interface HtmlView {
   signedIn: boolean;
   visitor: { username?: string; csrfToken?: string };
 }
+
+export interface Page {
+  text: string;
+  /** Besides those of the answer. */
+  headers: Readonly<Record<string, string>>;
+}

@@ -1,24 +1,30 @@
 /** The files that imported rows name. */
-import { access, copyFile, mkdir } from 'node:fs/promises';
-import { dirname, join, normalize } from 'node:path';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fieldsOf } from '../core/fields';
+import type { MediaFolder } from '../files/media';
+import { Staging } from '../files/staging';
 import { at, byModel, fail, type DumpRow } from './dump';
 
-/** Copies them; the folder must hold them all. */
-export async function copyMedia(rows: readonly DumpRow[], from: string, to: string): Promise<number> {
+/** Copies them aside, to be published once the rows are written. The folder must hold them all. */
+export async function stageMedia(rows: readonly DumpRow[], from: string, media: MediaFolder, replace: boolean): Promise<Staging> {
   const models = byModel();
-  let copied = 0;
-  for (const row of rows) {
-    const entity = models.get(row.model);
-    for (const field of entity ? fieldsOf(entity) : []) {
-      if (field.kind !== 'image') continue;
-      const path = normalize(String(row.fields[field.rest]));
-      if (path.startsWith('..') || path.startsWith('/')) fail(`${at(row)}: ${field.rest} leads out of the media folder.`);
-      await access(join(from, path)).catch(() => fail(`${at(row)}: there is no file ${path} in ${from}.`));
-      await mkdir(dirname(join(to, path)), { recursive: true });
-      await copyFile(join(from, path), join(to, path));
-      copied += 1;
+  const staging = new Staging(media);
+  try {
+    for (const row of rows) {
+      const entity = models.get(row.model);
+      for (const field of entity ? fieldsOf(entity) : []) {
+        if (field.kind !== 'image') continue;
+        const path = String(row.fields[field.rest]);
+        if (!media.place(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
+        await access(join(from, path)).catch(() => fail(`${at(row)}: there is no file ${path} in ${from}.`));
+        await staging.add(path, join(from, path));
+        if (!replace && (await staging.wouldOverwrite(path))) fail(`${at(row)}: there is another file ${path} already.`);
+      }
     }
+    return staging;
+  } catch (error) {
+    await staging.discard();
+    throw error;
   }
-  return copied;
 }

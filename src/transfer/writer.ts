@@ -5,6 +5,7 @@ import { fieldsOf, type Entity, type FieldMeta } from '../core/fields';
 import { resourceOf } from '../core/resource';
 import { digestOf, type TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
+import type { Kind } from '../extensions';
 import { at, byModel, fail, inOrder, TOKENS, type DumpRow } from './dump';
 
 export interface WriteOptions {
@@ -22,6 +23,14 @@ const CHUNK = 500;
 
 /** Users' fields that the dumps have and this service has no use for. */
 const EMPTY_LISTS = ['groups', 'user_permissions'];
+
+/** PostgreSQL itself would also take `today`, `infinity` and `NaN`. */
+const FORMS: Partial<Record<Kind, RegExp>> = {
+  date: /^\d{4}-\d\d-\d\d$/,
+  time: /^\d\d:\d\d/,
+  datetime: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
+  decimal: /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i,
+};
 
 /** All or nothing. Answers how many rows of each model were written. */
 export async function writeRows(rows: readonly DumpRow[], database: Database, options: WriteOptions): Promise<Map<string, number>> {
@@ -81,9 +90,17 @@ class Writer {
     return counts;
   }
 
+  /** Empties what the rows will fill. Rows of other models that hang below it would go too, so there must be none. */
   private async empty(order: readonly Entity[]): Promise<void> {
-    const tables = order.map((entity) => `"${resourceOf(entity)!.table}"`);
-    await this.client.query(`TRUNCATE ${tables.join(', ')}, "token", "login_attempt" RESTART IDENTITY CASCADE`);
+    const filled = order.filter((entity) => this.rows.has(resourceOf(entity)!.dump ?? ''));
+    for (const entity of order) {
+      if (filled.includes(entity)) continue;
+      const parent = fieldsOf(entity).find((field) => field.stored && field.target && filled.includes(field.target()));
+      const { rows } = parent ? await this.client.query(`SELECT 1 FROM "${resourceOf(entity)!.table}" LIMIT 1`) : { rows: [] };
+      if (rows.length) fail(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, of which the file has none.`);
+    }
+    if (filled.length)
+      await this.client.query(`TRUNCATE ${filled.map((entity) => `"${resourceOf(entity)!.table}"`).join(', ')} RESTART IDENTITY CASCADE`);
   }
 
   /** The ids that the rows get. */
@@ -167,6 +184,7 @@ class Writer {
       if (value === undefined && field.blank) return '';
       return fail(`${at(row)}: ${field.rest} is missing.`);
     }
+    if (FORMS[field.kind]?.test(String(value)) === false) fail(`${at(row)}: ${field.rest} is no ${field.kind}: ${JSON.stringify(value)}.`);
     return value;
   }
 

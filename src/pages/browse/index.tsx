@@ -1,6 +1,7 @@
 /** The API as pages: every answer with what a person wants to know of it, and what they can do next. */
 import { renderPage } from '../layout';
-import type { HtmlView } from '../../rest/view';
+import { protection } from '../protection';
+import type { HtmlView, Page } from '../../rest/view';
 import { chartOf, type Chart } from './chart';
 import { headlineOf, Trouble } from './errors';
 import { Forms, Problems } from './forms';
@@ -111,13 +112,17 @@ function Content({ view, chart }: { view: HtmlView; chart?: Chart }) {
   );
 }
 
-export async function browsePage(view: HtmlView): Promise<string> {
+/** Bars and charts have styles of their own, which change with the data. */
+const headers = protection("'unsafe-inline'");
+
+export async function browsePage(view: HtmlView): Promise<Page> {
   const chart = await chartOf(view);
-  return renderPage({
+  const text = renderPage({
     title: view.id === undefined ? headlineOf(view) : `${headlineOf(view)} ${view.id}`,
     visitor: view.visitor,
     crumbs: crumbsOf(view),
     style: BROWSE_STYLE,
     children: <Content view={view} chart={chart} />,
   });
+  return { text, headers };
 }

@@ -1,0 +1,86 @@
+/** Cursors: the values that a row has in the terms of an order, so that a list can go on behind it (keyset paging). */
+import type { GraphQLScalarType } from 'graphql';
+import type { Row } from '../database/connection';
+import type { Kind } from '../extensions';
+import type { Condition } from './conditions';
+import { badArgument } from './errors';
+import type { OrderTerm } from './ordering';
+import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
+
+/** Tells the order that a cursor belongs to. */
+const signature = (terms: readonly OrderTerm[]) => terms.map(({ key, descending }) => `${descending ? '-' : ''}${key}`).join();
+
+/** Of a row that was selected with the terms' values, as `_0`, `_1` and so on. */
+export function cursorOf(terms: readonly OrderTerm[], row: Row): string {
+  return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
+}
+
+/** The values in a cursor, which a client may have made up. */
+export function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: string): unknown[] {
+  const none = () => badArgument(argument, 'This is not a cursor of this list.');
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    throw none();
+  }
+  if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw none();
+  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list.');
+  const values: unknown[] = parts.slice(1);
+  if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || fits(kind, values[index])))
+    throw none();
+  return values;
+}
+
+const SQL_TYPES: Partial<Record<Kind, string>> = {
+  integer: 'int',
+  relation: 'int',
+  decimal: 'numeric',
+  date: 'date',
+  time: 'time',
+  datetime: 'timestamptz',
+  boolean: 'boolean',
+  uuid: 'uuid',
+};
+
+const SCALARS: Partial<Record<Kind, GraphQLScalarType>> = {
+  decimal: DecimalScalar,
+  date: DateScalar,
+  time: TimeScalar,
+  datetime: DateTimeScalar,
+};
+
+/** Whether PostgreSQL can read the value as one of this kind. */
+function fits(kind: Kind, value: unknown): boolean {
+  if (kind === 'integer' || kind === 'relation') return value === ((value as number) | 0);
+  if (kind === 'boolean') return typeof value === 'boolean';
+  if (typeof value !== 'string' || value.includes('\0')) return false;
+  if (kind === 'uuid') return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+  try {
+    SCALARS[kind]?.parseValue(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Rows that come after the given values in this order. */
+export function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
+  const type = ({ kind }: OrderTerm) => SQL_TYPES[kind] ?? 'text';
+  return (_alias, bind) => {
+    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
+    const alternatives = terms.map((term, index) => {
+      const column = term.sql;
+      const same = terms.slice(0, index).map((other, j) => {
+        const otherColumn = other.sql;
+        return values[j] === null ? `${otherColumn} IS NULL` : `${otherColumn} = ${placeholders[j]}`;
+      });
+      let further: string;
+      if (term.descending) further = values[index] === null ? `${column} IS NOT NULL` : `${column} < ${placeholders[index]}`;
+      else if (values[index] === null) further = 'FALSE';
+      else further = term.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
+      return `(${[...same, further].join(' AND ')})`;
+    });
+    return `(${alternatives.join(' OR ')})`;
+  };
+}

@@ -1,0 +1,41 @@
+/** The image formats that are kept, how their content begins, and the type that each is served with. */
+
+export type FormatName = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
+
+interface Format {
+  readonly type: string;
+  readonly extensions: readonly string[];
+  /** Whether content of this format begins so. Nothing else is handed to a decoder. */
+  begins(bytes: Buffer): boolean;
+}
+
+const text = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
+
+export const FORMATS: Readonly<Record<FormatName, Format>> = {
+  jpeg: {
+    type: 'image/jpeg',
+    extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
+    begins: (bytes) => text(bytes, 0, 3) === '\xff\xd8\xff',
+  },
+  png: { type: 'image/png', extensions: ['png', 'apng'], begins: (bytes) => text(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
+  gif: { type: 'image/gif', extensions: ['gif'], begins: (bytes) => /^GIF8[79]a$/.test(text(bytes, 0, 6)) },
+  webp: {
+    type: 'image/webp',
+    extensions: ['webp'],
+    begins: (bytes) => text(bytes, 0, 4) === 'RIFF' && text(bytes, 8, 4) === 'WEBP',
+  },
+  tiff: { type: 'image/tiff', extensions: ['tif', 'tiff'], begins: (bytes) => ['II*\0', 'MM\0*'].includes(text(bytes, 0, 4)) },
+  avif: {
+    type: 'image/avif',
+    extensions: ['avif'],
+    begins: (bytes) => text(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(text(bytes, 8, 4)),
+  },
+};
+
+const NAMES = Object.keys(FORMATS) as FormatName[];
+
+export const EXTENSIONS: readonly string[] = NAMES.flatMap((name) => FORMATS[name].extensions);
+
+export const formatOfContent = (bytes: Buffer): FormatName | undefined => NAMES.find((name) => FORMATS[name].begins(bytes));
+export const formatOfExtension = (extension: string): FormatName | undefined =>
+  NAMES.find((name) => FORMATS[name].extensions.includes(extension));

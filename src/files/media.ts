@@ -1,0 +1,161 @@
+/** The media folder: the one place that knows where the files of rows are, and lets nothing out of it. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import type { UploadedFile } from '../extensions';
+import { cleanName, filesOf, fittedPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
+import { hasTransparency, shrunk } from './picture';
+import { examine } from './upload';
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const SUFFIX_LENGTH = 7;
+const MAX_ATTEMPTS = 100;
+const MAX_KNOWN = 10_000;
+
+const randomSuffix = () => `_${Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+const isCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
+
+export class MediaFolder {
+  readonly root: string;
+  private readonly making = new Map<string, Promise<boolean>>();
+  private readonly transparent = new LRUCache<string, boolean>({ max: MAX_KNOWN });
+
+  constructor(dataDir: string) {
+    this.root = join(dataDir, 'media');
+  }
+
+  /** The absolute place of a path below the folder; undefined for one that leads out of it or into a hidden part of it. */
+  place(path: string): string | undefined {
+    if (path.includes('\0') || path.split(/[/\\]/).some((part) => part === '' || part.startsWith('.'))) return undefined;
+    const place = join(this.root, path);
+    return place.startsWith(this.root + sep) ? place : undefined;
+  }
+
+  /**
+   * Keeps an uploaded image that has passed `examine`, and answers its path, of at most `max` characters. A name that is taken gets a
+   * suffix; nothing is ever overwritten.
+   */
+  async store(folder: string, file: UploadedFile, max: number): Promise<string> {
+    const found = await examine(file);
+    if ('messages' in found) throw new Error(found.messages.join(' '));
+    const name = cleanName(file.filename);
+    const plain = fittedPath(folder, name, '', max);
+    // A name that had to be cut gets a suffix too, so that what is left of it cannot be mistaken for another's name.
+    let suffix = plain === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plain) ? '' : randomSuffix();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const path = fittedPath(folder, name, suffix, max);
+      if (await this.reserve(path)) {
+        await this.write(path, found.content).catch(async (error) => {
+          await this.remove([path]);
+          throw error;
+        });
+        return path;
+      }
+      suffix = randomSuffix();
+    }
+    throw new Error(`no free name in ${folder}`);
+  }
+
+  /** Removes files with their thumbnails; what is not there need not be removed. */
+  async remove(paths: readonly string[]): Promise<void> {
+    for (const path of paths.flatMap(filesOf)) {
+      const place = this.place(path);
+      if (place) await rm(place, { force: true });
+    }
+  }
+
+  /** Whether the image has transparency; all its thumbnails are there afterwards. An image whose file is lost has none. */
+  async thumbnails(path: string): Promise<boolean> {
+    const bytes = await this.read(path);
+    const png = bytes !== undefined && (await hasTransparency(bytes).catch(() => false));
+    if (bytes) await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png)));
+    return png;
+  }
+
+  /** As `thumbnails` answers. Each file is looked into once; another one in its place has another time or size. */
+  async hasTransparency(path: string): Promise<boolean> {
+    const place = this.place(path);
+    const file = place === undefined ? undefined : await stat(place).catch(() => undefined);
+    if (!file) return false;
+    const key = `${path} ${file.ino} ${file.size} ${file.mtimeMs}`;
+    const known = this.transparent.get(key);
+    if (known !== undefined) return known;
+    const bytes = await this.read(path);
+    const found = bytes !== undefined && (await hasTransparency(bytes).catch(() => false));
+    this.transparent.set(key, found);
+    return found;
+  }
+
+  /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. */
+  async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
+    const path = thumbnailName(image, alias, png);
+    let making = this.making.get(path);
+    if (!making) {
+      making = this.make(image, alias, png, path).finally(() => this.making.delete(path));
+      this.making.set(path, making);
+    }
+    return making.catch(() => false);
+  }
+
+  private async make(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
+    if (await this.has(path)) return true;
+    const bytes = await this.read(image);
+    if (!bytes || (png && !(await hasTransparency(bytes)))) return false;
+    await this.write(path, await shrunk(bytes, THUMBNAILS.get(alias)!, png));
+    return true;
+  }
+
+  private async has(path: string): Promise<boolean> {
+    const place = this.place(path);
+    return (
+      place !== undefined &&
+      stat(place).then(
+        (found) => found.isFile(),
+        () => false,
+      )
+    );
+  }
+
+  private async read(path: string): Promise<Buffer | undefined> {
+    const place = this.place(path);
+    if (!place) return undefined;
+    return readFile(place).catch((error) => {
+      if (isCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG')) return undefined;
+      throw error;
+    });
+  }
+
+  /** Takes a name by an empty file that only this call can have made. */
+  private async reserve(path: string): Promise<boolean> {
+    const place = this.placeOf(path);
+    await mkdir(dirname(place), { recursive: true });
+    try {
+      await (await open(place, 'wx')).close();
+      return true;
+    } catch (error) {
+      if (isCode(error, 'EEXIST')) return false;
+      throw error;
+    }
+  }
+
+  /** Whoever reads the path sees the whole file or none of it. */
+  private async write(path: string, content: Buffer): Promise<void> {
+    const place = this.placeOf(path);
+    await mkdir(dirname(place), { recursive: true });
+    const temporary = join(dirname(place), `.${randomBytes(8).toString('hex')}`);
+    try {
+      await writeFile(temporary, content, { flag: 'wx' });
+      await rename(temporary, place);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  private placeOf(path: string): string {
+    const place = this.place(path);
+    if (!place) throw new Error(`${path} is no path of the media folder`);
+    return place;
+  }
+}

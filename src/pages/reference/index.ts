@@ -1,0 +1,105 @@
+/** The description of the REST API: the OpenAPI document, and a page that shows it. The page may load nothing from any other origin. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { GraphQLSchema } from 'graphql';
+import { openApiTexts } from '../../rest/openapi';
+import { BASE } from '../../rest/routes';
+import { script, style } from './assets';
+import { page } from './page';
+
+const ROOT = `${BASE}/schema`;
+const DOCS = `${ROOT}/docs`;
+
+/** Whether a request is for this router; the REST interface has everything else below its base. */
+export const isReference = (url: string): boolean => url.startsWith(ROOT) && /^(?:$|[./?])/.test(url.slice(ROOT.length));
+
+const FORMATS = ['json', 'yaml'] as const;
+type Format = (typeof FORMATS)[number];
+
+/** Media types of the document, the first of each being that of the answer. */
+const MEDIA: readonly (readonly [string, Format])[] = [
+  ['application/json', 'json'],
+  ['application/yaml', 'yaml'],
+  ['text/yaml', 'yaml'],
+  ['application/x-yaml', 'yaml'],
+  ['application/vnd.oai.openapi+json', 'json'],
+  ['application/vnd.oai.openapi', 'yaml'],
+];
+
+const LIBRARY = dirname(require.resolve('swagger-ui-dist/package.json'));
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `baseUrl`: scheme and host of the service as the client of a request knows it. */
+export function reference(schema: GraphQLSchema, baseUrl: (request: Request) => string): Router {
+  const router = express.Router();
+  router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], readOnly);
+  serveDocument(router, openApiTexts(schema), baseUrl);
+  servePage(router);
+  return router;
+}
+
+function serveDocument(router: Router, texts: ReturnType<typeof openApiTexts>, baseUrl: (request: Request) => string): void {
+  const send = (request: Request, response: Response, format: Format) => {
+    response.set({ Vary: 'Accept', 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' });
+    response.type(MEDIA.find(([, candidate]) => candidate === format)![0]).send(texts[format](baseUrl(request)));
+  };
+  for (const format of FORMATS) router.get(`${ROOT}.${format}`, (request, response) => send(request, response, format));
+  router.get(ROOT, (request, response) => {
+    const asked = [request.query.format].flat().at(-1);
+    const named = FORMATS.find((format) => format === asked);
+    if (asked && !named) return void response.status(404).json({ detail: 'Not found.' });
+    const type = request.accepts(MEDIA.map(([media]) => media));
+    const format = named ?? MEDIA.find(([media]) => media === type)?.[1];
+    if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
+    send(request, response, format);
+  });
+}
+
+function servePage(router: Router): void {
+  const start = script(`${ROOT}.json`);
+  const { version } = JSON.parse(readFileSync(join(LIBRARY, 'package.json'), 'utf8')) as { version: string };
+  // Part of the address of the assets, so that browsers may keep them for ever.
+  const edition = createHash('sha256').update(version).update(start).update(style).digest('hex').slice(0, 12);
+  const assets = `${DOCS}/assets/${edition}`;
+  const html = page({ api: BASE, document: ROOT, assets });
+
+  router.use(DOCS, protect);
+  router.get(DOCS, (_request, response) => void response.set('Cache-Control', 'no-cache').type('html').send(html));
+  router.use(assets, (_request, response, next) => {
+    response.set('Cache-Control', 'public, max-age=31536000, immutable');
+    next();
+  });
+  router.get(`${assets}/start.js`, (_request, response) => void response.type('js').send(start));
+  router.get(`${assets}/page.css`, (_request, response) => void response.type('css').send(style));
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
+    router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: LIBRARY, cacheControl: false }));
+}
+
+function readOnly({ method }: Request, response: Response, next: NextFunction): void {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return next();
+  response
+    .status(405)
+    .set('Allow', 'GET, HEAD')
+    .json({ detail: `Method "${method}" not allowed.` });
+}
+
+function protect(_request: Request, response: Response, next: NextFunction): void {
+  response.set({
+    'Content-Security-Policy': contentSecurityPolicy,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+  });
+  next();
+}

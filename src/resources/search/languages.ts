@@ -1,0 +1,41 @@
+/** The languages that a search looks through. */
+import type { Context } from '../../core/context';
+import { rowsBelow } from '../../core/loaders';
+import { Language } from '../language';
+import { UserProfile } from '../userprofile';
+
+const ENGLISH = 'en';
+/** Languages with enough exercises of their own; others are completed with English. */
+const COMPLETE: readonly string[] = [ENGLISH, 'de'];
+
+interface Known {
+  id: number;
+  shortName: string;
+}
+
+const known = ({ reference }: Context) => reference.all(Language) as unknown as Known[];
+
+/** The language with this code, of the request if there is none; English if it is unknown. Undefined only where there are no languages. */
+function wanted(code: string | null | undefined, context: Context): Known | undefined {
+  const all = known(context);
+  const named = (shortName: string) => all.find((language) => language.shortName === shortName);
+  const found = code ? named(code) : context.languages.map(named).find(Boolean);
+  return found ?? named(ENGLISH);
+}
+
+const ids = (languages: readonly (Known | undefined)[]): number[] => [...new Set(languages.flatMap((language) => language?.id ?? []))];
+
+const english = (context: Context) => known(context).find(({ shortName }) => shortName === ENGLISH);
+
+export function exerciseLanguages(code: string | null | undefined, context: Context): number[] {
+  const language = wanted(code, context);
+  return ids([language, language && COMPLETE.includes(language.shortName) ? undefined : english(context)]);
+}
+
+/** Exactly the one that is named; else that of the request, and English for a user who wants it too. */
+export async function ingredientLanguages(code: string | null | undefined, context: Context): Promise<number[]> {
+  const language = wanted(code, context);
+  if (code || !context.viewer) return ids([language]);
+  const [profile] = await rowsBelow(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
+  return ids([language, profile?.showEnglishIngredients ? english(context) : undefined]);
+}

@@ -1,0 +1,182 @@
+/** A workout worked out: everything that hangs below it in training order, with texts and muscles. What is not asked for is not read. */
+import { Ctx, Field, Info, ObjectType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Context } from '../../core/context';
+import { loadParent, rowsBelow } from '../../core/loaders';
+import type { Row } from '../../database/connection';
+import { mediaUrl } from '../../files/names';
+import { DayOfWeek } from '../dayofweek';
+import { Exercise } from '../exercise';
+import { ExerciseComment } from '../exercisecomment';
+import { ExerciseImage } from '../exerciseimage';
+import { Muscle } from '../muscle';
+import { Setting } from '../setting';
+import { TrainingDay } from '../trainingday';
+import { Workout } from '.';
+import { WorkoutSet } from '../workoutset';
+import { muscleGroups, type MuscleGroups, type Trained } from '../../training/muscles';
+import * as rows from './rows';
+import { rounds } from '../../training/sequence';
+import { isWeighted } from '../../training/texts';
+
+@ObjectType({
+  description:
+    'The muscles that exercises train, in the order in which they first appear, each once: one that is trained as a primary muscle is no secondary one.',
+  simpleResolvers: true,
+})
+export class TrainedMuscles {
+  @Field(() => [Muscle], { description: 'Primary muscles on the front of the body.' }) declare front: Row[];
+  @Field(() => [Muscle], { description: 'Primary muscles on the back of the body.' }) declare back: Row[];
+  @Field(() => [Muscle], { description: 'Secondary muscles on the front of the body.' }) declare frontSecondary: Row[];
+  @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: Row[];
+}
+
+const musclesOf = (trained: readonly Trained[], { reference }: Context): MuscleGroups<any> =>
+  muscleGroups(trained, (id) => reference.get(Muscle, id) as { isFront: boolean } | null);
+
+@ObjectType({ description: 'An image of an exercise in a workout.', simpleResolvers: true })
+export class CanonicalImage {
+  @Field(() => String, { description: 'URL of the image, without scheme and host.' }) declare image: string;
+  @Field(() => Boolean, { description: 'Whether this is the main image of the exercise.' }) declare isMain: boolean;
+}
+
+@ObjectType({ description: 'An exercise of a set, with the settings that are for it.', simpleResolvers: true })
+export class CanonicalExercise {
+  @Field(() => [Setting], { description: 'In their order.' }) readonly settings: Row[];
+  private readonly exerciseId: number;
+
+  constructor(
+    private readonly set: Row,
+    settings: Row[],
+  ) {
+    this.settings = settings;
+    this.exerciseId = settings[0]!.exerciseId;
+  }
+
+  @Field(() => String, { description: 'The settings in words, e.g. `4 × 10 (20 kg)`. Always English.' })
+  settingText(@Ctx() context: Context): string {
+    return rows.textOf(this.set, this.settings, context);
+  }
+
+  @Field(() => Boolean, { description: 'Whether one of the settings has a weight other than zero.' })
+  hasWeight(): boolean {
+    return this.settings.some((setting) => isWeighted(setting as any));
+  }
+
+  @Field(() => [String], { description: 'The short hints on the exercise.' })
+  async comments(@Ctx() context: Context): Promise<string[]> {
+    return (await rowsBelow(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context)).map(({ comment }) => comment);
+  }
+
+  @Field(() => [CanonicalImage], { description: 'The images of the exercise, pending ones included, main image first.' })
+  async images(@Ctx() context: Context): Promise<CanonicalImage[]> {
+    const exercise = await rows.exerciseOf(this.exerciseId, context);
+    if (!exercise) return [];
+    const images = await rowsBelow(ExerciseImage, 'exerciseBaseId', ['image', 'isMain'], exercise.exerciseBaseId, context);
+    return images.map(({ image, isMain }) => ({ image: mediaUrl(image), isMain }));
+  }
+
+  @Field(() => Exercise, { description: 'The exercise.' })
+  exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Exercise, this.exerciseId, context, info);
+  }
+}
+
+@ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
+export class CanonicalSet {
+  @Field(() => WorkoutSet, { description: 'The set itself.' }) readonly set: Row;
+
+  constructor(set: Row) {
+    this.set = set;
+  }
+
+  @Field(() => [CanonicalExercise], { description: 'The exercises of the settings, in the order in which they first appear.' })
+  async exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
+    return (await rows.exercisesOf(this.set, context)).map((settings) => new CanonicalExercise(this.set, settings));
+  }
+
+  @Field(() => Boolean, { description: 'Whether it has more than one exercise.' })
+  async isSuperset(@Ctx() context: Context): Promise<boolean> {
+    return (await rows.exercisesOf(this.set, context)).length > 1;
+  }
+
+  @Field(() => [Setting], { description: 'The settings as they are trained, round by round.' })
+  async computedSettings(@Ctx() context: Context): Promise<Row[]> {
+    return rounds(this.set.sets, (await rows.settingsOf(this.set, context)) as any[]);
+  }
+
+  @Field(() => TrainedMuscles, { description: 'The muscles that it trains.' })
+  async muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
+    return musclesOf(await rows.trainedBySet(this.set, context), context);
+  }
+}
+
+@ObjectType({ description: 'The days of the week on which a training day is trained.', simpleResolvers: true })
+export class CanonicalWeekdays {
+  @Field(() => String, { description: 'Their English names, e.g. `Wednesday, Friday`.' }) declare text: string;
+  @Field(() => [DayOfWeek], { description: 'The days, Monday first.' }) declare days: Row[];
+}
+
+@ObjectType({ description: 'A training day, worked out.', simpleResolvers: true })
+export class CanonicalDay {
+  @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: Row;
+
+  constructor(day: Row) {
+    this.day = day;
+  }
+
+  @Field(() => [CanonicalSet], { description: 'Its sets, in their order.' })
+  async sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
+    return (await rows.setsOf(this.day, context)).map((set) => new CanonicalSet(set));
+  }
+
+  @Field(() => CanonicalWeekdays, { description: 'When it is trained.' })
+  weekdays(@Ctx() { reference }: Context): CanonicalWeekdays {
+    const days = (this.day.weekdayIds as number[]).map((id) => reference.get(DayOfWeek, id)).filter((day): day is Row => day !== null);
+    return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
+  }
+
+  @Field(() => TrainedMuscles, { description: 'The muscles that its sets train.' })
+  async muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
+    return musclesOf(await rows.trainedOnDay(this.day, context), context);
+  }
+}
+
+@ObjectType({
+  description: 'A workout, worked out: days in the order of the week, sets, exercises, texts and muscles.',
+  simpleResolvers: true,
+})
+export class CanonicalWorkout {
+  @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: Row;
+
+  constructor(workout: Row) {
+    this.workout = workout;
+  }
+
+  @Field(() => [CanonicalDay], { description: 'Its days, by their first day of the week.' })
+  async days(@Ctx() context: Context): Promise<CanonicalDay[]> {
+    return (await rows.daysOf(this.workout, context)).map((day) => new CanonicalDay(day));
+  }
+
+  @Field(() => TrainedMuscles, { description: 'The muscles that its days train.' })
+  async muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
+    return musclesOf(await rows.trainedByWorkout(this.workout, context), context);
+  }
+}
+
+const MUSCLES = `muscles { front { ...muscle } back { ...muscle } frontsecondary: frontSecondary { ...muscle }
+  backsecondary: backSecondary { ...muscle } }`;
+
+/** As REST shows it. */
+export const CANONICAL_SELECTION = `obj: workout { ...workout } day_list: days {
+  obj: day { ...day }
+  set_list: sets {
+    obj: set { ...set }
+    exercise_list: exercises {
+      setting_obj_list: settings { ...setting } setting_text: settingText has_weight: hasWeight comment_list: comments
+      image_list: images { image is_main: isMain } obj: exercise { ...exercise }
+    }
+    is_superset: isSuperset settings_computed: computedSettings { ...setting } ${MUSCLES}
+  }
+  days_of_week: weekdays { text day_list: days { ...daysofweek } } ${MUSCLES}
+} ${MUSCLES}`;

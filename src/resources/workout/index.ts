@@ -1,0 +1,66 @@
+import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import { Model } from 'sequelize-typescript';
+import { requiredId } from '../../core/arguments';
+import type { Context } from '../../core/context';
+import { crud } from '../../core/crud';
+import { notFound } from '../../core/errors';
+import { Children, Day, defaults, Id, Owner, Text } from '../../core/fields';
+import { rowById } from '../../core/loaders';
+import { Needs } from '../../core/plan';
+import { Resource } from '../../core/resource';
+import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
+import { ExerciseLogData, LOG_DATA_SELECTION, logDataOf } from './logdata';
+import { Exercise } from '../exercise';
+import { ScheduleStep } from '../schedulestep';
+import { TrainingDay } from '../trainingday';
+import { User } from '../user';
+import { WorkoutLog } from '../workoutlog';
+import { WorkoutSession } from '../workoutsession';
+
+@Resource({
+  rest: 'workout',
+  position: 1,
+  dump: 'manager.workout',
+  description: 'A training plan; its days hang below it.',
+  owned: true,
+  ordering: ['-creationDate'],
+  filters: ['comment', 'creationDate'],
+})
+export class Workout extends Model<Workout> {
+  @Id() declare id: number;
+  @Day({ label: 'Creation date', readOnly: true, default: defaults.today }) declare creationDate: string;
+  @Text({ label: 'Description', help: 'A short description or goal of the workout, e.g. "Focus on back".', max: 100, blank: true })
+  declare comment: string;
+  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Children(() => TrainingDay, 'workoutId', { help: 'The days of the plan.' }) declare days: TrainingDay[];
+  @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The days on which it was trained.' })
+  declare sessions: WorkoutSession[];
+  @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'What was logged for it.' }) declare logs: WorkoutLog[];
+  @Children(() => ScheduleStep, 'workoutId', { help: 'Where schedules use it.' }) declare scheduleSteps: ScheduleStep[];
+}
+
+@Resolver(() => Workout)
+export default class WorkoutResolver extends crud(Workout) {
+  @FieldResolver(() => CanonicalWorkout, {
+    description: 'The whole plan in training order: days, sets and exercises with their settings, in words and as they are trained.',
+  })
+  @Extensions({ action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
+  @Needs(() => Workout, 'creationDate', 'comment', 'userId')
+  canonicalRepresentation(@Root() workout: any): CanonicalWorkout {
+    return new CanonicalWorkout(workout);
+  }
+
+  @FieldResolver(() => ExerciseLogData, {
+    description: 'What was logged for one of its exercises in repetitions of a weight in kg or lb, as a list and for a chart.',
+  })
+  @Extensions({ action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'] } })
+  async logData(
+    @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,
+    @Root() workout: any,
+    @Ctx() context: Context,
+  ): Promise<ExerciseLogData> {
+    const exerciseId = requiredId('id', id);
+    if (exerciseId === undefined || !(await rowById(Exercise, ['id'], exerciseId, context))) throw notFound();
+    return logDataOf(workout.id, exerciseId, context);
+  }
+}

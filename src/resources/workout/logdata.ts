@@ -1,0 +1,45 @@
+/** What was logged for one exercise of a workout. */
+import { Field, Int, ObjectType } from 'type-graphql';
+import type { Context } from '../../core/context';
+import { rowsBelow } from '../../core/loaders';
+import { DateScalar, DecimalScalar } from '../../core/scalars';
+import type { Row } from '../../database/connection';
+import { WorkoutLog } from '../workoutlog';
+import { byDay, chartLines } from '../../training/progress';
+import { allOf } from './rows';
+import { REPETITIONS } from '../../training/texts';
+
+@ObjectType({ description: 'The heaviest weight of a day for a number of repetitions.', simpleResolvers: true })
+export class ChartPoint {
+  @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
+  @Field(() => DecimalScalar, { description: 'The weight, in the unit in which it was logged.' }) declare weight: string;
+  @Field(() => Int, { description: 'The number of repetitions.' }) declare reps: number;
+}
+
+@ObjectType({ description: 'What was logged on one day.', simpleResolvers: true })
+export class LogDay {
+  @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
+  @Field(() => [WorkoutLog], { description: 'The logs of the day.' }) declare logs: Row[];
+}
+
+@ObjectType({ description: 'What was logged for one exercise of a workout.', simpleResolvers: true })
+export class ExerciseLogData {
+  @Field(() => [[ChartPoint]], { description: 'A line for each number of repetitions.' }) declare chart: ChartPoint[][];
+  @Field(() => [LogDay], { description: 'Day by day.' }) declare days: LogDay[];
+}
+
+/** Logs in other units, such as minutes or plates, cannot be compared. */
+const WEIGHTS = { kg: 1, lb: 2 };
+
+export async function logDataOf(workoutId: number, exerciseId: number, context: Context): Promise<ExerciseLogData> {
+  const logs = await rowsBelow(WorkoutLog, 'workoutId', allOf(WorkoutLog), workoutId, context, {
+    name: `exercise ${exerciseId}`,
+    condition: (alias, bind) =>
+      `${alias}."exercise_id" = ${bind(exerciseId)} AND ${alias}."repetition_unit_id" = ${bind(REPETITIONS)}` +
+      ` AND ${alias}."weight_unit_id" = ANY(${bind(Object.values(WEIGHTS))})`,
+  });
+  return { chart: chartLines(logs as any[]), days: byDay(logs as any[]) as unknown as LogDay[] };
+}
+
+/** As REST shows it. */
+export const LOG_DATA_SELECTION = 'chart_data: chart { date weight reps } logs: days { key: date value: logs { ...workoutlog } }';

@@ -1,0 +1,118 @@
+/** The answers that are the same everywhere: errors, and what OPTIONS says. */
+import { MEDIA } from '../negotiate';
+import { invalid, notAcceptable, notAllowed, notFound, notSignedIn, RestError, tooLarge, unsupported } from '../errors';
+import { component, type Schema } from './schemas';
+
+type Response = Readonly<Record<string, unknown>>;
+
+const DETAIL: Schema = {
+  type: 'object',
+  description: 'What is wrong.',
+  properties: { detail: { type: 'string' } },
+  required: ['detail'],
+};
+
+const FIELD_ERRORS: Schema = {
+  type: 'object',
+  description: 'What is wrong, by field or parameter; under `non_field_errors` what is wrong of several together.',
+  additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+};
+
+const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+
+const METADATA: Schema = {
+  type: 'object',
+  description: 'What an address is and takes.',
+  properties: {
+    name: { type: 'string' },
+    description: { type: 'string' },
+    renders: TEXTS,
+    parses: TEXTS,
+    actions: {
+      type: 'object',
+      description: 'By method, the fields that the caller may send.',
+      additionalProperties: { type: 'object', additionalProperties: component('field') },
+    },
+    fields: { type: 'object', description: 'The fields that are shown.', additionalProperties: component('field') },
+  },
+  required: ['name', 'description', 'renders', 'parses'],
+};
+
+const FIELD: Schema = {
+  type: 'object',
+  description: 'What is true of a field.',
+  properties: {
+    type: { type: 'string' },
+    required: { type: 'boolean' },
+    read_only: { type: 'boolean' },
+    label: { type: 'string' },
+    help_text: { type: 'string' },
+    min_length: { type: 'integer' },
+    max_length: { type: 'integer' },
+    min_value: { type: 'number' },
+    max_value: { type: 'number' },
+    choices: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { value: { type: ['string', 'null'] }, display_name: { type: ['string', 'number'] } },
+        required: ['value', 'display_name'],
+      },
+    },
+    child: component('field'),
+    children: { type: 'object', additionalProperties: component('field') },
+  },
+  required: ['type', 'required', 'read_only'],
+};
+
+export const SCHEMAS = { detail: DETAIL, field_errors: FIELD_ERRORS, metadata: METADATA, field: FIELD };
+
+const json = (schema: Schema, example?: unknown) => ({ [MEDIA.json]: { schema, ...(example !== undefined && { example }) } });
+
+/** JSON, and a page for whoever asks for one. */
+export const answered = (description: string, schema: Schema): Response => ({
+  description,
+  content: { ...json(schema), [MEDIA.api]: { schema: { type: 'string' } } },
+});
+
+const refusal = (description: string, { body }: RestError, headers?: Response): Response => ({
+  description,
+  ...(headers && { headers }),
+  content: json(component('detail'), body),
+});
+
+/** By status. The messages are those of the errors themselves. */
+const ERRORS: Readonly<Record<number, Response>> = {
+  400: {
+    description: 'Fields or parameters are wrong, or the body cannot be parsed.',
+    content: json(
+      { anyOf: [component('field_errors'), component('detail')] },
+      invalid({ non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }).body,
+    ),
+  },
+  401: refusal('The name or the password is wrong.', new RestError(401, { detail: 'Username or password unknown' })),
+  403: refusal('Nobody is signed in, the token is bad, or the caller may not do this.', notSignedIn()),
+  404: refusal('There is no such row, none that the caller may see, or no such format.', notFound()),
+  405: refusal('The address does not take this method; `Allow` names those that it takes.', notAllowed('PUT')),
+  406: refusal('None of the representations is accepted.', notAcceptable()),
+  413: refusal('The body is too large.', tooLarge()),
+  415: refusal('The body is of a type that is not read.', unsupported('text/plain')),
+  429: refusal('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {
+    'Retry-After': { description: 'Seconds until the next request is answered.', schema: { type: 'integer' } },
+  }),
+};
+
+export const RESPONSES: Readonly<Record<string, Response>> = {
+  ...Object.fromEntries(Object.entries(ERRORS).map(([status, response]) => [`error_${status}`, response])),
+  metadata: { description: 'What the address is and takes.', content: json(component('metadata')) },
+};
+
+/** Errors that every address may answer with, and these. */
+export const errors = (...statuses: number[]): Record<string, Response> =>
+  Object.fromEntries(
+    [...statuses, 403, 404, 405, 406]
+      .sort((a, b) => a - b)
+      .map((status) => [String(status), { $ref: `#/components/responses/error_${status}` }]),
+  );
+
+export const METADATA_ANSWER: Response = { $ref: '#/components/responses/metadata' };

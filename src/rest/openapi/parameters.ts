@@ -1,0 +1,114 @@
+/** What a path and a query may hold. */
+import type { GraphQLField } from 'graphql';
+import type { FieldFact, FilterFact } from '../../extensions';
+import type { Endpoint } from '../endpoints';
+import { snake } from '../names';
+import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../pagination';
+import { MEDIA } from '../negotiate';
+import { argument, takenValue, type Schema } from './schemas';
+
+type Parameter = Readonly<Record<string, unknown>>;
+
+export const FORMAT: Parameter = {
+  name: 'format',
+  in: 'query',
+  description: 'The representation, where the Accept header does not say it.',
+  schema: { type: 'string', enum: Object.keys(MEDIA) },
+};
+
+export const ID: Parameter = { name: 'id', in: 'path', required: true, description: 'Id of the row.', schema: { type: 'integer' } };
+
+const LIMIT: Parameter = {
+  name: 'limit',
+  in: 'query',
+  description: 'How many rows a page has at most.',
+  schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+};
+
+const OFFSET: Parameter = {
+  name: 'offset',
+  in: 'query',
+  description: 'How many rows are left out before the page.',
+  schema: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
+};
+
+/** What every list takes, by the name of its component. */
+export const SHARED = { format: FORMAT, id: ID, limit: LIMIT, offset: OFFSET };
+export const shared = (name: keyof typeof SHARED): Parameter => ({ $ref: `#/components/parameters/${name}` });
+
+/** Commas between the values. */
+const LISTED = { style: 'form', explode: false };
+
+function ordering({ fields, resource }: Endpoint): Parameter {
+  const columns = fields.filter(({ stored }) => stored).map(({ rest }) => rest);
+  const standard = resource.ordering.map((term) => {
+    const name = term.replace(/^-/, '');
+    const key = fields.find((field) => field.name === name)?.rest ?? snake(name);
+    return term.startsWith('-') ? `-${key}` : key;
+  });
+  return {
+    name: 'ordering',
+    in: 'query',
+    description: 'Columns, `-` before one that runs downwards; the id decides last.',
+    ...LISTED,
+    schema: {
+      type: 'array',
+      items: { type: 'string', enum: columns.flatMap((column) => [column, `-${column}`]) },
+      ...(standard.length && { default: standard }),
+    },
+  };
+}
+
+const WHOLE: Schema = { type: 'integer' };
+
+/** A filter compares; the limits of what may be stored are none of its business. */
+function compared(field: FieldFact): Schema {
+  switch (field.kind) {
+    case 'boolean':
+      return { type: 'string', enum: ['True', 'False'] };
+    case 'integer':
+    case 'decimal':
+      return { type: 'number' };
+    case 'relation':
+      return WHOLE;
+    case 'string':
+    case 'url':
+    case 'image':
+    case 'computed':
+      return { type: 'string' };
+    default:
+      return takenValue({ ...field, null: false, blank: false });
+  }
+}
+
+function filter({ key, field: name, parse }: FilterFact, fields: readonly FieldFact[]): Parameter {
+  const field = fields.find((candidate) => candidate.name === name)!;
+  const lists = parse === 'ids' || parse === 'commaIds';
+  return {
+    name: key ?? field.rest,
+    in: 'query',
+    description: lists ? `${field.description} Any of them.` : field.description,
+    ...(parse === 'ids' && { style: 'form', explode: true }),
+    ...(parse === 'commaIds' && LISTED),
+    schema: lists ? { type: 'array', items: WHOLE } : parse ? WHOLE : compared(field),
+  };
+}
+
+export const listParameters = (endpoint: Endpoint): Parameter[] => [
+  shared('limit'),
+  shared('offset'),
+  ordering(endpoint),
+  ...endpoint.view.filters.map((fact) => filter(fact, endpoint.fields)),
+  shared('format'),
+];
+
+/** The arguments of a field. */
+export const fieldParameters = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
+  ...args.map(({ name, type, description, defaultValue }) => ({
+    name: snake(name),
+    in: 'query',
+    ...(description && { description }),
+    schema: { ...argument(type), ...(defaultValue != null && { default: defaultValue }) },
+  })),
+  shared('format'),
+];

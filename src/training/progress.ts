@@ -1,0 +1,34 @@
+/** What was logged for an exercise, day by day and as the lines of a chart. */
+
+export interface Entry {
+  date: string;
+  reps: number;
+  weight: string;
+}
+
+export interface LoggedDay<T> {
+  date: string;
+  logs: T[];
+}
+
+export function byDay<T extends Entry>(entries: readonly T[]): LoggedDay<T>[] {
+  const days = new Map<string, T[]>();
+  for (const entry of entries) {
+    const day = days.get(entry.date);
+    if (day) day.push(entry);
+    else days.set(entry.date, [entry]);
+  }
+  return [...days].map(([date, logs]) => ({ date, logs }));
+}
+
+/** A line for each number of repetitions, in the order in which they first appear; of each day only the heaviest weight. */
+export function chartLines(entries: readonly Entry[]): Entry[][] {
+  const lines = new Map<number, Map<string, Entry>>();
+  for (const { date, reps, weight } of entries) {
+    if (!lines.has(reps)) lines.set(reps, new Map());
+    const line = lines.get(reps)!;
+    const best = line.get(date);
+    if (!best || Number(weight) > Number(best.weight)) line.set(date, { date, reps, weight });
+  }
+  return [...lines.values()].map((line) => [...line.values()]);
+}

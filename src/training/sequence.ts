@@ -1,0 +1,33 @@
+/** The settings of a set, in the order in which they are trained. */
+
+interface Placed {
+  exerciseId: number;
+}
+
+/** The settings of each exercise, exercises in the order in which they first appear. */
+export function byExercise<T extends Placed>(settings: readonly T[]): T[][] {
+  const groups = new Map<number, T[]>();
+  for (const setting of settings) {
+    const group = groups.get(setting.exerciseId);
+    if (group) group.push(setting);
+    else groups.set(setting.exerciseId, [setting]);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * One round after the other, each with one setting of every exercise. A single setting of an exercise is done in every round, several are a
+ * round each; the exercise with the fewest rounds decides how many there are.
+ */
+export function rounds<T extends Placed>(sets: number, settings: readonly T[]): T[] {
+  const sequences = byExercise(settings).map((group) => (group.length === 1 ? Array.from({ length: sets }, () => group[0]!) : group));
+  if (sequences.length === 0) return [];
+  const count = Math.min(...sequences.map(({ length }) => length));
+  return Array.from({ length: count }, (_, round) => sequences.map((sequence) => sequence[round]!)).flat();
+}
+
+/** Days by their first day of the week, those without one last. */
+export const inWeekOrder = <T extends { id: number; weekdayIds: readonly number[] }>(days: readonly T[]): T[] => {
+  const first = ({ weekdayIds }: T) => (weekdayIds.length ? Math.min(...weekdayIds) : Number.MAX_SAFE_INTEGER);
+  return [...days].sort((a, b) => first(a) - first(b) || a.id - b.id);
+};

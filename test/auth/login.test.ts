@@ -1,0 +1,116 @@
+/** Signing in: what is refused how, and how often one may try. */
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile({ environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' } });
+const UNKNOWN = { status: 401, body: { detail: 'Username or password unknown' } };
+
+/** Every test has an address of its own, so that none uses up another's tries. */
+let address = 0;
+let somebody: Person;
+beforeEach(() => {
+  somebody = fitgraph.anyone.sending({ 'X-Forwarded-For': `10.0.0.${(address += 1)}` });
+});
+
+const login = (username: unknown, password: unknown, from = somebody) => from.post('/login/', { username, password });
+
+test('a wrong name and a wrong password are the same 401', async () => {
+  await fitgraph.user('ann');
+  expect(await login('nobody', PASSWORD)).toMatchObject(UNKNOWN);
+  const wrong = await login('ann', `${PASSWORD}!`);
+  expect(wrong).toMatchObject(UNKNOWN);
+  expect(wrong.headers.get('www-authenticate')).toBeNull();
+  expect(await login('Ann', PASSWORD)).toMatchObject(UNKNOWN);
+  expect(await login('a\0nn', PASSWORD)).toMatchObject(UNKNOWN);
+});
+
+test('blanks around the password do not count', async () => {
+  const { token } = await fitgraph.user('ann');
+  expect(await login('ann', `  ${PASSWORD} `)).toMatchObject({ status: 200, body: { token } });
+});
+
+test('what is missing or no text is said field by field', async () => {
+  const required = ['This field is required.'];
+  expect(await somebody.post('/login/', {})).toMatchObject({ status: 400, body: { username: required, password: required } });
+  expect(await login(null, '')).toMatchObject({
+    status: 400,
+    body: { username: ['This field may not be null.'], password: ['This field may not be blank.'] },
+  });
+  expect((await login(['ann'], PASSWORD)).body).toEqual({ username: ['Not a valid string.'] });
+  expect((await login('ann', 'short')).body).toEqual({ password: ['Ensure this field has at least 8 characters.'] });
+});
+
+test('a form does as well', async () => {
+  const { token } = await fitgraph.user('ann');
+  const form = new URLSearchParams({ username: 'ann', password: PASSWORD }).toString();
+  const answer = await somebody.sending({ 'Content-Type': 'application/x-www-form-urlencoded' }).post('/login/', form);
+  expect(answer).toMatchObject({ status: 200, body: { token } });
+});
+
+test('GraphQL signs in as well', async () => {
+  const { token } = await fitgraph.user('ann');
+  const document = 'mutation ($password: String!) { login(username: "ann", password: $password) { token } }';
+  expect((await somebody.query(document, { password: PASSWORD })).data).toEqual({ login: { token } });
+  expect(await somebody.query(document, { password: 'wrong password' })).toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect((await somebody.query(document, { password: 'short' })).errors![0]!.extensions).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    fields: { password: ['Ensure this field has at least 8 characters.'] },
+  });
+});
+
+describe('after too many tries', () => {
+  const exhaust = async (username: string, from: Person) => {
+    for (let tries = 0; tries < 5; tries += 1) expect((await login(username, 'wrong password', from)).status).toBe(401);
+  };
+
+  test('even the right password has to wait', async () => {
+    await fitgraph.user('ann');
+    await exhaust('ann', somebody);
+    const answer = await login('ann', PASSWORD);
+    const seconds = Number(answer.headers.get('retry-after'));
+    expect(answer).toMatchObject({
+      status: 429,
+      body: { detail: `Request was throttled. Expected available in ${seconds} seconds.` },
+    });
+    expect(seconds).toBeGreaterThan(50);
+    expect(seconds).toBeLessThanOrEqual(60);
+    const graphql = await somebody.query(`mutation { login(username: "ann", password: "${PASSWORD}") { token } }`);
+    expect(graphql.code).toBe('TOO_MANY_REQUESTS');
+    expect(graphql.errors![0]!.extensions.retryAfter).toBeGreaterThan(50);
+  });
+
+  test('another name from there and the same name from elsewhere may still try', async () => {
+    await fitgraph.user('ann');
+    await fitgraph.user('bob');
+    await exhaust('ann', somebody);
+    expect((await login('bob', PASSWORD)).status).toBe(200);
+    const elsewhere = fitgraph.anyone.sending({ 'X-Forwarded-For': '10.9.9.9' });
+    expect((await login('ann', PASSWORD, elsewhere)).status).toBe(200);
+  });
+
+  test('all instances on the database count together', async () => {
+    await fitgraph.user('ann');
+    const other = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' } });
+    try {
+      const there = other.anyone.sending({ 'X-Forwarded-For': `10.0.0.${address}` });
+      for (const from of [somebody, there, somebody, there, somebody])
+        expect((await login('ann', 'wrong password', from)).status).toBe(401);
+      expect((await login('ann', PASSWORD)).status).toBe(429);
+      expect((await login('ann', PASSWORD, there)).status).toBe(429);
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+test('an address that nobody vouches for is not believed', async () => {
+  const open = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '2/min' } });
+  try {
+    const statuses: number[] = [];
+    for (const one of ['10.1.0.1', '10.1.0.2', '10.1.0.3'])
+      statuses.push((await login('someone', 'wrong password', open.anyone.sending({ 'X-Forwarded-For': one }))).status);
+    expect(statuses).toEqual([401, 401, 429]);
+  } finally {
+    await open.stop();
+  }
+});

@@ -1,0 +1,114 @@
+/** What goes wrong has a code, is said field by field where it can be mended, and shows nothing of the inside. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+
+const create = (input: unknown) => ann.query('mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { id } }', { input });
+
+test.each([
+  ['NOT_FOUND', '{ exercise(id: 999) { id } }'],
+  ['NOT_FOUND', '{ exercise(id: "x") { id } }'],
+  ['NOT_FOUND', '{ exercise(id: 4) { id } }'],
+  ['NOT_FOUND', '{ node(nodeId: "x") { nodeId } }'],
+  ['NOT_FOUND', '{ weightEntry(id: 999) { id } }'],
+  ['NOT_FOUND', 'mutation { updateWeightEntry(id: 999, input: {}) { id } }'],
+  ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) }'],
+  ['BAD_USER_INPUT', '{ known(type: "Query", ids: []) }'],
+  ['FORBIDDEN', 'mutation { createTrainingDay(input: { workoutId: 999, description: "x", weekdayIds: [1] }) { id } }'],
+  ['GRAPHQL_VALIDATION_FAILED', '{ nonsense }'],
+  ['GRAPHQL_PARSE_FAILED', '{'],
+])('%s: %s', async (code, document) => {
+  expect((await ann.query(document)).code).toBe(code);
+});
+
+test('an error tells its path', async () => {
+  const { errors, data } = await ann.query('{ one: exercise(id: 1) { name } }');
+  expect([errors, data]).toEqual([undefined, { one: { name: 'Squat' } }]);
+  const failed = await ann.query('{ gone: exercise(id: 999) { name } }');
+  expect(failed.errors).toMatchObject([{ message: 'Not found.', path: ['gone'] }]);
+});
+
+test('all that is wrong with the input comes at once, field by field', async () => {
+  const { errors } = await create({ date: '2021-01-01', weight: '700.123' });
+  expect(errors![0]!.extensions).toEqual({
+    code: 'BAD_USER_INPUT',
+    fields: { weight: ['Ensure that there are no more than 5 digits in total.'] },
+  });
+  const setting = await ann.query('mutation ($input: SettingPatch!) { updateSetting(id: 1, input: $input) { id } }', {
+    input: { reps: 1 },
+  });
+  expect(setting.code).toBe('NOT_FOUND');
+  const plan = (await ann.post('/nutritionplan/', {})).body.id;
+  const entry = await ann.query('mutation ($input: DiaryEntryInput!) { createDiaryEntry(input: $input) { id } }', {
+    input: { planId: plan, ingredientId: 999, amount: '5000', weightUnitId: 999 },
+  });
+  expect(entry.errors![0]!.extensions.fields).toEqual({
+    ingredientId: ['Invalid pk "999" - object does not exist.'],
+    weightUnitId: ['Invalid pk "999" - object does not exist.'],
+    amount: ['Ensure this value is less than or equal to 1000.'],
+  });
+});
+
+test('variables that do not fit are named too', async () => {
+  const { code, errors } = await create({ date: '2021-02-30', weight: true });
+  expect(code).toBe('BAD_USER_INPUT');
+  expect(errors![0]!.extensions.fields).toEqual({
+    date: ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'],
+    weight: ['A valid number is required.'],
+  });
+  expect((await create({})).errors![0]!.extensions.fields).toEqual({
+    date: ['This field is required.'],
+    weight: ['This field is required.'],
+  });
+});
+
+test('two rows where one may be are refused, over both interfaces', async () => {
+  expect((await create({ date: '2021-01-05', weight: '80' })).errors).toBeUndefined();
+  const message = 'The fields date, user must make a unique set.';
+  expect((await create({ date: '2021-01-05', weight: '81' })).errors![0]!.extensions.fields).toEqual({ nonFieldErrors: [message] });
+  const rest = await ann.post('/weightentry/', { date: '2021-01-05', weight: '81' });
+  expect(rest).toMatchObject({ status: 400, body: { non_field_errors: [message] } });
+});
+
+test('of two writes of the same row at once one is refused', async () => {
+  const answers = await Promise.all([1, 2, 3, 4].map((kg) => create({ date: '2021-01-06', weight: `8${kg}` })));
+  expect(answers.filter(({ errors }) => !errors)).toHaveLength(1);
+  for (const { code } of answers.filter(({ errors }) => errors)) expect(code).toBe('BAD_USER_INPUT');
+});
+
+describe('an unexpected error', () => {
+  beforeAll(() => fitgraph.sql('ALTER TABLE "weight_entry" RENAME TO "lost"'));
+  afterAll(() => fitgraph.sql('ALTER TABLE "lost" RENAME TO "weight_entry"'));
+
+  const INSIDE = /weight_entry|relation|SELECT|INSERT|at .*\.[jt]s|node_modules|42P01/;
+  const ID = /\(id ([0-9a-f-]{36})\)/;
+
+  test.each([
+    ['a query', () => ann.query('{ weightEntries { nodes { id } } }'), 200],
+    ['a nested query', () => ann.query('{ viewer { name weightEntries { nodes { id } } } }'), 200],
+    ['a mutation', () => create({ date: '2021-01-07', weight: '80' }), 200],
+    ['a list', () => ann.get('/weightentry/'), 500],
+    ['a POST', () => ann.post('/weightentry/', { date: '2021-01-07', weight: '80' }), 500],
+    ['a DELETE', () => ann.delete('/weightentry/1/'), 500],
+  ])('in %s shows an id, under which the log has the rest', async (_what, ask, status) => {
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    expect(answer.text).not.toMatch(INSIDE);
+    const id = ID.exec(answer.text)![1]!;
+    const line = JSON.parse(fitgraph.logged.find((one) => one.includes(id))!);
+    expect(line).toMatchObject({ level: 50, errorId: id, err: { message: expect.stringContaining('weight_entry'), code: '42P01' } });
+    if (status === 200) expect(answer.body.errors[0].extensions).toEqual({ code: 'INTERNAL_SERVER_ERROR', id });
+    else expect(answer.body).toEqual({ detail: `Internal server error (id ${id}).` });
+  });
+
+  test('leaves the rest of the service as it was', async () => {
+    expect((await ann.get('/workout/')).status).toBe(200);
+    const { data } = await ann.query('{ viewer { name } }');
+    expect(data).toEqual({ viewer: { name: 'ann' } });
+  });
+});

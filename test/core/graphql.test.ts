@@ -1,0 +1,140 @@
+/** GraphQL over HTTP: who asks, how deep and how much. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { nodeIdOf, parseNodeId } from '../../src/core/node';
+
+const fitgraph = fitgraphForThisFile();
+
+describe('who asks', () => {
+  const viewer = (Authorization: string) => fitgraph.anyone.sending({ Authorization }).query('{ viewer { name } }');
+
+  test.each(['Token', 'token', 'Bearer', 'bearer'])('%s is understood', async (scheme) => {
+    const { token } = await fitgraph.user('ann');
+    expect((await viewer(`${scheme} ${token}`)).data).toEqual({ viewer: { name: 'ann' } });
+  });
+
+  test('nobody is nobody, and another scheme too', async () => {
+    expect((await fitgraph.anyone.query('{ viewer { name } }')).data).toEqual({ viewer: null });
+    expect((await viewer('Basic YW5uOmFubg==')).data).toEqual({ viewer: null });
+  });
+
+  test.each(['Token nonsense', 'Bearer nonsense', 'Bearer'])('%j is refused', async (header) => {
+    const answer = await viewer(header);
+    expect(answer.code).toBe('UNAUTHENTICATED');
+    expect(answer.data ?? null).toBeNull();
+  });
+
+  test('no cookie is ever set', async () => {
+    const ann = await fitgraph.user('ann');
+    for (const answer of [await ann.get('/'), await ann.query('{ viewer { name } }'), await fitgraph.anyone.get('/language/')])
+      expect(answer.headers.get('set-cookie')).toBeNull();
+  });
+});
+
+describe('limits', () => {
+  /** `depth` fields, one below the other. */
+  const nested = (depth: number) => `{ ${chain(depth)} }`;
+  const chain = (depth: number): string => (depth <= 1 ? '__typename' : `viewer { ${deeper(depth - 1)} }`);
+  const deeper = (depth: number): string => (depth <= 1 ? 'id' : `profile { ${further(depth - 1)} }`);
+  const further = (depth: number): string => (depth <= 1 ? 'id' : `user { ${deeper(depth - 1)} }`);
+  const ask = async (document: string) => (await fitgraph.user('ann')).query(document);
+
+  test('twenty levels are fine, one more is not', async () => {
+    expect((await ask(nested(20))).errors).toBeUndefined();
+    const refused = await ask(nested(21));
+    expect(refused).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
+    expect(refused.errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
+  });
+
+  test('fragments do not help', async () => {
+    const spread = `{ viewer { ...a } } fragment a on User { ${deeper(10)} ${deeper(2).replace('id', 'user { ...b }')} }
+      fragment b on User { ${deeper(19)} }`;
+    expect((await ask(spread)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
+    const inline = `{ viewer { ... on User { ${deeper(20)} } } }`;
+    expect((await ask(inline)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
+  });
+
+  test('fragments in a circle are refused, not followed', async () => {
+    const answer = await ask('{ viewer { ...a } } fragment a on User { profile { user { ...a } } }');
+    expect(answer).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
+  });
+
+  test('a document of more tokens than anybody needs is refused', async () => {
+    const answer = await ask(`{ ${'__typename '.repeat(10_001)} }`);
+    expect(answer.status).toBe(400);
+    expect(answer.errors![0]!.message).toMatch(/token/i);
+  });
+
+  test('a body that is too large is refused', async () => {
+    const answer = await ask(`{ __typename } # ${'x'.repeat(6_000_000)}`);
+    expect(answer.status).toBe(413);
+  });
+
+  test('introspection is open', async () => {
+    const { data } = await fitgraph.anyone.query('{ __schema { queryType { name } types { name } } }');
+    expect(data.__schema.types.map(({ name }: any) => name)).toContain('Exercise');
+  });
+
+  test('a browser cannot be made to send an operation for another site', async () => {
+    const simple = await fitgraph.anyone.sending({ 'Content-Type': 'text/plain' }).send('POST', '/graphql', '{"query":"{ __typename }"}');
+    expect(simple.status).toBeGreaterThanOrEqual(400);
+    expect((await fitgraph.anyone.send('GET', '/graphql?query=%7B__typename%7D')).status).toBe(400);
+  });
+});
+
+describe('node ids', () => {
+  test('lead back to their row', async () => {
+    const { exercises } = await fitgraph.anyone.ask('{ exercises { nodes { nodeId name category { nodeId name } } } }');
+    for (const { nodeId, name, category } of exercises.nodes) {
+      const document =
+        'query ($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ... on Exercise { name } ... on ExerciseCategory { name } } }';
+      expect((await fitgraph.anyone.ask(document, { nodeId })).node).toEqual({ __typename: 'Exercise', nodeId, name });
+      expect((await fitgraph.anyone.ask(document, { nodeId: category.nodeId })).node).toEqual({
+        __typename: 'ExerciseCategory',
+        ...category,
+      });
+    }
+  });
+
+  test('are made in one way only', () => {
+    const id = nodeIdOf('Exercise', 12);
+    expect(parseNodeId(id)).toEqual({ type: 'Exercise', id: '12' });
+    for (const other of [`${id}=`, ` ${id}`, `${id}A`, '', 'x', nodeIdOf('Exercise', '1 OR 1'), nodeIdOf('', 1)])
+      expect(parseNodeId(other)).toBeUndefined();
+  });
+});
+
+test('what one operation writes the next one of the same request sees', async () => {
+  const ann = await fitgraph.user('ann');
+  const document = `mutation {
+    one: createWorkout(input: { comment: "one" }) { id comment user { workouts { totalCount } } }
+    two: createWorkout(input: { comment: "two" }) { id comment user { workouts { totalCount } } }
+  }`;
+  const { one, two } = await ann.ask(document);
+  expect([one.user.workouts.totalCount, two.user.workouts.totalCount]).toEqual([1, 2]);
+  const gone = await ann.ask(`mutation { a: deleteWorkout(id: ${one.id}) b: deleteWorkout(id: ${two.id}) }`);
+  expect(gone).toEqual({ a: one.id, b: two.id });
+});
+
+test('aliases of a list with other arguments do not meet', async () => {
+  const document = `{ a: exercises(first: 1) { nodes { name } } b: exercises(first: 1, offset: 1) { nodes { name } } c: exercises { totalCount } }`;
+  expect(await fitgraph.anyone.ask(document)).toEqual({
+    a: { nodes: [{ name: 'Bench press' }] },
+    b: { nodes: [{ name: 'Plank' }] },
+    c: { totalCount: 3 },
+  });
+});
+
+test('fields under conditions and in fragments are read', async () => {
+  const document = `query ($yes: Boolean!, $no: Boolean!) {
+    exercise(id: 1) { ...names category { ... on ExerciseCategory { name } } uuid @skip(if: $yes) languageId @include(if: $no) }
+  } fragment names on Exercise { name muscles { name } }`;
+  expect((await fitgraph.anyone.ask(document, { yes: true, no: false })).exercise).toEqual({
+    name: 'Squat',
+    muscles: [{ name: 'Quadriceps femoris' }],
+    category: { name: 'Legs' },
+  });
+  expect((await fitgraph.anyone.ask(document, { yes: false, no: true })).exercise).toMatchObject({
+    uuid: '00000002-0000-4000-8000-000000000001',
+    languageId: '2',
+  });
+});

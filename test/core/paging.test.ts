@@ -1,0 +1,213 @@
+/** Pages of a list, from both ends and in every order. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+interface Row {
+  id: number;
+  order: number | null;
+  sets: number;
+}
+let rows: Row[];
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  const workout = (await ann.post('/workout/', {})).body.id;
+  const day = (await ann.post('/day/', { training: workout, description: 'Monday', day: [1] })).body.id;
+  rows = [];
+  // Ties and nulls, in no order.
+  for (const [order, sets] of [
+    [2, 1],
+    [null, 4],
+    [1, 3],
+    [2, 1],
+    [null, 2],
+    [3, 3],
+    [1, 1],
+  ] as const)
+    // prettier-ignore
+    rows.push((await ann.post('/set/', { exerciseday: day, order, sets })).body);
+});
+
+type Order = 'ASC' | 'DESC';
+type Terms = [keyof Row, Order][];
+
+const ORDERS: [string, Terms][] = [
+  ['up, nulls last', [['order', 'ASC']]],
+  ['down, nulls first', [['order', 'DESC']]],
+  ['by two fields', [['sets', 'ASC'], ['order', 'DESC']]], // prettier-ignore
+  ['by two fields, nulls in the first', [['order', 'ASC'], ['sets', 'DESC']]], // prettier-ignore
+  ['by id', [['id', 'ASC']]],
+  ['by id, down', [['id', 'DESC']]],
+];
+
+/** As PostgreSQL has it: null is larger than anything, and the id decides last. */
+function inOrder(terms: Terms): number[] {
+  const compare = (a: number | null, b: number | null) => (a ?? Infinity) - (b ?? Infinity) || 0;
+  return [...rows]
+    .sort((a, b) => {
+      for (const [field, direction] of [...terms, ['id', 'ASC'] as const]) {
+        const [left, right] = [a[field], b[field]];
+        const found = left === right ? 0 : compare(left, right);
+        if (found) return direction === 'ASC' ? found : -found;
+      }
+      return 0;
+    })
+    .map(({ id }) => id);
+}
+
+const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int, $orderBy: [WorkoutSetOrder!]) {
+  page: workoutSets(first: $first, after: $after, last: $last, before: $before, offset: $offset, orderBy: $orderBy) {
+    totalCount edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+  }
+}`;
+
+const query = (args: Record<string, unknown>, terms?: Terms) =>
+  ann.query(DOCUMENT, { ...args, orderBy: terms?.map(([field, direction]) => ({ [field]: direction })) });
+
+async function page(args: Record<string, unknown>, terms?: Terms) {
+  const { data, errors } = await query(args, terms);
+  expect(errors).toBeUndefined();
+  const { totalCount, edges, nodes, pageInfo } = data.page;
+  expect(totalCount).toBe(rows.length);
+  expect(edges.map(({ node }: any) => node)).toEqual(nodes);
+  expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null]);
+  return { ids: nodes.map(({ id }: any) => Number(id)) as number[], ...pageInfo };
+}
+
+describe.each(ORDERS)('%s', (_name, terms) => {
+  test('the whole list', async () => {
+    expect((await page({}, terms)).ids).toEqual(inOrder(terms));
+  });
+
+  test.each([1, 2, 3, 7, 8])('forward by %d', async (first) => {
+    const found: number[] = [];
+    let after: string | null = null;
+    for (let pages = 0; pages < 20; pages += 1) {
+      const one = await page({ first, after }, terms);
+      found.push(...one.ids);
+      expect(one.hasPreviousPage).toBe(after !== null);
+      expect(one.hasNextPage).toBe(found.length < rows.length);
+      after = one.endCursor;
+      if (!one.hasNextPage) break;
+    }
+    expect(found).toEqual(inOrder(terms));
+  });
+
+  test.each([1, 2, 3, 7, 8])('backward by %d', async (last) => {
+    const found: number[] = [];
+    let before: string | null = null;
+    for (let pages = 0; pages < 20; pages += 1) {
+      const one = await page({ last, before }, terms);
+      found.unshift(...one.ids);
+      expect(one.hasNextPage).toBe(before !== null);
+      expect(one.hasPreviousPage).toBe(found.length < rows.length);
+      before = one.startCursor;
+      if (!one.hasPreviousPage) break;
+    }
+    expect(found).toEqual(inOrder(terms));
+  });
+
+  test('between two cursors, and past an offset', async () => {
+    const all = inOrder(terms);
+    const { startCursor: after } = await page({ first: 1, offset: 1 }, terms);
+    const { startCursor: before } = await page({ first: 1, offset: 5 }, terms);
+    expect((await page({ first: 10, after, before }, terms)).ids).toEqual(all.slice(2, 5));
+    expect((await page({ first: 2, after, before }, terms)).ids).toEqual(all.slice(2, 4));
+    expect((await page({ last: 2, after, before }, terms)).ids).toEqual(all.slice(3, 5));
+    expect((await page({ first: 3, offset: 3 }, terms)).ids).toEqual(all.slice(3, 6));
+    expect((await page({ first: 3, offset: 6 }, terms)).ids).toEqual(all.slice(6));
+    expect((await page({ offset: 100 }, terms)).ids).toEqual([]);
+  });
+});
+
+test('without an order, the default one of the type', async () => {
+  expect((await page({})).ids).toEqual(inOrder([['order', 'ASC']]));
+  expect((await page({ last: 2 })).ids).toEqual(inOrder([['order', 'ASC']]).slice(-2));
+});
+
+test('a page of none has the count alone', async () => {
+  expect(await page({ first: 0 })).toMatchObject({ ids: [], hasNextPage: true, startCursor: null });
+});
+
+test('a new row in front does not move the pages after a cursor', async () => {
+  const { endCursor } = await page({ first: 3 });
+  const [, day] = [0, (await ann.get(`/set/${rows[0]!.id}/`)).body.exerciseday];
+  const { body } = await ann.post('/set/', { exerciseday: day, order: 0, sets: 1 });
+  const next = await query({ first: 2, after: endCursor });
+  await ann.delete(`/set/${body.id}/`);
+  expect(next.data.page.nodes.map(({ id }: any) => Number(id))).toEqual(inOrder([['order', 'ASC']]).slice(3, 5));
+});
+
+describe('refused:', () => {
+  const refused = async (args: Record<string, unknown>, fields: Record<string, unknown>, terms?: Terms) => {
+    const { data, code, errors } = await query(args, terms);
+    expect([data, code]).toEqual([null, 'BAD_USER_INPUT']);
+    expect(errors![0]!.extensions.fields).toEqual(fields);
+  };
+
+  test.each([
+    [{ first: 10_001 }, { first: ['Ensure this value is less than or equal to 10000.'] }],
+    [{ last: 10_001 }, { last: ['Ensure this value is less than or equal to 10000.'] }],
+    [{ first: -1 }, { first: ['Ensure this value is greater than or equal to 0.'] }],
+    [{ offset: -1 }, { offset: ['Ensure this value is greater than or equal to 0.'] }],
+    [{ first: 1, last: 1 }, { last: ['Give either first or last, not both.'] }],
+    [{ after: 'nonsense' }, { after: ['This is not a cursor of this list.'] }],
+    [{ before: Buffer.from('[1]').toString('base64url') }, { before: ['This is not a cursor of this list.'] }],
+    [{ after: Buffer.from('{"a":1}').toString('base64url') }, { after: ['This is not a cursor of this list.'] }],
+  ])('%j', (args, fields) => refused(args, fields));
+
+  test('a cursor of another order', async () => {
+    const { endCursor } = await page({ first: 1 }, [['sets', 'ASC']]);
+    const message = ['This cursor belongs to another order of the list.'];
+    await refused({ after: endCursor }, { after: message }, [['order', 'DESC']]);
+    await refused({ before: endCursor }, { before: message }, [['id', 'DESC'], ['sets', 'ASC']]); // prettier-ignore
+    await refused({ after: endCursor }, { after: message }, [['sets', 'DESC']]);
+  });
+
+  test('a cursor with values that do not fit', async () => {
+    const forged = (...values: unknown[]) => Buffer.from(JSON.stringify(['order,id', ...values])).toString('base64url');
+    for (const after of [forged('x', 1), forged(1, 'x'), forged(true, 1), forged(1e99, 1), forged(1.5, 1), forged('1; SELECT 1', 1)])
+      await refused({ after }, { after: ['This is not a cursor of this list.'] });
+  });
+});
+
+describe('below other rows', () => {
+  const nested = (args: string) =>
+    ann.query(
+      `{ viewer { page: workoutSets(${args}) { totalCount nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage } } } }`,
+    );
+
+  test('pages are pages of each parent', async () => {
+    const all = inOrder([['order', 'ASC']]);
+    const first = (await nested('first: 3')).data.viewer.page;
+    expect(first).toMatchObject({ totalCount: 7, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+    expect(first.nodes.map(({ id }: any) => Number(id))).toEqual(all.slice(0, 3));
+    const next = (await nested(`first: 10, after: "${first.edges[2].cursor}"`)).data.viewer.page;
+    expect(next.nodes.map(({ id }: any) => Number(id))).toEqual(all.slice(3));
+    const last = (await nested('last: 2')).data.viewer.page;
+    expect(last.nodes.map(({ id }: any) => Number(id))).toEqual(all.slice(-2));
+  });
+
+  test('each of several parents has its own page', async () => {
+    const document =
+      '{ householdUnits { nodes { id ingredientUnits(first: 2) { totalCount nodes { unitId } pageInfo { hasNextPage } } } } }';
+    await fitgraph.sql(`INSERT INTO "household_unit" ("id", "language_id", "name") VALUES (50, 2, 'Zip'), (51, 2, 'Spoon')`);
+    await fitgraph.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES (1, 51, 5)`);
+    const { nodes } = (await ann.ask(document)).householdUnits;
+    expect(nodes).toEqual([
+      { id: '1', ingredientUnits: { totalCount: 3, nodes: [{ unitId: '1' }, { unitId: '1' }], pageInfo: { hasNextPage: true } } },
+      { id: '51', ingredientUnits: { totalCount: 1, nodes: [{ unitId: '51' }], pageInfo: { hasNextPage: false } } },
+      { id: '50', ingredientUnits: { totalCount: 0, nodes: [], pageInfo: { hasNextPage: false } } },
+    ]);
+  });
+
+  test('limits hold there too', async () => {
+    expect((await nested('first: 10001')).errors![0]!.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      fields: { first: expect.anything() },
+    });
+  });
+});

@@ -1,0 +1,80 @@
+/** Migrations: up, down and up again, also when several instances start at once. */
+import type { Database } from '../../src/database/connection';
+import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
+import { createDatabase, open } from '../setup/databases';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let opened: Database[];
+
+beforeEach(async () => {
+  made = await createDatabase('nothing');
+  opened = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((database) => database.close()));
+  await made.drop();
+});
+
+function connected(): Database {
+  const database = open(made.connection);
+  opened.push(database);
+  return database;
+}
+
+/** Columns, constraints, indexes, triggers and functions, each in words; extensions stay, so theirs are left out. */
+async function shape({ pool }: Database): Promise<string[]> {
+  const { rows } = await pool.query(`
+    SELECT format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default) AS thing
+      FROM information_schema.columns WHERE table_schema = 'public'
+    UNION ALL SELECT format('%s %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL SELECT proname::text FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
+       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+    ORDER BY 1`);
+  return rows.map(({ thing }) => thing);
+}
+
+test('up, all the way down and up again make the same database', async () => {
+  const database = connected();
+  expect(await migrated(database)).toBe(false);
+  const names = await migrateUp(database);
+  expect(names.length).toBeGreaterThanOrEqual(3);
+  expect(await migrated(database)).toBe(true);
+  const before = await shape(database);
+  expect(before.length).toBeGreaterThan(200);
+  expect(await migrateUp(database)).toEqual([]);
+
+  expect(await migrateDown(database, true)).toEqual([...names].reverse());
+  expect(await migrated(database)).toBe(false);
+  const left = await shape(database);
+  expect(left.filter((thing) => !/migration/.test(thing))).toEqual([]);
+
+  expect(await migrateUp(database)).toEqual(names);
+  expect(await shape(database)).toEqual(before);
+});
+
+test('one step down is the last one only', async () => {
+  const database = connected();
+  const names = await migrateUp(database);
+  expect(await migrateDown(database)).toEqual([names.at(-1)]);
+  expect(await migrated(database)).toBe(false);
+  expect(await migrateUp(database)).toEqual([names.at(-1)]);
+});
+
+test('instances that start at once migrate once', async () => {
+  const applied = await Promise.all([connected(), connected(), connected()].map(migrateUp));
+  expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+  expect(await migrated(opened[0]!)).toBe(true);
+});
+
+test('a migration that fails leaves nothing behind', async () => {
+  const database = connected();
+  // The second migration wants to make this table itself.
+  await database.pool.query('CREATE TABLE "ingredient" ("id" integer)');
+  await expect(migrateUp(database)).rejects.toThrow(/ingredient/);
+  const { rows } = await database.pool.query(`SELECT to_regclass('exercise') AS exercise, to_regclass('language') AS language`);
+  expect(rows).toEqual([{ exercise: null, language: 'language' }]);
+  await database.pool.query('DROP TABLE "ingredient"');
+  expect((await migrateUp(database)).length).toBeGreaterThanOrEqual(2);
+});

@@ -1,0 +1,89 @@
+import {
+  cleanName,
+  extensionOf,
+  filesOf,
+  fittedPath,
+  lastPart,
+  looksLikeThumbnail,
+  mediaUrl,
+  thumbnailName,
+  thumbnailOf,
+} from '../../src/files/names';
+
+const stored = (filename: string) => {
+  const { root, ending } = cleanName(filename);
+  return root + ending;
+};
+
+describe('the name of an upload', () => {
+  it.each([
+    ['up.png', 'up.png'],
+    ['Up.PNG', 'Up.PNG'],
+    ['up x ü.jpg', 'up_x_ü.jpg'],
+    ['u\u0308.jpg', 'ü.jpg'],
+    ['../../evil.png', 'evil.png'],
+    ['C:\\Users\\ann\\evil.png', 'evil.png'],
+    ['/etc/passwd.png', 'passwd.png'],
+    ['a<script>"b".png', 'ascriptb.png'],
+    ['.hidden.png', 'hidden.png'],
+    ['...png', 'image.png'],
+    ['???.png', 'image.png'],
+    ['a\0b\r\n.png', 'ab.png'],
+    ['漢字.webp', '漢字.webp'],
+    ['two.parts.jpg', 'two.parts.jpg'],
+  ])('%j is kept as %j', (filename, name) => expect(stored(filename)).toBe(name));
+
+  it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])('%j is none', (filename) => expect(lastPart(filename)).toBe(''));
+
+  it('counts at most 255 characters, the extension among them', () => {
+    const name = lastPart(`${'n'.repeat(400)}.png`);
+    expect(name).toHaveLength(255);
+    expect(name.endsWith('n.png')).toBe(true);
+  });
+
+  it.each([
+    ['a.PNG', 'png'],
+    ['a.tar.gz', 'gz'],
+    ['png', ''],
+    ['.png', ''],
+    ['a.', ''],
+  ])('%j has the extension %j', (name, extension) => expect(extensionOf(name)).toBe(extension));
+});
+
+describe('a path', () => {
+  const folder = 'exercise-images/2147483647';
+
+  it('is cut to the length of its column, the suffix and the extension kept', () => {
+    const path = fittedPath(folder, { root: 'n'.repeat(96), ending: '.png' }, '_abcdefg', 100);
+    expect(path).toHaveLength(100);
+    expect(path.endsWith('n_abcdefg.png')).toBe(true);
+  });
+
+  it('leaves room in a file name of 255 bytes for the names of thumbnails', () => {
+    const path = fittedPath(folder, { root: '𠀀'.repeat(90), ending: '.png' }, '', 100);
+    const [longest] = filesOf(path.slice(folder.length + 1))
+      .map((name) => Buffer.byteLength(name))
+      .sort((a, b) => b - a);
+    expect(longest).toBeLessThanOrEqual(255);
+  });
+
+  it('is escaped in a URL', () => expect(mediaUrl('a b/ü?.png')).toBe('/media/a%20b/%C3%BC%3F.png'));
+});
+
+describe('the name of a thumbnail', () => {
+  it.each([
+    ['micro', false, 'a/b.png.30x30_q85.jpg'],
+    ['micro_cropped', false, 'a/b.png.30x30_q85_crop-smart.jpg'],
+    ['small', true, 'a/b.png.200x200_q85.png'],
+    ['large', false, 'a/b.png.800x800_q90.jpg'],
+    ['large_cropped', true, 'a/b.png.800x800_q90_crop-smart.png'],
+  ])('%s, png %s: %s', (alias, png, name) => {
+    expect(thumbnailName('a/b.png', alias, png)).toBe(name);
+    expect(thumbnailOf(name)).toEqual({ image: 'a/b.png', alias, png });
+    expect(looksLikeThumbnail(name)).toBe(true);
+  });
+
+  it.each(['a/b.png', 'a/b.png.31x31_q85.jpg', 'a/b.png.30x30_q90.jpg', 'a/b.png.30x30_q85.gif'])('is not %s', (name) =>
+    expect(thumbnailOf(name)).toBeUndefined(),
+  );
+});

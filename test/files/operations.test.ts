@@ -1,0 +1,40 @@
+import { operationsOf } from '../../src/uploads';
+import type { Parts } from '../../src/multipart';
+
+const file = { filename: 'a.png', content: Buffer.from('a') };
+const OPERATIONS = '{"query":"mutation","variables":{"input":{"image":null,"more":[null,"x"]}}}';
+const parts = (operations: string, map: string): Parts =>
+  new Map<string, (string | typeof file)[]>([
+    ['operations', [operations]],
+    ['map', [map]],
+    ['0', [file]],
+    ['text', ['a']],
+  ]);
+
+it('puts files in the places that the map names', () =>
+  expect(operationsOf(parts(OPERATIONS, '{"0":["variables.input.image","variables.input.more.0"]}')).variables).toEqual({
+    input: { image: file, more: [file, 'x'] },
+  }));
+
+it.each([
+  ['no JSON', 'x', '{}', 'The part "operations" must be a JSON object.'],
+  ['a batch', '[]', '{}', 'The part "operations" must be a JSON object.'],
+  ['no map', OPERATIONS, '', 'The part "map" must be a JSON object.'],
+  ['no list', OPERATIONS, '{"0":"variables.input.image"}', 'Every value of "map" must be a list of paths.'],
+  ['no such part', OPERATIONS, '{"1":["variables.input.image"]}', 'There is no file in part "1".'],
+  ['a text', OPERATIONS, '{"text":["variables.input.image"]}', 'There is no file in part "text".'],
+  [
+    'a place that is taken',
+    OPERATIONS,
+    '{"0":["variables.input.more.1"]}',
+    'There is no null at "variables.input.more.1" of "operations".',
+  ],
+  ['the query', OPERATIONS, '{"0":["query"]}', 'There is no null at "query" of "operations".'],
+  ['a prototype', OPERATIONS, '{"0":["variables.__proto__.x"]}', 'There is no null at "variables.__proto__.x" of "operations".'],
+  [
+    'two files in a place',
+    OPERATIONS,
+    '{"0":["variables.input.image","variables.input.image"]}',
+    'There is no null at "variables.input.image" of "operations".',
+  ],
+])('refuses %s', (_, operations, map, message) => expect(() => operationsOf(parts(operations, map))).toThrow(message));

@@ -1,0 +1,41 @@
+/** Images for the tests, good and hand-made bad ones. */
+import { crc32, deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+
+export const plain = (width = 60, height = 40) => sharp({ create: { width, height, channels: 3, background: '#c33' } });
+export const transparent = () => sharp({ create: { width: 40, height: 40, channels: 4, background: { r: 9, g: 9, b: 9, alpha: 0.5 } } });
+
+/** A JPEG of a phone that lay on its side in Berlin. */
+export const located = () =>
+  plain()
+    .jpeg()
+    .withExif({ IFD0: { Model: 'Spy', Orientation: '6' }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '52/1 31/1 0/1' } })
+    .withMetadata({ orientation: 6 })
+    .toBuffer();
+
+export function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}
+
+/** 400 megapixels of one bit in some fifty kilobytes. */
+export function bomb(side = 20_000): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(side, 0);
+  header.writeUInt32BE(side, 4);
+  header[8] = 1;
+  const rows = Buffer.alloc((side / 8 + 1) * side);
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+export const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>');
+export const html = Buffer.from('<!doctype html><script>alert(1)</script>');

@@ -1,0 +1,101 @@
+import sharp from 'sharp';
+import { examine, uploadedImage } from '../../src/files/upload';
+import { isPure } from '../../src/files/purity';
+import { bomb, chunk, html, located, plain, svg, transparent } from './pictures';
+
+const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
+const image = uploadedImage(100);
+const problems = async (filename: string, content: Buffer) => {
+  const file = { filename, content };
+  const found = image.check(file);
+  return found.length ? found : image.inspect(file);
+};
+const kept = async (filename: string, content: Buffer) => {
+  const found = await examine({ filename, content });
+  if ('messages' in found) throw new Error(found.messages.join());
+  return found.content;
+};
+
+describe('what is said of a bad file', () => {
+  it.each([
+    ['a text', 'abc'],
+    ['an object', { filename: 'a.png' }],
+    ['a number', 7],
+  ])('%s is no file', (_, value) =>
+    expect(image.check(value)).toEqual(['The submitted data was not a file. Check the encoding type on the form.']),
+  );
+
+  it.each([
+    ['nothing', 'a.png', () => Buffer.alloc(0), 'The submitted file is empty.'],
+    ['no name', '', () => svg, 'No file was submitted.'],
+    ['dots for a name', '../..', () => svg, 'No file was submitted.'],
+    ['a long name', `${'n'.repeat(150)}.png`, () => svg, 'Ensure this filename has at most 100 characters (it has 154).'],
+    ['SVG named .png', 'a.png', () => svg, INVALID],
+    ['HTML named .png', 'a.png', () => html, INVALID],
+    ['text named .txt', 'a.txt', () => html, INVALID],
+    ['SVG behind the first bytes of a PNG', 'a.png', () => Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), svg]), INVALID],
+    ['a bomb', 'a.png', () => bomb(), INVALID],
+    ['half a JPEG', 'a.jpg', async () => ((b) => b.subarray(0, b.length >> 1))(await plain(300, 300).jpeg().toBuffer()), INVALID],
+    ['a JPEG without its end', 'a.jpg', async () => (await plain().jpeg().toBuffer()).subarray(0, -2), INVALID],
+    ['half a PNG', 'a.png', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().png().toBuffer()), INVALID],
+    ['half a GIF', 'a.gif', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().gif().toBuffer()), INVALID],
+  ])('%s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
+
+  it('an image by an unknown name', async () => {
+    const [message] = await problems('a.TXT', await plain().png().toBuffer());
+    expect(message).toMatch(/^File extension “txt” is not allowed\. Allowed extensions are: jpg, /);
+  });
+});
+
+describe('what is kept of a good file', () => {
+  it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('%s is taken', async (format) =>
+    expect(await problems(`a.${format}`, await plain().toFormat(format).toBuffer())).toEqual([]),
+  );
+
+  it.each(['jpeg', 'png'] as const)('a pure %s stays as it was sent', async (format) => {
+    const content = await plain().toFormat(format).toBuffer();
+    expect(await kept(`a.${format}`, content)).toBe(content);
+  });
+
+  it('place and camera go, the picture is turned upright', async () => {
+    const content = await located();
+    expect((await sharp(content).metadata()).exif).toBeDefined();
+    const { exif, xmp, iptc, orientation, width, height } = await sharp(await kept('a.jpg', content)).metadata();
+    expect({ exif, xmp, iptc, orientation }).toEqual({});
+    expect([width, height]).toEqual([40, 60]);
+  });
+
+  it.each([
+    [
+      'a comment in a PNG',
+      async () =>
+        ((b) => Buffer.concat([b.subarray(0, 33), chunk('tEXt', Buffer.from('Comment\0secret')), b.subarray(33)]))(
+          await plain().png().toBuffer(),
+        ),
+      'a.png',
+    ],
+    ['what follows a PNG', async () => Buffer.concat([await plain().png().toBuffer(), Buffer.from('secret')]), 'a.png'],
+    ['what follows a JPEG', async () => Buffer.concat([await plain().jpeg().toBuffer(), Buffer.from('secret')]), 'a.jpg'],
+    [
+      'a comment in a JPEG',
+      async () =>
+        ((b) => Buffer.concat([b.subarray(0, 2), Buffer.from('\xff\xfe\0\x08secret', 'latin1'), b.subarray(2)]))(
+          await plain().jpeg().toBuffer(),
+        ),
+      'a.jpg',
+    ],
+  ])('%s goes', async (_, content, filename) => {
+    const sent = await content();
+    expect(sent.includes('secret')).toBe(true);
+    expect((await kept(filename, sent)).includes('secret')).toBe(false);
+  });
+
+  it('the content fits the name', async () => {
+    expect((await sharp(await kept('a.jpg', await transparent().png().toBuffer())).metadata()).format).toBe('jpeg');
+  });
+
+  it('a progressive JPEG is pure', async () => {
+    const content = await plain(300, 200).jpeg({ progressive: true }).toBuffer();
+    expect(isPure(content, 'jpeg')).toBe(true);
+  });
+});

@@ -1,0 +1,112 @@
+/** What can be reached from one's own rows, through parents, children and computed fields, is one's own too. */
+import { getNamedType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
+import { resourceOf } from '../../src/core/resource';
+import { buildGraphQLSchema } from '../../src/schema';
+import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+let annas: Belongings;
+let bobs: Belongings;
+
+beforeAll(async () => {
+  await spreadIds(fitgraph);
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+});
+
+const schema = buildGraphQLSchema();
+const isOwned = (type: GraphQLObjectType) => type.extensions.resource?.owned === true;
+const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
+
+/** Every way from a type to owned rows, `depth` relations far. */
+function ways(type: GraphQLObjectType, depth: number): string {
+  const own = Object.keys(type.getFields()).filter((name) => name === 'id' || name === 'userId');
+  const further = Object.values(type.getFields()).flatMap((field) => {
+    const named = getNamedType(field.type);
+    if (!isObjectType(named) || isPublic(named) || field.args.some((argument) => isNonNullType(argument.type))) return [];
+    if (isOwned(named)) return depth > 0 ? [`${field.name} { ${ways(named, depth - 1)} }`] : [];
+    const nodes = named.getFields().nodes;
+    if (!nodes || depth === 0) return [];
+    return [`${field.name} { nodes { ${ways(getNamedType(nodes.type) as GraphQLObjectType, depth - 1)} } }`];
+  });
+  return [...own, ...further].join(' ');
+}
+
+test.each(ownedTypes().map((entity): [string, string] => [entity.name, resourceOf(entity)!.many]))(
+  'from %s one only comes to own rows',
+  async (name, many) => {
+    const { text, data } = await ann.query(`{ rows: ${many} { nodes { ${ways(schema.getType(name) as GraphQLObjectType, 2)} } } }`);
+    expect(data.rows.nodes).toHaveLength(1);
+    for (const id of bobs.values()) expect(text).not.toContain(String(id));
+    for (const [, user] of text.matchAll(/"userId":"(\d+)"/g)) expect(Number(user)).toBe(ann.id);
+  },
+);
+
+test('from the viewer one comes to all own rows and to no other', async () => {
+  const { text } = await ann.query(`{ viewer { ${ways(schema.getType('User') as GraphQLObjectType, 2)} } }`);
+  for (const id of annas.values()) expect(text).toContain(`"id":"${id}"`);
+  for (const id of bobs.values()) expect(text).not.toContain(String(id));
+});
+
+/** Fields of owned types that work something out. */
+const computed = ownedTypes().flatMap((entity) =>
+  Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
+    .filter(({ extensions }) => extensions.action)
+    .map((field): [string, string, string] => [
+      `${entity.name}.${field.name}`,
+      resourceOf(entity)!.fact.views[0]!.rest,
+      field.extensions.action!.name,
+    ]),
+);
+
+if (computed.length)
+  test.each(computed)('%s of a foreign row is unknown', async (_name, rest, action) => {
+    const ask = (id: number) => ann.get(`/${rest}/${id}/${action}/?id=1&exercise=1&amount=1`);
+    const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.fact.views[0]!.rest === rest)!;
+    const [foreign, unknown] = [await ask(bobs.get(entity)!), await ask(UNKNOWN)];
+    expect(foreign).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+    expect(unknown).toMatchObject({ status: 404, text: foreign.text });
+    expect((await ask(annas.get(entity)!)).status).toBe(200);
+  });
+
+describe('the database itself', () => {
+  /** Copies a row of Ann's with these changes; answers PostgreSQL's error code, if any. Nothing stays. */
+  async function copied(table: string, changes: Record<string, unknown>): Promise<string | undefined> {
+    const client = await fitgraph.database.pool.connect();
+    // Values that no other row has, where they must be unique.
+    const fresh = { id: 900_000_000, date: '1990-01-01', day_of_week_id: 7 };
+    try {
+      await client.query('BEGIN');
+      await client.query(`INSERT INTO ${table} SELECT (jsonb_populate_record(x, $1)).* FROM ${table} x WHERE "user_id" = $2`, [
+        JSON.stringify({ ...fresh, ...changes }),
+        ann.id,
+      ]);
+      return undefined;
+    } catch (error) {
+      return (error as { code: string }).code;
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  }
+
+  test('refuses every row below the parent of another user', async () => {
+    const keys = await fitgraph.sql(
+      `SELECT c.conrelid::regclass::text AS "table", a.attname AS "column"
+         FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey)
+        WHERE c.contype = 'f' AND array_length(c.conkey, 1) = 2 AND a.attname <> 'user_id'`,
+    );
+    // All parents that the models name, and the link table of the weekdays.
+    expect(keys).toHaveLength(ownedTypes().flatMap(ownedParents).length + 1);
+    for (const { table, column } of keys) {
+      const [{ theirs }] = (await fitgraph.sql(`SELECT "${column}" AS theirs FROM ${table} WHERE "user_id" = $1`, [bob.id])) as [any];
+      expect([table, column, await copied(table, {})]).toEqual([table, column, undefined]);
+      expect([table, column, await copied(table, { [column]: theirs })]).toEqual([table, column, '23503']);
+      expect([table, column, await copied(table, { user_id: bob.id })]).toEqual([table, column, '23503']);
+    }
+  });
+});

@@ -1,0 +1,189 @@
+/**
+ * Nobody ever sees, touches or learns of another user's row. The walk goes over every owned type there is and over both interfaces; an
+ * answer about a foreign id must be the very answer about an id that no row has.
+ */
+import { fieldsOf, type Entity } from '../../src/core/fields';
+import { resourceOf } from '../../src/core/resource';
+import { nodeIdOf } from '../../src/core/node';
+import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
+import { bodyOf, inputOf } from '../setup/samples';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+let annas: Belongings;
+let bobs: Belongings;
+
+beforeAll(async () => {
+  await spreadIds(fitgraph);
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+});
+
+const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
+
+const restOf = (entity: Entity) => resourceOf(entity)!.fact.views.map(({ rest }) => rest);
+const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
+
+/** All that an answer says. */
+const said = ({ status, text }: Answer) => ({ status, text });
+
+function expectNothingOf(belongings: Belongings, { text }: Answer): void {
+  for (const id of belongings.values()) expect(text).not.toContain(String(id));
+}
+
+/** Asks for the foreign id and for an unknown one; nothing of the two answers may differ. */
+async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: number, status: number): Promise<Answer> {
+  const [answer, unknown] = [await ask(foreign), await ask(UNKNOWN)];
+  expect(said(answer)).toEqual(said(unknown));
+  expect(answer.status).toBe(status);
+  return answer;
+}
+
+test('there are owned types, each with rows of both users', () => {
+  expect(types.length).toBeGreaterThanOrEqual(14);
+  for (const [, entity] of types) expect(annas.get(entity)).not.toBe(bobs.get(entity));
+});
+
+describe.each(types)('%s', (_name, entity) => {
+  const { one, many, fact } = resourceOf(entity)!;
+  const foreign = () => bobs.get(entity)!;
+  const own = () => annas.get(entity)!;
+  let before: unknown;
+  beforeAll(async () => {
+    before = await table(entity);
+  });
+  afterAll(async () => expect(await table(entity)).toEqual(before));
+
+  const asked = async (document: string, variables: Record<string, unknown>, code: string) => {
+    const answer = await ann.query(document, variables);
+    expect(answer.code).toBe(code);
+    return answer;
+  };
+
+  test('a list holds the own row only', async () => {
+    const { text, data } = await ann.query(`{ rows: ${many}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
+    expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(own()) }], edges: [{ node: { id: String(own()) } }] });
+    expectNothingOf(bobs, { text } as Answer);
+    for (const rest of restOf(entity)) {
+      const list = await ann.get(`/${rest}/?limit=1000`);
+      expect(list.body).toMatchObject({ count: 1, results: [expect.anything()] });
+      expectNothingOf(bobs, list);
+    }
+  });
+
+  test('a foreign row is not found by its id', async () => {
+    await expectUnknown((id) => asked(`query ($id: ID!) { row: ${one}(id: $id) { id } }`, { id }, 'NOT_FOUND'), foreign(), 200);
+    for (const rest of restOf(entity)) {
+      await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreign(), 404);
+      await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreign(), 404);
+      await expectUnknown((id) => ann.options(`/${rest}/${id}/`), foreign(), 200);
+    }
+  });
+
+  test('nor by its node id', async () => {
+    const ask = (id: number) => asked('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
+    await expectUnknown(ask, foreign(), 200);
+    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, own()) });
+    expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, own()) });
+  });
+
+  test('nor among the known ids', async () => {
+    const { known } = await ann.ask('query ($type: String!, $ids: [ID!]!) { known(type: $type, ids: $ids) }', {
+      type: entity.name,
+      ids: [foreign(), own(), UNKNOWN],
+    });
+    expect(known).toEqual([String(own())]);
+  });
+
+  test('nor by a filter that names it or what it hangs below', async () => {
+    const document = `query ($where: ${entity.name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+    const id = { name: 'id', target: () => entity };
+    const named = fieldsOf(entity).filter((field) => field.relation?.owned && !field.relation.many && field.name !== 'userId');
+    for (const { name, target } of [id, ...named]) {
+      const filtered = (condition: object) => ann.query(document, { where: { [name]: condition } });
+      const empty = await expectUnknown((value) => filtered({ eq: value }), bobs.get(target!())!, 200);
+      expect(empty.body.data.rows).toEqual({ totalCount: 0, nodes: [] });
+      const mine = annas.get(target!())!;
+      await expectUnknown((value) => filtered({ in: [value, mine] }), bobs.get(target!())!, 200);
+    }
+    const user = await ann.query(document, { where: { userId: { eq: bob.id } } });
+    expect(user.data.rows).toEqual({ totalCount: 0, nodes: [] });
+    for (const { rest, filters } of fact.views)
+      for (const { key, field } of filters) {
+        const relation = named.find(({ name }) => name === field);
+        if (relation)
+          await expectUnknown((value) => ann.get(`/${rest}/?${key ?? relation.rest}=${value}`), bobs.get(relation.target!())!, 400);
+      }
+  });
+
+  test('a foreign row is neither changed nor deleted', async () => {
+    const input = fact.create ? inputOf(entity, 2, parentsIn(annas)) : {};
+    if (fact.update) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { id } }`;
+      await expectUnknown((id) => asked(update, { id, input }, 'NOT_FOUND'), foreign(), 200);
+      await expectUnknown((id) => asked(update, { id, input: {} }, 'NOT_FOUND'), foreign(), 200);
+    }
+    if (fact.remove) {
+      const remove = `mutation ($id: ID!) { ${fact.remove}(id: $id) }`;
+      await expectUnknown((id) => asked(remove, { id }, 'NOT_FOUND'), foreign(), 200);
+    }
+    const body = bodyOf(entity, 2, parentsIn(annas));
+    const { rest, routes, permits } = fact.views[0]!;
+    expect(routes).toBe('all');
+    const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
+    await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreign(), status('PUT'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, fact.create ? body : {}), foreign(), status('PATCH'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreign(), status('PATCH'));
+    await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreign(), status('DELETE'));
+  });
+
+  const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
+  if (parents.length)
+    test.each(parents)('no row is made below a foreign %s, or moved there', async (_field, field) => {
+      const theirs = bobs.get(field.target!())!;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { id } }`;
+      const input = inputOf(entity, 3, parentsIn(annas));
+      await expectUnknown((id) => asked(create, { input: { ...input, [field.name]: id } }, 'FORBIDDEN'), theirs, 200);
+      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { id } }`;
+      await expectUnknown((id) => asked(move, { id: own(), input: { [field.name]: id } }, 'FORBIDDEN'), theirs, 200);
+      const { rest } = fact.views[0]!;
+      const body = bodyOf(entity, 3, parentsIn(annas));
+      await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.put(`/${rest}/${own()}/`, { ...body, [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${rest}/${own()}/`, { [field.rest]: id }), theirs, 403);
+      // The parent is looked at first, so that not even the row's own existence shows.
+      await expectUnknown((id) => ann.patch(`/${rest}/${foreign()}/`, { [field.rest]: id }), theirs, 403);
+    });
+
+  test('the owner of a row cannot be given', async () => {
+    const { rest } = fact.views[0]!;
+    expect((await ann.patch(`/${rest}/${own()}/`, { user: bob.id })).status).toBe(200);
+    const answer = await ann.query(`mutation ($id: ID!) { ${fact.update}(id: $id, input: { userId: ${bob.id} }) { id } }`, { id: own() });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+  });
+
+  test('anonymous requests get nothing', async () => {
+    const { anyone } = fitgraph;
+    expect((await anyone.query(`{ ${many} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anyone.query(`{ ${one}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anyone.query(`mutation { ${fact.update}(id: ${foreign()}, input: {}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    const detail = { detail: 'Authentication credentials were not provided.' };
+    for (const rest of restOf(entity))
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+        for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreign()}/`])
+          expect(await anyone.send(method, path)).toMatchObject({ status: 403, body: detail });
+  });
+});
+
+test("the user's own account is the only one that can be reached", async () => {
+  const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
+  await expectUnknown(node, bob.id, 200);
+  expect((await node(ann.id)).errors).toBeUndefined();
+  const { known } = await ann.ask('query ($ids: [ID!]!) { known(type: "User", ids: $ids) }', { ids: [ann.id, bob.id] });
+  expect(known).toEqual([String(ann.id)]);
+  expect((await fitgraph.anyone.query('{ viewer { id } }')).data).toEqual({ viewer: null });
+});

@@ -1,0 +1,119 @@
+/** Rules of the whole GraphQL schema, and of the REST documents that are made from it. */
+import fs from 'node:fs';
+import path from 'node:path';
+import {
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  isUnionType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+} from 'graphql';
+import { Executor } from '../../src/core/execute';
+import { endpointsOf } from '../../src/rest/endpoints';
+import { buildGraphQLSchema, printed } from '../../src/schema';
+
+const root = path.join(__dirname, '../..');
+const schema = buildGraphQLSchema();
+const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
+const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
+
+test('schema.graphql is what the code makes', () => {
+  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printed(schema));
+});
+
+test('everything has a description', () => {
+  const missing: string[] = [];
+  const look = (name: string, { description }: { description?: string | null }) => {
+    if (!description?.trim()) missing.push(name);
+  };
+  for (const type of types) {
+    look(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) look(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) look(`${type.name}.${field.name}`, field);
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      look(`${type.name}.${field.name}`, field);
+      for (const argument of field.args) look(`${type.name}.${field.name}(${argument.name}:)`, argument);
+    }
+  }
+  // The operation types themselves are named by GraphQL.
+  expect(missing.filter((name) => name !== 'Query' && name !== 'Mutation')).toEqual([]);
+});
+
+test('every REST field has a label', () => {
+  for (const type of resources)
+    for (const { extensions } of Object.values(type.getFields())) if (extensions.field) expect(extensions.field.label).toMatch(/\S/);
+});
+
+test('every file of a resource is a type with an endpoint, or one that others show', () => {
+  const noun = /@Resource\(/;
+  const folder = path.join(root, 'src/resources');
+  const files = (fs.readdirSync(folder, { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));
+  const described = files.filter((file) => noun.test(fs.readFileSync(path.join(folder, file), 'utf8')));
+  expect(resources).toHaveLength(described.length);
+});
+
+/** The types that a field of this type may show, and those that they lead to, and so on. */
+function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
+  const seen = new Set<GraphQLNamedType>([start]);
+  for (const type of seen) {
+    if (isUnionType(type) || isInterfaceType(type)) for (const possible of schema.getPossibleTypes(type)) seen.add(possible);
+    if (isObjectType(type)) for (const field of Object.values(type.getFields())) seen.add(getNamedType(field.type));
+  }
+  return seen;
+}
+
+const owned = resources.filter((type) => type.extensions.resource!.owned);
+const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.owned;
+
+test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => [type.name, type]))(
+  'the public %s leads to no owned type',
+  (_name, type) => {
+    expect(owned.filter((other) => reachable(type).has(other)).map(({ name }) => name)).toEqual([]);
+  },
+);
+
+test('only owned types and the viewer lead to a user', () => {
+  const user = schema.getType('User')!;
+  const leading = types
+    .filter(isObjectType)
+    .filter((type) => !owned.includes(type))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+    .filter(({ field }) => getNamedType(field.type) === user)
+    .map(({ type, field }) => `${type.name}.${field.name}`);
+  expect(leading).toEqual(['Query.viewer']);
+});
+
+test('no type shows a password, a token or a key', () => {
+  const telling = types
+    .filter(isObjectType)
+    .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
+    .filter((name) => /password|token|secret|digest|sealed/i.test(name));
+  expect(telling).toEqual(['LoginPayload.token']);
+});
+
+test('every REST document compiles', () => {
+  const executor = new Executor(schema);
+  const documents: string[] = [];
+  const endpoints = endpointsOf(schema, (document) => {
+    documents.push(document);
+    return executor.prepare(document) as never;
+  });
+  // A list, a detail and a lookup each at least.
+  expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
+});
+
+test('the root lists the documented endpoints in their order', () => {
+  const executor = new Executor(schema);
+  const { listed, resources: named } = endpointsOf(schema, (document) => executor.prepare(document) as never);
+  const documented =
+    'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry';
+  expect(listed.slice(0, 28)).toEqual(documented.split(' '));
+  expect(named.has('ingredienttoweightunit')).toBe(true);
+  expect(listed).not.toContain('ingredienttoweightunit');
+});

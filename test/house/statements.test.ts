@@ -1,0 +1,135 @@
+/** The number of statements of a request depends on what it asks for, never on how many rows there are. */
+import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
+import type { Entity } from '../../src/core/fields';
+import { entities, entityNamed, resourceOf } from '../../src/core/resource';
+import { buildGraphQLSchema } from '../../src/schema';
+import { asDump, byModel, inOrder } from '../../src/transfer/dump';
+import { writeRows } from '../../src/transfer/writer';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
+import { dumpRowOf } from '../setup/samples';
+
+const SIZES = [1, 20, 400];
+/** Who is it, the rows, their number, and a few relations. */
+const MOST = 8;
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+const schema = buildGraphQLSchema();
+
+interface Request {
+  name: string;
+  ask(person: Person): Promise<Answer>;
+  /** How many rows the answer shows. */
+  rows(answer: Answer): number;
+  most?: number;
+}
+
+/** A table of a user or of everybody; a user has one profile whatever happens. */
+const growing = () => inOrder(byModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
+
+const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
+
+/** All fields of a type that ask for nothing; with `depth`, those of the types that they show too. Connections count as lists. */
+function everything(type: GraphQLObjectType, depth: number): string {
+  return Object.values(type.getFields())
+    .flatMap((field) => {
+      const named = getNamedType(field.type);
+      // A field of a form says what is wrong with an empty one.
+      if (field.extensions.action?.whenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
+      if (isLeafType(named)) return [field.name];
+      if (!isObjectType(named) || depth === 0) return [];
+      const nodes = named.getFields().nodes;
+      const shown = everything((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
+      // A type may have no field that asks for nothing and leads nowhere.
+      if (!shown) return [];
+      return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
+    })
+    .join(' ');
+}
+
+const graphql = (name: string, document: string, rowsOf: (data: any) => unknown[], most?: number): Request => ({
+  name,
+  ask: (person) => person.query(document),
+  rows: ({ body }) => rowsOf(body.data).length,
+  most,
+});
+
+const rest = (path: string): Request => ({
+  name: `GET ${path}`,
+  ask: (person) => person.get(path),
+  rows: ({ body }) => body.results.length,
+});
+
+const queried = () =>
+  entities().filter((entity) => growing().includes(entity) && schema.getQueryType()!.getFields()[resourceOf(entity)!.many]);
+
+const requests: Request[] = [
+  ...growing().flatMap((entity) => resourceOf(entity)!.fact.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
+  ...queried().flatMap((entity) => {
+    const { many } = resourceOf(entity)!;
+    const list = (selection: string) => `{ page: ${many}(first: 1000) { totalCount nodes { ${selection} } } }`;
+    return [
+      graphql(`${many}, the row alone`, list(everything(typeOf(entity), 0)), ({ page }) => page.nodes, MOST),
+      graphql(`${many}, with all that it leads to`, list(everything(typeOf(entity), 1)), ({ page }) => page.nodes, Infinity),
+    ];
+  }),
+  ...Object.values((schema.getType('User') as GraphQLObjectType).getFields())
+    .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
+    .map((field) => {
+      const nodes = (getNamedType(field.type) as GraphQLObjectType).getFields().nodes!;
+      const selection = everything(getNamedType(nodes.type) as GraphQLObjectType, 0);
+      const document = `{ viewer { page: ${field.name}(first: 1000) { totalCount nodes { ${selection} } } } }`;
+      return graphql(`viewer.${field.name}`, document, ({ viewer }) => viewer.page.nodes);
+    }),
+  graphql(
+    'exercises with category, muscles, equipment, images and comments',
+    '{ exercises(first: 1000) { nodes { name category { name } muscles { name } equipment { name } images { image } comments { comment } } } }',
+    ({ exercises }) => exercises.nodes,
+  ),
+];
+
+let ann: Person;
+/** Answers at each size. */
+const answers = new Map<number, Map<Request, Answer>>();
+
+/** Row n of each table hangs below row n of its parents, so that lists lead to as many other rows. */
+async function grow(from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from }, (_, index) => from + index + 1);
+  const rows = growing().flatMap((entity) =>
+    numbers.map((number) =>
+      dumpRowOf(entity, number, ({ relation, target }) => {
+        const id = target!() === entityNamed('User') ? ann.id : number;
+        return relation!.many ? [id] : id;
+      }),
+    ),
+  );
+  await writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await fitgraph.reference.reload();
+}
+
+beforeAll(async () => {
+  // The profile of a new user names a language, which makes room once there is another one.
+  await fitgraph.sql(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment')`);
+  ann = await fitgraph.user('ann');
+  let size = 0;
+  for (const next of SIZES) {
+    await grow(size, next);
+    if (size === 0) {
+      await fitgraph.sql('UPDATE "user_profile" SET "notification_language_id" = 1');
+      await fitgraph.sql('DELETE FROM "language" WHERE "id" = 2');
+    }
+    size = next;
+    const asked = new Map<Request, Answer>();
+    for (const request of requests) asked.set(request, await request.ask(ann));
+    answers.set(size, asked);
+  }
+}, 120_000);
+
+test.each(requests.map((request): [string, Request] => [request.name, request]))('%s', (_name, request) => {
+  const [small, middle, large] = SIZES.map((size) => answers.get(size)!.get(request)!);
+  expect(large!.body.errors).toBeUndefined();
+  expect([small, middle, large].map((answer) => request.rows(answer!))).toEqual(SIZES);
+  expect([middle!.statements, large!.statements]).toEqual([small!.statements, small!.statements]);
+  expect(small!.statements).toBeGreaterThan(0);
+  expect(small!.statements).toBeLessThanOrEqual(request.most ?? MOST);
+});

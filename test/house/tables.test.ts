@@ -1,0 +1,85 @@
+/** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
+import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
+import { entities, resourceOf } from '../../src/core/resource';
+import '../../src/schema';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+
+interface Column {
+  column: string;
+  type: string;
+  nullable: boolean;
+  length: number | null;
+  digits: number | null;
+  places: number | null;
+}
+
+async function columnsOf(table: string): Promise<Column[]> {
+  const rows = await fitgraph.sql(
+    `SELECT column_name AS "column", udt_name AS "type", is_nullable = 'YES' AS "nullable", character_maximum_length AS "length",
+            CASE udt_name WHEN 'numeric' THEN numeric_precision END AS "digits", CASE udt_name WHEN 'numeric' THEN numeric_scale END AS "places"
+       FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER' ORDER BY 1`,
+    [table],
+  );
+  return rows as Column[];
+}
+
+const TYPES: Partial<Record<FieldMeta['kind'], string>> = {
+  integer: 'int4',
+  relation: 'int4',
+  boolean: 'bool',
+  decimal: 'numeric',
+  date: 'date',
+  time: 'time',
+  datetime: 'timestamptz',
+  uuid: 'uuid',
+};
+
+const textType = (field: FieldMeta) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
+
+test.each(entities().map((entity): [string, Entity] => [entity.name, entity]))('%s', async (_name, entity) => {
+  const hidden = entity.name === 'User' ? ['password'] : [];
+  const columns = (await columnsOf(resourceOf(entity)!.table)).filter(({ column }) => !hidden.includes(column));
+  const stored = fieldsOf(entity)
+    .filter((field) => field.stored)
+    .sort((a, b) => (a.column! < b.column! ? -1 : 1));
+  const described = stored.map((field) => ({
+    column: field.column,
+    type: TYPES[field.kind] ?? textType(field),
+    nullable: field.null,
+    length: field.maxLength ?? null,
+    digits: field.digits ?? null,
+    places: field.places ?? null,
+  }));
+  // The length of a choice is the column's business alone.
+  const choices = new Set(stored.filter(({ kind }) => kind === 'choice').map(({ column }) => column));
+  const found = columns.map((column) => (choices.has(column.column) ? { ...column, length: null } : column));
+  expect(found).toEqual(described);
+});
+
+test('link tables', async () => {
+  for (const entity of entities())
+    for (const { link } of fieldsOf(entity)) {
+      if (!link) continue;
+      const owner = resourceOf(entity)!.owned ? ['user_id'] : [];
+      const expected = [link.own, link.other, ...Object.keys(link.fixed ?? {}), ...owner].sort();
+      expect((await columnsOf(link.table)).map(({ column }) => column)).toEqual(expected);
+    }
+});
+
+test('no table is left without a model', async () => {
+  const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
+  const links = entities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
+  const known = [...entities().map((entity) => resourceOf(entity)!.table), ...links, 'migration', 'token', 'login_attempt'];
+  expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
+});
+
+test('every owned table starts its foreign keys and its lists with the owner', async () => {
+  for (const entity of entities()) {
+    const { owned, table } = resourceOf(entity)!;
+    if (!owned || table === 'user_account') continue;
+    const indexes = await fitgraph.sql(`SELECT indexdef FROM pg_indexes WHERE tablename = $1`, [table]);
+    expect(indexes.filter(({ indexdef }) => /\(user_id/.test(indexdef)).length).toBeGreaterThan(0);
+  }
+});

@@ -1,0 +1,53 @@
+/** Messages are those of the contract, section 9 "Nutrition" and D-DATE. */
+import { dayOf } from '../../src/nutrition/day';
+import { amountProblem, integerOf } from '../../src/nutrition/form';
+
+test.each([
+  ['100', undefined],
+  ['-5', undefined],
+  ['+5', undefined],
+  ['.5', undefined],
+  [' 1e1 ', undefined],
+  ['', 'This field is required.'],
+  [null, 'This field is required.'],
+  [' ', 'Enter a number.'],
+  ['1,5', 'Enter a number.'],
+  ['NaN', 'Enter a number.'],
+  ['Infinity', 'Enter a number.'],
+  ['1.234', 'Ensure that there are no more than 2 decimal places.'],
+  ['99999', 'Ensure that there are no more than 3 digits before the decimal point.'],
+  ['123456', 'Ensure that there are no more than 5 digits in total.'],
+])('the amount %j: %s', (text, message) => {
+  expect(amountProblem(text)).toBe(message);
+});
+
+test.each([
+  ['7', 7],
+  [' 07 ', 7],
+  ['', undefined],
+  [null, undefined],
+  ['1.5', NaN],
+  ['abc', NaN],
+])('%j names the integer %d', (text, integer) => {
+  expect(integerOf(text)).toBe(integer);
+});
+
+test.each([
+  [{ year: '2021', month: '03', day: '12' }, '2021-03-12'],
+  [{}, '2024-01-31'],
+  [{ year: '', month: '', day: '' }, '2024-01-31'],
+  [{ year: '2020' }, '2020-01-31'],
+  [{ month: '2', day: '29' }, '2024-02-29'],
+  [{ year: '9999', month: '12', day: '31' }, '9999-12-31'],
+  [{ year: '1', month: '1', day: '1' }, '0001-01-01'],
+  // The 31st of the missing day does not exist in February.
+  [{ month: '2' }, undefined],
+  [{ year: '2021', month: '2', day: '30' }, undefined],
+  [{ year: '0' }, undefined],
+  [{ year: '-5' }, undefined],
+  [{ year: 'abc' }, undefined],
+  [{ year: '99999999999999999999' }, undefined],
+  [{ month: '13' }, undefined],
+])('the parts %j on 2024-01-31 are %s', (parts, day) => {
+  expect(dayOf(parts, '2024-01-31')).toBe(day);
+});

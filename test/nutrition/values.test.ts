@@ -1,0 +1,159 @@
+/** The formulas are those of the contract, section 9 "Nutrition"; the numbers are the reference's recorded answers unless a line says otherwise. */
+import {
+  asNumbers,
+  asTexts,
+  energyShares,
+  gramsOf,
+  inUnit,
+  perBodyWeight,
+  portion,
+  sum,
+  type Composition,
+  type HouseholdMeasure,
+} from '../../src/nutrition/values';
+
+const composition = (given: Partial<Composition>): Composition => ({
+  energy: 0,
+  protein: '0.000',
+  carbohydrates: '0.000',
+  carbohydratesSugar: null,
+  fat: '0.000',
+  fatSaturated: null,
+  fibres: null,
+  sodium: null,
+  ...given,
+});
+
+const OATS = composition({
+  energy: 372,
+  protein: '13.500',
+  carbohydrates: '58.700',
+  carbohydratesSugar: '0.700',
+  fat: '7.000',
+  fatSaturated: '1.300',
+  fibres: '10.000',
+  sodium: '0.007',
+});
+const OIL = composition({ energy: 884, fat: '100.000', fatSaturated: '13.808' });
+const BANANA = composition({ energy: 89, protein: '1.090', carbohydrates: '22.840' });
+const CUP: HouseholdMeasure = { amount: '1.00', gram: 90 };
+const SLICES: HouseholdMeasure = { amount: '2.50', gram: 11 };
+
+const of = (food: Composition, amount: string, measure: HouseholdMeasure | null = null) => portion(food, gramsOf(amount, measure));
+
+test.each<[string, HouseholdMeasure | null, number]>([
+  ['80.00', null, 80],
+  ['1.50', { amount: '1.00', gram: 244 }, 366],
+  // The unit's gram is multiplied by its own amount: "2 x 2.5 slices at 11 g = 55 g".
+  ['2', SLICES, 55],
+  ['-5', null, -5],
+  [' 1e1 ', null, 10],
+])('an amount of %s with the unit %o weighs %d g', (amount, measure, grams) => {
+  expect(gramsOf(amount, measure).toNumber()).toBe(grams);
+});
+
+describe('a portion', () => {
+  test('has the values per 100 g times its grams, null counted as 0', () => {
+    expect(asNumbers(of(OATS, '80.00'))).toEqual({
+      energy: 297.6,
+      protein: 10.8,
+      carbohydrates: 46.96,
+      carbohydratesSugar: 0.56,
+      fat: 5.6,
+      fatSaturated: 1.04,
+      fibres: 8,
+      sodium: 0.01,
+      energyKilojoule: 1245.16,
+    });
+    expect(asNumbers(of(OIL, '12.25'))).toMatchObject({ energy: 108.29, fat: 12.25, fatSaturated: 1.69, fibres: 0, sodium: 0 });
+  });
+
+  // Worked by hand from the rule: half to even.
+  test.each([
+    ['10.125', 10.12],
+    ['3.375', 3.38],
+    ['0.005', 0],
+    ['0.015', 0.02],
+  ])('of %s is rounded half to even to %d', (protein, shown) => {
+    expect(of(composition({ protein }), '100').protein.toNumber()).toBe(shown);
+  });
+
+  // By hand: 1.875 kcal x 4.184 = 7.845, a tie in decimals; the binary factor is a hair more, so it goes up.
+  test.each([
+    [125, '100', 523],
+    [3, '62.5', 7.85],
+    [372, '100', 1556.45],
+  ])('with %d kcal per 100 g, %s g, has %d kJ', (energy, amount, kilojoules) => {
+    expect(of(composition({ energy }), amount).energyKilojoule.toNumber()).toBe(kilojoules);
+  });
+
+  test('is worked out of the unrounded energy', () => {
+    // 73.425 kcal: 307.2102 kJ, where the rounded 73.42 would give 307.19.
+    expect(asNumbers(of(BANANA, '3.00', SLICES))).toMatchObject({ energy: 73.42, energyKilojoule: 307.21 });
+  });
+
+  test('shows as texts with two places and the sign of what is rounded to zero', () => {
+    expect(asTexts(of(OATS, '2.5', CUP))).toMatchObject({ energy: '837.00', protein: '30.38', fatSaturated: '2.92', sodium: '0.02' });
+    expect(asTexts(of(OATS, '-5'))).toMatchObject({ energy: '-18.60', protein: '-0.68', sodium: '-0.00', energyKilojoule: '-77.82' });
+  });
+});
+
+describe('a sum', () => {
+  test('adds rounded values and takes the energy in kJ of the summed kcal', () => {
+    const third = of(composition({ energy: 1, protein: '0.335' }), '50');
+    // 3 x 0.17 (0.1675 rounded) and 3 x 0.5 kcal, by hand.
+    expect(asNumbers(sum([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
+  });
+
+  test('of nothing is zero', () => {
+    expect(new Set(Object.values(asNumbers(sum([]))))).toEqual(new Set([0]));
+  });
+});
+
+describe('in ounces', () => {
+  const meal = sum([of(OATS, '1.00', CUP), of(OIL, '33.33')]);
+
+  test('a diary day converts by way of kg and lb, four places each', () => {
+    expect(asNumbers(inUnit(sum([of(OATS, '100')]), 'oz'))).toMatchObject({
+      energy: 372,
+      protein: 0.48,
+      carbohydrates: 2.07,
+      carbohydratesSugar: 0.02,
+      fat: 0.25,
+      fatSaturated: 0.05,
+      fibres: 0.35,
+      sodium: 0,
+    });
+  });
+
+  test('a plan converts its total, not its items', () => {
+    // Item by item the fat would be 1.39.
+    expect(asNumbers(inUnit(meal, 'oz'))).toMatchObject({ energy: 629.44, protein: 0.43, fat: 1.4, energyKilojoule: 2633.58 });
+  });
+
+  test('the shares of energy use the factors of an ounce', () => {
+    expect(asNumbers(energyShares(inUnit(meal, 'oz'), 'oz'))).toEqual({ protein: 7.72, carbohydrates: 33.39, fat: 50.04 });
+  });
+
+  test('body weight is divided by as it is stored', () => {
+    expect(asNumbers(perBodyWeight(inUnit(meal, 'oz'), '180.00'))).toEqual({ protein: 0, carbohydrates: 0.01, fat: 0.01 });
+  });
+});
+
+describe('of a metric total', () => {
+  const total = sum([of(OATS, '100')]);
+
+  test('the shares of energy take 4, 4 and 9 kcal a gram', () => {
+    expect(asNumbers(energyShares(total, 'g'))).toEqual({ protein: 14.52, carbohydrates: 63.12, fat: 16.94 });
+  });
+
+  test('values by body weight divide by it', () => {
+    expect(asNumbers(perBodyWeight(total, '95.00'))).toEqual({ protein: 0.14, carbohydrates: 0.62, fat: 0.07 });
+  });
+
+  test('without energy and without a weight everything is zero', () => {
+    const zeros = { protein: 0, carbohydrates: 0, fat: 0 };
+    expect(asNumbers(energyShares(sum([]), 'g'))).toEqual(zeros);
+    expect(asNumbers(perBodyWeight(total, undefined))).toEqual(zeros);
+  });
+});

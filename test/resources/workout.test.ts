@@ -1,0 +1,65 @@
+/** Rules: API contract, section 9 (canonical_representation, log_data); D-CANON and D-500. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+
+const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+
+/** A workout with so many days, each with so many sets of two exercises. */
+async function workout(days: number, sets: number): Promise<number> {
+  const id = await made('/workout/', { comment: '' });
+  for (let day = days; day > 0; day -= 1) {
+    const training = await made('/day/', { training: id, description: `Day ${day}`, day: [day] });
+    for (let n = 0; n < sets; n += 1) {
+      const set = await made('/set/', { exerciseday: training, sets: 2 });
+      for (const exercise of [1, 2]) await made('/setting/', { set, exercise, reps: 8, weight: '12.50' });
+    }
+  }
+  return id;
+}
+
+test('a workout is worked out in the same statements whatever its size', async () => {
+  const [small, large] = [await workout(1, 1), await workout(5, 4)];
+  const [little, much] = [small, large].map((id) => ann.get(`/workout/${id}/canonical_representation/`));
+  expect((await much)!.statements).toBe((await little)!.statements);
+  expect((await much)!.statements).toBeLessThanOrEqual(9);
+  const { day_list: days, muscles } = (await much)!.body;
+  expect(days.map((day: any) => day.days_of_week.text)).toEqual(['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday']);
+  expect(days[0].set_list[0]).toMatchObject({
+    is_superset: true,
+    exercise_list: [{ setting_text: '2 × 8 (12.5 kg)' }, { has_weight: true }],
+  });
+  expect(days[0].set_list[0].settings_computed.map(({ exercise }: any) => exercise)).toEqual([1, 2, 1, 2]);
+  const ids = (list: { id: number }[]) => list.map(({ id }) => id);
+  expect(ids([...muscles.front, ...muscles.back]).sort()).toEqual([1, 2]);
+  expect(ids([...muscles.frontsecondary, ...muscles.backsecondary])).toEqual([3]);
+});
+
+test('values are never stale', async () => {
+  const id = await workout(1, 1);
+  const text = async () =>
+    (await ann.get(`/workout/${id}/canonical_representation/`)).body.day_list[0].set_list[0].exercise_list[0].setting_text;
+  expect(await text()).toBe('2 × 8 (12.5 kg)');
+  const { body } = await ann.get(`/workout/${id}/canonical_representation/`);
+  await ann.patch(`/setting/${body.day_list[0].set_list[0].exercise_list[0].setting_obj_list[0].id}/`, { reps: 9 });
+  expect(await text()).toBe('2 × 9 (12.5 kg)');
+});
+
+test.each([
+  ['', 400, { id: ['This field is required.'] }],
+  ['?id=', 400, { id: ['This field is required.'] }],
+  ['?id=abc', 400, { id: ['A valid integer is required.'] }],
+  ['?id=1.5', 400, { id: ['A valid integer is required.'] }],
+  ['?id=999', 404, { detail: 'Not found.' }],
+  ['?id=-1', 404, { detail: 'Not found.' }],
+  ['?id=99999999999999999999', 404, { detail: 'Not found.' }],
+  ['?id=%201%20', 200, { chart_data: [], logs: {} }],
+])('log_data%s', async (query, status, body) => {
+  const id = await workout(0, 0);
+  expect(await ann.get(`/workout/${id}/log_data/${query}`)).toMatchObject({ status, body });
+});

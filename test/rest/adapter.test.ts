@@ -1,0 +1,223 @@
+/** REST as a translation: everything here is HTTP's and the schema's facts', and no database is near. */
+import { Orchard } from './toy';
+
+const orchard = new Orchard();
+beforeAll(() => orchard.open());
+afterAll(() => orchard.close());
+beforeEach(() => {
+  orchard.fruits = ['Cherry', 'Apple', 'Banana'].map((fullName, index) => ({
+    id: index + 1,
+    fullName,
+    pieces: index,
+    peeled: index === 2,
+  }));
+});
+
+const get = (path: string, headers: Record<string, string> = {}) => orchard.anyone.sending(headers).get(path);
+const DETAIL = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
+
+describe('views', () => {
+  test('the root lists the named ones', async () => {
+    expect((await get('/')).body).toEqual({
+      fruit: 'https://fruit.example.com/api/v2/fruit/',
+      'fruit-label': 'https://fruit.example.com/api/v2/fruit-label/',
+    });
+    expect((await get('/?format=json')).body.fruit).toBe('https://fruit.example.com/api/v2/fruit/?format=json');
+    expect((await get('/.json')).body.fruit).toBe('https://fruit.example.com/api/v2/fruit.json');
+  });
+
+  test('a row has the keys of the facts, in their order', async () => {
+    expect((await get('/fruit/1/')).text).toBe('{"id":1,"full_name":"Cherry","pieces":0,"peeled":false}');
+    expect((await get('/fruit-label/1/')).text).toBe('{"label":"Cherry"}');
+  });
+
+  test('an action and an endpoint of its own take the query as arguments', async () => {
+    expect((await get('/fruit/1/squeezed_juice/?glasses=2')).body).toEqual({ in_millilitres: 400 });
+    expect((await get('/fruit/9/squeezed_juice/')).status).toBe(404);
+    expect((await get('/fruit/ripest/?colour=red&at_most=3&unknown=x')).body).toEqual(['colour red', 'atMost 3']);
+  });
+});
+
+describe('lists', () => {
+  const names = async (query: string) => (await get(`/fruit/?${query}`)).body.results.map((row: any) => row.full_name);
+
+  test('are pages with links to their neighbours', async () => {
+    expect((await get('/fruit/?peeled=&offset=1&limit=1&b=2&a=x%20y&a=,')).body).toEqual({
+      count: 3,
+      next: 'https://fruit.example.com/api/v2/fruit/?a=x+y&a=%2C&b=2&limit=1&offset=2&peeled=',
+      previous: 'https://fruit.example.com/api/v2/fruit/?a=x+y&a=%2C&b=2&limit=1&peeled=',
+      results: [{ id: 2, full_name: 'Apple', pieces: 1, peeled: false }],
+    });
+  });
+
+  test('are ordered by known columns', async () => {
+    expect(await names('ordering=full_name')).toEqual(['Apple', 'Banana', 'Cherry']);
+    expect(await names('ordering=-full_name')).toEqual(['Cherry', 'Banana', 'Apple']);
+    expect(await names('ordering=colour, -full_name')).toEqual(['Cherry', 'Banana', 'Apple']);
+    expect(await names('ordering=fullName')).toEqual(['Cherry', 'Apple', 'Banana']);
+  });
+
+  test('are filtered by declared fields', async () => {
+    expect(await names('pieces=1')).toEqual(['Apple']);
+    expect(await names('full_name=Banana&peeled=True')).toEqual(['Banana']);
+    expect(await names('peeled=maybe')).toEqual(['Cherry', 'Apple', 'Banana']);
+    expect(await names('colour=red')).toEqual(['Cherry', 'Apple', 'Banana']);
+    expect((await get('/fruit/?pieces=many')).body).toEqual({ pieces: ['Enter a number.'] });
+  });
+});
+
+describe('paths', () => {
+  test.each(['GET', 'POST', 'PUT', 'DELETE'])('%s without the slash at the end is sent to where it is', async (method) => {
+    const answer = await orchard.anyone.send(method, '/api/v2/fruit?a=b&c');
+    expect([answer.status, answer.headers.get('location'), answer.text]).toEqual([301, '/api/v2/fruit/?a=b&c', '']);
+    for (const header of ['allow', 'vary', 'access-control-allow-origin']) expect(answer.headers.get(header)).toBeNull();
+  });
+
+  test.each(['/api/v2', '/api/v2/fruit/1', '/api/v2/login', '/api/v2/fruit/ripest', '/api/v2/fruit/1/squeezed_juice'])(
+    '%s leads to the same with a slash',
+    async (path) => {
+      const answer = await orchard.anyone.send('GET', path);
+      expect([answer.status, answer.headers.get('location')]).toEqual([301, `${path}/`]);
+    },
+  );
+
+  test.each([
+    '/nothing/',
+    '/nothing',
+    '/fruit/1/nothing/',
+    '/fruit//',
+    '//fruit/',
+    '/fruit/1/squeezed_juice/2/',
+    '/FRUIT/',
+    '/fruit/.json',
+  ])('%s is not there', async (path) => {
+    expect(await get(path)).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+  });
+
+  test.each(['abc', '0', '-1', '99999999999999999999', 'a%20b', '%ff'])('the id %s names no row', async (id) => {
+    expect(await get(`/fruit/${id}/`)).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+  });
+
+  test.each(['01', '%201', '1%20', '+1'])('the id %j names row 1', async (id) => {
+    expect((await get(`/fruit/${id}/`)).body.id).toBe(1);
+  });
+});
+
+describe('representations', () => {
+  test.each([
+    ['/fruit/', undefined, 200, 'application/json'],
+    ['/fruit/', '*/*', 200, 'application/json'],
+    ['/fruit/', 'application/*', 200, 'application/json'],
+    ['/fruit/', 'application/json; version=2', 200, 'application/json'],
+    ['/fruit/', 'application/json, text/html', 200, 'application/json'],
+    ['/fruit/', 'text/html', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'text/*', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'text/csv', 406, 'application/json'],
+    ['/fruit/', 'application/xml', 406, 'application/json'],
+    ['/fruit/', 'nonsense', 406, 'application/json'],
+    ['/fruit/?format=json', 'text/html', 406, 'application/json'],
+    ['/fruit/?format=api', 'application/json', 406, 'application/json'],
+    ['/fruit/?format=api', 'text/html', 200, 'text/html; charset=utf-8'],
+    ['/fruit/?format=json', 'text/html, */*', 200, 'application/json'],
+    ['/fruit/?format=', '*/*', 200, 'application/json'],
+    ['/fruit/?format=xml', '*/*', 404, 'application/json'],
+    ['/fruit/?format=JSON', '*/*', 404, 'application/json'],
+    ['/fruit/?format=api&format=json', '*/*', 200, 'application/json'],
+    ['/fruit.json', '*/*', 200, 'application/json'],
+    ['/fruit.json/', '*/*', 200, 'application/json'],
+    ['/fruit/1.json', '*/*', 200, 'application/json'],
+    ['/fruit.api', 'text/html', 200, 'text/html; charset=utf-8'],
+    ['/fruit.json?format=api', '*/*', 200, 'application/json'],
+    ['/fruit.json', 'text/html', 406, 'application/json'],
+    ['/fruit.xml', '*/*', 404, 'application/json'],
+  ])('%s accepting %s: %d %s', async (path, accept, status, type) => {
+    const answer = await get(path, accept === undefined ? {} : { Accept: accept });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, type]);
+    if (status === 406) expect(answer.body).toEqual({ detail: 'Could not satisfy the request Accept header.' });
+  });
+
+  test('JSON may be indented, errors too', async () => {
+    const answer = await get('/fruit-label/1/', { Accept: 'application/json; indent=2' });
+    expect([answer.text, answer.headers.get('content-type')]).toEqual(['{\n  "label": "Cherry"\n}', 'application/json']);
+    expect((await get('/fruit/9/', { Accept: 'application/json; indent=4' })).text).toBe('{\n    "detail": "Not found."\n}');
+  });
+});
+
+describe('methods', () => {
+  test.each([
+    ['PUT', '/fruit/', 'GET, POST, HEAD, OPTIONS'],
+    ['DELETE', '/fruit/', 'GET, POST, HEAD, OPTIONS'],
+    ['POST', '/fruit/1/', DETAIL],
+    ['POST', '/fruit-label/', 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/fruit-label/1/', 'GET, HEAD, OPTIONS'],
+    ['POST', '/fruit/ripest/', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/fruit/1/squeezed_juice/', 'GET, HEAD, OPTIONS'],
+    ['POST', '/', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/login/', 'GET, POST, OPTIONS'],
+    ['HEAD', '/login/', 'GET, POST, OPTIONS'],
+  ])('%s %s is not allowed', async (method, path, allow) => {
+    const answer = await orchard.anyone.send(method, `/api/v2${path}`);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+    if (method !== 'HEAD') expect(answer.body).toEqual({ detail: `Method "${method}" not allowed.` });
+  });
+
+  test('a permission comes before the method', async () => {
+    const path = '/api/v2/fruit-guarded/1/';
+    expect(await orchard.anyone.send('PUT', path, {})).toMatchObject({
+      status: 403,
+      body: { detail: 'Authentication credentials were not provided.' },
+    });
+    expect(await orchard.anyone.sending({ Authorization: 'Token known' }).send('PUT', path, {})).toMatchObject({
+      status: 403,
+      body: { detail: 'You do not have permission to perform this action.' },
+    });
+  });
+
+  test('HEAD is GET without the body', async () => {
+    for (const path of ['/', '/fruit/', '/fruit/1/', '/fruit/9/', '/fruit/ripest/', '/fruit/1/squeezed_juice/']) {
+      const [head, whole] = [await orchard.anyone.head(path), await get(path)];
+      expect([head.status, head.text]).toEqual([whole.status, '']);
+      for (const name of ['content-type', 'content-length', 'allow', 'vary']) expect(head.headers.get(name)).toBe(whole.headers.get(name));
+    }
+  });
+});
+
+describe('headers', () => {
+  test('of every answer', async () => {
+    const { headers } = await get('/fruit/1/');
+    const shown = Object.fromEntries([...(headers as unknown as Iterable<[string, string]>)]);
+    expect(shown).toMatchObject({
+      allow: DETAIL,
+      vary: 'Accept, Accept-Language, Cookie, Origin',
+      'content-language': 'en',
+      'x-frame-options': 'DENY',
+      'x-toy': 'yes',
+    });
+    expect((await get('/')).headers.get('vary')).toBe('Accept');
+    for (const name of ['etag', 'cache-control', 'set-cookie', 'access-control-allow-origin']) expect(headers.get(name)).toBeNull();
+  });
+
+  test('every origin may read', async () => {
+    for (const path of ['/fruit/', '/fruit/9/', '/nothing/'])
+      expect((await get(path, { Origin: 'https://elsewhere.example' })).headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  test('a preflight is answered to anybody', async () => {
+    const asking = orchard.anyone.sending({ Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'DELETE' });
+    const answer = await asking.options('/fruit/1/');
+    expect([answer.status, answer.text]).toEqual([200, '']);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-methods')).toBe('DELETE, GET, OPTIONS, PATCH, POST, PUT');
+    expect(answer.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect(answer.headers.get('access-control-max-age')).toBe('86400');
+  });
+});
+
+describe('login', () => {
+  test('answers what the mutation does, and a hint to GET', async () => {
+    expect((await orchard.anyone.post('/login/', { username: 'a', password: 'right' })).body).toEqual({ token: 'the token' });
+    expect(await orchard.anyone.post('/login/', { username: 'a', password: 'wrong' })).toMatchObject({ status: 401 });
+    expect((await get('/login/')).body).toEqual({ message: "You must send a 'username' and 'password' via POST" });
+  });
+});

@@ -1,0 +1,48 @@
+/** Real answers against the OpenAPI document: the schema of a path, method and status, and whether a body has it. */
+import addFormats from 'ajv-formats';
+import Ajv from 'ajv/dist/2020';
+import type { OpenApi } from '../../src/rest/openapi';
+
+const FORMATS = ['decimal', 'time-local', 'binary'];
+
+/** Objects with named keys take no others, so that a key which the document does not name is found. */
+function closed(schema: any): any {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (schema === null || typeof schema !== 'object') return schema;
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  return inner.properties && [inner.type].flat().includes('object') ? { additionalProperties: false, ...inner } : inner;
+}
+
+const escaped = (path: string) => path.replaceAll('~', '~0').replaceAll('/', '~1');
+
+export class Conformance {
+  private readonly ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
+
+  constructor(private readonly document: OpenApi) {
+    addFormats(this.ajv);
+    for (const format of FORMATS) this.ajv.addFormat(format, true);
+    const { paths, components } = document;
+    this.ajv.addVocabulary(['paths', 'components']);
+    this.ajv.addSchema({ $id: 'document', ...closed({ paths, components }) });
+  }
+
+  /** What is wrong with a JSON answer of a path as the document writes it, `/…/{id}/`; nothing if it is as described. */
+  problems(method: string, path: string, status: number, body: unknown): string[] {
+    const operation = this.document.paths[path]?.[method.toLowerCase()] as { responses: Record<string, any> } | undefined;
+    const response = operation?.responses[status];
+    if (!response) return [`${method} ${path} has no answer ${status}`];
+    const at: string = response.$ref ?? `#/paths/${escaped(path)}/${method.toLowerCase()}/responses/${status}`;
+    return this.differences(`document${at}/content/application~1json/schema`, body);
+  }
+
+  /** What is wrong with a value by the schema of this name. */
+  differs(component: string, value: unknown): string[] {
+    return this.differences(`document#/components/schemas/${component}`, value);
+  }
+
+  private differences(reference: string, value: unknown): string[] {
+    const validate = this.ajv.getSchema(reference);
+    if (!validate) return [`${reference} is not there`];
+    return validate(value) ? [] : validate.errors!.map(({ instancePath, message }) => `${reference} ${instancePath} ${message}`);
+  }
+}

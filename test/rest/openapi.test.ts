@@ -1,0 +1,207 @@
+/** The document tells of every address there is, and the addresses answer as it tells. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { entities, resourceOf } from '../../src/core/resource';
+import { snake } from '../../src/core/names';
+import type { OpenApi } from '../../src/rest/openapi';
+import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
+import { bodyOf } from '../setup/samples';
+import { Conformance } from './conformance';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let belongings: Belongings;
+let document: OpenApi;
+let conformance: Conformance;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  belongings = await furnish(ann);
+  document = (await fitgraph.anyone.get('/schema')).body as OpenApi;
+  conformance = new Conformance(document);
+});
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([address, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'parameters')
+      .map(([method, operation]) => ({ address, method, operation: operation as Record<string, any> })),
+  );
+
+/** An id that ann sees, for each address with one. */
+function idFor(address: string): number {
+  const name = address.split('/')[1]!;
+  const entity = entities().find((candidate) => resourceOf(candidate)!.fact.views.some(({ rest }) => rest === name))!;
+  return belongings.get(entity) ?? 1;
+}
+
+test('a validator of OpenAPI finds nothing to object to', () => {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-openapi-')), 'openapi.json');
+  fs.writeFileSync(file, JSON.stringify(document));
+  const validator = path.join(path.dirname(require.resolve('@seriousme/openapi-schema-validator/package.json')), 'bin/validate-api-cli.js');
+  try {
+    expect(JSON.parse(execFileSync(process.execPath, [validator, file], { encoding: 'utf8' }))).toEqual({ valid: true });
+  } finally {
+    fs.rmSync(path.dirname(file), { recursive: true });
+  }
+});
+
+test('every resource of the root has its list and its detail', async () => {
+  const names = Object.keys((await ann.get('/')).body as object);
+  expect(names.length).toBeGreaterThanOrEqual(28);
+  for (const name of names) {
+    expect(document.paths[`/${name}/`]).toHaveProperty('get');
+    expect(document.paths[`/${name}/{id}/`]).toHaveProperty('get');
+  }
+});
+
+test('every action, endpoint of its own and type of row that the schema has is there', () => {
+  for (const entity of entities()) {
+    const { views, create } = resourceOf(entity)!.fact;
+    views.forEach(({ rest }, index) => {
+      expect(document.components.schemas).toHaveProperty([rest]);
+      expect('post' in document.paths[`/${rest}/`]!).toBe(index === 0 && create !== undefined);
+    });
+  }
+  expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/', '/login/']));
+});
+
+test('operations have names of their own, and every parameter a description', () => {
+  const ids = operations().map(({ operation }) => operation.operationId as string);
+  expect(new Set(ids).size).toBe(ids.length);
+  const parameters = operations().flatMap(({ operation }) => (operation.parameters ?? []) as Record<string, unknown>[]);
+  expect(parameters.filter(({ $ref, description }) => !$ref && !description)).toEqual([]);
+});
+
+test('methods are those that the addresses allow, less those that nobody may use', async () => {
+  for (const [address, methods] of Object.entries(document.paths)) {
+    const { headers } = await ann.options(address.replace('{id}', '1'));
+    const told = Object.keys(methods).filter((key) => key !== 'parameters');
+    const allowed = headers.get('allow')!.toLowerCase().split(', ');
+    expect({ address, beyond: told.filter((method) => !allowed.includes(method)) }).toEqual({ address, beyond: [] });
+  }
+});
+
+test('what is read is as described', async () => {
+  const wrong: string[] = [];
+  for (const { address, method } of operations()) {
+    if (method !== 'get' && method !== 'options') continue;
+    for (const id of address.includes('{id}') ? [idFor(address), UNKNOWN] : [0]) {
+      const { status, body } = await ann.send(method.toUpperCase(), `/api/v2${address.replace('{id}', String(id))}`);
+      wrong.push(...conformance.problems(method, address, status, body));
+      if (status >= 500) wrong.push(`${method} ${address} ${status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('refusals are as described', async () => {
+  const answers: [string, string, Promise<Answer>][] = [];
+  for (const { address, method, operation } of operations()) {
+    const real = `/api/v2${address.replace('{id}', String(UNKNOWN))}`;
+    const asked = (person: Person, body?: unknown) => answers.push([method, address, person.send(method.toUpperCase(), real, body)]);
+    if (method === 'get') asked(ann.sending({ Accept: 'text/csv' }));
+    if (!operation.security.some((way: object) => Object.keys(way).length === 0)) asked(fitgraph.anyone);
+    if (method === 'post') {
+      asked(ann, []);
+      asked(ann, '{');
+      asked(ann.sending({ 'Content-Type': 'text/plain' }), 'text');
+    }
+  }
+  const wrong: string[] = [];
+  for (const [method, address, answer] of answers) {
+    const { status, body } = await answer;
+    expect(status).toBeGreaterThanOrEqual(400);
+    wrong.push(...conformance.problems(method, address, status, body));
+  }
+  expect(wrong).toEqual([]);
+});
+
+test.each(ownedTypes().map((entity) => [entity.name, entity] as const))('what is written of %s is as described', async (_name, entity) => {
+  const [view] = resourceOf(entity)!.fact.views;
+  const { post } = (view && document.paths[`/${view.rest}/`]) ?? {};
+  if (!view || !post) return;
+  const [list, detail] = [`/${view.rest}/`, `/${view.rest}/{id}/`];
+  const sent = bodyOf(entity, 2, parentsIn(belongings));
+  expect(conformance.differs(`${view.rest}.body`, asJson(sent))).toEqual([]);
+  const created = await ann.post(list, sent);
+  expect(created.status).toBe(201);
+  expect(conformance.problems('post', list, 201, created.body)).toEqual([]);
+  const at = detail.replace('{id}', created.body.id);
+  for (const method of ['PUT', 'PATCH']) {
+    const { status, body } = await ann.send(method, `/api/v2${at}`, method === 'PUT' ? sent : {});
+    expect(status).toBe(200);
+    expect(conformance.problems(method, detail, status, body)).toEqual([]);
+  }
+  expect((await ann.delete(at)).status).toBe(204);
+});
+
+/** Ids are numbers in REST. */
+const asJson = (body: object): unknown => JSON.parse(JSON.stringify(body));
+
+describe('the document is served', () => {
+  test('as JSON and as YAML, with one content', async () => {
+    const { anyone } = fitgraph;
+    const json = [anyone.get('/schema'), anyone.get('/schema/'), anyone.get('/schema.json'), anyone.get('/schema?format=json')];
+    const yaml = [
+      ...['application/yaml', 'text/yaml'].map((type) => anyone.sending({ Accept: type }).get('/schema')),
+      ...['/schema.yaml', '/schema?format=yaml', '/schema/?format=yaml'].map((way) => anyone.get(way)),
+    ];
+    const texts = async (answers: Promise<Answer>[], type: RegExp) => {
+      const all = await Promise.all(answers);
+      for (const { status, headers } of all) expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
+      return [...new Set(all.map(({ text }) => text))];
+    };
+    const written = [...(await texts(json, /^application\/json/)), ...(await texts(yaml, /^application\/yaml/))];
+    expect(written.map((text) => parse(text) as unknown)).toEqual([document, document]);
+  });
+
+  test('with the address under which the client knows the service', async () => {
+    expect(document.servers).toEqual([{ url: `${fitgraph.url}/api/v2` }]);
+  });
+
+  test('in no other format, by no other method and at no address beside it', async () => {
+    const { anyone } = fitgraph;
+    expect(await anyone.sending({ Accept: 'text/csv' }).get('/schema')).toMatchObject({
+      status: 406,
+      body: { detail: expect.any(String) },
+    });
+    expect((await anyone.get('/schema?format=xml')).status).toBe(404);
+    expect((await anyone.post('/schema', {})).status).toBe(405);
+    expect((await anyone.get('/schema/unknown')).status).toBe(404);
+    expect((await anyone.get('/schemata/')).status).toBe(404);
+    expect((await anyone.head('/schema')).status).toBe(200);
+  });
+});
+
+test('the page of the reference loads only what this service has, and for ever', async () => {
+  const { status, headers, text } = await fitgraph.anyone.get('/schema/docs');
+  expect(status).toBe(200);
+  const policy = headers.get('content-security-policy')!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain('unsafe');
+  expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  const assets = [...text.matchAll(/(?:src|href)="(\/[^"]*\/assets\/[^"]*)"/g)].map(([, address]) => address!);
+  expect(assets).toHaveLength(4);
+  for (const address of assets) {
+    const asset = await fitgraph.anyone.send('GET', address);
+    expect(asset.status).toBe(200);
+    expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(asset.headers.get('content-type')).toMatch(address.endsWith('.css') ? /^text\/css/ : /javascript/);
+  }
+});
+
+test('the description is derived: no file of it names a resource', () => {
+  const folder = path.join(__dirname, '../../src/rest');
+  const files = ['openapi.ts', ...fs.readdirSync(path.join(folder, 'openapi')).map((file) => path.join('openapi', file))];
+  const names = entities().flatMap((entity) => [snake(entity.name), ...resourceOf(entity)!.fact.views.map(({ rest }) => rest)]);
+  for (const file of files) {
+    const text = fs.readFileSync(path.join(folder, file), 'utf8');
+    expect(names.filter((name) => text.includes(`'${name}'`) || text.includes(`/${name}/`))).toEqual([]);
+  }
+});

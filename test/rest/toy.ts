@@ -1,0 +1,175 @@
+/** REST over a schema of fruit that nobody stores: what the adapter does it does for any schema. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
+import { problems } from '../../src/core/limits';
+import type { FieldFact, ViewFact } from '../../src/extensions';
+import { restHandler } from '../../src/rest/router';
+import { Person } from '../setup/person';
+
+const schema = buildSchema(`
+  type Query {
+    fruit(id: ID!): Fruit
+    fruits(where: FruitWhere, orderBy: [FruitOrder!], first: Int, offset: Int): Page!
+    known(type: String!, ids: [ID!]!): [Int!]!
+    ripest(colour: String, atMost: String): [String!]!
+  }
+  type Mutation {
+    createFruit(input: FruitInput!): Fruit
+    updateFruit(id: ID!, input: FruitPatch!): Fruit
+    deleteFruit(id: ID!): ID!
+    login(username: String!, password: String!): Login!
+  }
+  type Login { token: String! }
+  type Page { totalCount: Int! nodes: [Fruit!]! }
+  type Fruit { id: Int! fullName: String! pieces: Int peeled: Boolean! juice(glasses: String): Juice }
+  type Juice { inMillilitres: Int! }
+  input Ids { eq: ID in: [ID!] }
+  input Text { eq: String }
+  input Number { eq: Int }
+  input Truth { eq: Boolean }
+  input FruitWhere { id: Ids fullName: Text pieces: Number peeled: Truth }
+  enum Direction { ASC DESC }
+  input FruitOrder { id: Direction fullName: Direction pieces: Direction }
+  input FruitInput { fullName: String! pieces: Int peeled: Boolean }
+  input FruitPatch { fullName: String pieces: Int peeled: Boolean }
+`);
+
+interface Fruit {
+  id: number;
+  fullName: string;
+  pieces: number | null;
+  peeled: boolean;
+}
+
+function fact(name: string, rest: string, kind: FieldFact['kind'], more: Partial<FieldFact> = {}): FieldFact {
+  const made: FieldFact = {
+    name,
+    rest,
+    kind,
+    label: name,
+    description: `${name}.`,
+    null: false,
+    blank: false,
+    hasDefault: false,
+    hidden: false,
+    readOnly: false,
+    restReadOnly: false,
+    restIgnoredOnCreate: false,
+    stored: true,
+    ...more,
+    check: (value) => problems(value, made),
+  };
+  return made;
+}
+
+const view = (rest: string, more: Partial<ViewFact>): ViewFact => ({
+  rest,
+  title: 'Fruit',
+  description: 'Fruit.',
+  filters: [],
+  routes: 'read',
+  ...more,
+});
+
+const fruit = schema.getType('Fruit') as GraphQLObjectType;
+fruit.extensions = {
+  resource: {
+    owned: false,
+    ordering: ['id'],
+    one: 'fruit',
+    many: 'fruits',
+    create: 'createFruit',
+    update: 'updateFruit',
+    remove: 'deleteFruit',
+    views: [
+      view('fruit', { position: 1, routes: 'all', filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })) }),
+      view('fruit-label', { position: 2, selection: 'label: fullName' }),
+      view('fruit-guarded', { routes: 'all', permits: ['POST'] }),
+    ],
+  },
+};
+fruit.getFields().id!.extensions = { field: fact('id', 'id', 'integer', { readOnly: true, restReadOnly: true }) };
+fruit.getFields().fullName!.extensions = { field: fact('fullName', 'full_name', 'string', { maxLength: 10 }) };
+fruit.getFields().pieces!.extensions = { field: fact('pieces', 'pieces', 'integer', { null: true, min: 0, max: 9 }) };
+fruit.getFields().peeled!.extensions = { field: fact('peeled', 'peeled', 'boolean', { hasDefault: true }) };
+fruit.getFields().juice!.extensions = { action: { name: 'squeezed_juice' } };
+schema.getQueryType()!.getFields().ripest!.extensions = { endpoint: { paths: ['fruit/ripest'], title: 'Ripest' } };
+
+const missing = () => new GraphQLError('Not found.', { extensions: { code: 'NOT_FOUND' } });
+
+export class Orchard {
+  fruits: Fruit[] = [];
+  private server?: Server;
+  private url = '';
+
+  private find = (id: string): Fruit => {
+    const found = this.fruits.find((one) => one.id === Number(id));
+    if (!found) throw missing();
+    return { ...found, juice: ({ glasses = '1' }) => ({ inMillilitres: 200 * Number(glasses) }) } as Fruit;
+  };
+
+  private readonly root = {
+    fruit: ({ id }: { id: string }) => this.find(id),
+    fruits: ({ where, orderBy, first, offset }: any) => {
+      const matches = (one: Fruit) => Object.entries(where).every(([name, { eq }]: any) => one[name as keyof Fruit] === eq);
+      const found = this.fruits.filter(matches);
+      if (orderBy?.[0]?.fullName) found.sort((a, b) => (a.fullName < b.fullName ? -1 : 1) * (orderBy[0].fullName === 'DESC' ? -1 : 1));
+      return { totalCount: found.length, nodes: found.slice(offset, offset + first) };
+    },
+    known: ({ ids }: { ids: string[] }) => this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
+    ripest: (args: object) => Object.entries(args).map(([name, value]) => `${name} ${value}`),
+    createFruit: ({ input }: any) =>
+      this.find(String(this.fruits.push({ id: this.fruits.length + 1, pieces: null, peeled: false, ...input }))),
+    updateFruit: ({ id, input }: any) => {
+      Object.assign(
+        this.fruits.find((one) => one.id === Number(id))!,
+        input,
+      );
+      return this.find(id);
+    },
+    deleteFruit: ({ id }: any) => {
+      this.find(id);
+      this.fruits = this.fruits.filter((one) => one.id !== Number(id));
+      return id;
+    },
+    login: ({ password }: any) => {
+      if (password === 'right') return { token: 'the token' };
+      throw new GraphQLError('Username or password unknown', { extensions: { code: 'UNAUTHENTICATED', login: true } });
+    },
+  };
+
+  private readonly handler = restHandler({
+    schema,
+    prepare: (text) => {
+      const document = parse(text);
+      const errors = validate(schema, document);
+      if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
+      return async (_context, variableValues) => execute({ schema, document, rootValue: this.root, variableValues });
+    },
+    open: (request) => ({
+      context: undefined as never,
+      baseUrl: 'https://fruit.example.com',
+      authenticate: async () => request.headers.authorization === 'Token known',
+      headers: () => ({ 'X-Toy': 'yes' }),
+    }),
+    html: async ({ name }) => ({ text: `<h1>${name}</h1>`, headers: {} }),
+    limits: { maxBody: 1000, maxUpload: 1000 },
+    timeZone: 'Europe/Berlin',
+  });
+
+  async open(): Promise<void> {
+    this.server = createServer((request, response) => void this.handler(request, response));
+    await new Promise<void>((resolve) => this.server!.listen(0, 'localhost', resolve));
+    this.url = `http://localhost:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server!.closeAllConnections();
+    await new Promise((resolve) => this.server!.close(resolve));
+  }
+
+  get anyone(): Person {
+    return new Person(this.url);
+  }
+}

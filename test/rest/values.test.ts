@@ -1,0 +1,261 @@
+/** One value of a body: what it becomes, or what is said of it. Messages and leniency are those that clients know. */
+import { problems } from '../../src/core/limits';
+import type { FieldFact, Kind } from '../../src/extensions';
+import { coerce, typeName } from '../../src/rest/values';
+
+function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
+  const made = {
+    name: 'x',
+    rest: 'x',
+    kind,
+    null: false,
+    blank: false,
+    ...more,
+    check: (value: unknown) => problems(value, made),
+  } as FieldFact;
+  return made;
+}
+
+function read(facts: FieldFact, value: unknown): unknown {
+  const coerced = coerce(facts, value, 'Europe/Berlin');
+  return 'messages' in coerced ? coerced.messages : coerced.value;
+}
+
+const json = (value: unknown) => (typeof value === 'string' && value.length > 60 ? `${value.slice(0, 20)}…` : JSON.stringify(value));
+
+/** Pairs of a value and what it becomes; a message is a list. */
+function table(what: string, facts: FieldFact, pairs: [unknown, unknown][]): void {
+  describe(what, () => {
+    test.each(pairs.map(([value, expected]) => [json(value), value, expected]))('%s', (_shown, value, expected) => {
+      expect(read(facts, value)).toEqual(expected);
+    });
+  });
+}
+
+const INTEGER = ['A valid integer is required.'];
+table('an integer', field('integer', { min: 0, max: 600 }), [
+  [7, 7],
+  ['7', 7],
+  [' 5 ', 5],
+  ['5.0', 5],
+  [2.0, 2],
+  [1e2, 100],
+  ['+7', 7],
+  [0, 0],
+  [600, 600],
+  [601, ['Ensure this value is less than or equal to 600.']],
+  [-1, ['Ensure this value is greater than or equal to 0.']],
+  [2.5, INTEGER],
+  ['2.5', INTEGER],
+  [true, INTEGER],
+  [false, INTEGER],
+  ['', INTEGER],
+  [' ', INTEGER],
+  ['x', INTEGER],
+  [[], INTEGER],
+  [{}, INTEGER],
+  ['1'.repeat(1001), ['String value too large.']],
+]);
+
+table('an integer without limits has those of the database', field('integer'), [
+  [2147483647, 2147483647],
+  [-2147483648, -2147483648],
+  [2147483648, ['Ensure this value is less than or equal to 2147483647.']],
+  [-2147483649, ['Ensure this value is greater than or equal to -2147483648.']],
+  ['99999999999999999999', ['Ensure this value is less than or equal to 2147483647.']],
+]);
+
+const NUMBER = ['A valid number is required.'];
+const PLACES = ['Ensure that there are no more than 2 decimal places.'];
+const DIGITS = ['Ensure that there are no more than 5 digits in total.'];
+const WHOLE = ['Ensure that there are no more than 3 digits before the decimal point.'];
+table('a decimal of 5 digits, 2 of them after the point', field('decimal', { digits: 5, places: 2, min: 30, max: 600 }), [
+  ['80.50', '80.50'],
+  ['80.5', '80.5'],
+  [80.5, '80.5'],
+  [80, '80'],
+  [' 80.5 ', '80.5'],
+  ['1e2', '1e2'],
+  ['+80.5', '+80.5'],
+  ['080.5', '080.5'],
+  ['٨٠.٥', '80.5'],
+  ['80.555', PLACES],
+  ['80.500', PLACES],
+  ['1.5000', PLACES],
+  ['800000', DIGITS],
+  ['123.456', DIGITS],
+  [80.10000000000001, DIGITS],
+  ['1e5', DIGITS],
+  ['1234.5', WHOLE],
+  ['600.01', ['Ensure this value is less than or equal to 600.']],
+  ['29.99', ['Ensure this value is greater than or equal to 30.']],
+  ['-80', ['Ensure this value is greater than or equal to 30.']],
+  ['NaN', NUMBER],
+  ['Infinity', NUMBER],
+  ['1,5', NUMBER],
+  ['', NUMBER],
+  ['.', NUMBER],
+  [true, NUMBER],
+  [[80], NUMBER],
+  [{}, NUMBER],
+  ['8'.repeat(1001), ['String value too large.']],
+]);
+
+const BOOLEAN = ['Must be a valid boolean.'];
+table('a boolean', field('boolean'), [
+  ...[true, 1, 't', 'T', 'y', 'Y', 'yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'].map((value): [unknown, unknown] => [
+    value,
+    true,
+  ]),
+  ...[false, 0, 'f', 'F', 'n', 'N', 'no', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'].map((value): [unknown, unknown] => [
+    value,
+    false,
+  ]),
+  ...[2, -1, 'perhaps', 'tRUE', '', ' ', [], {}, [true]].map((value): [unknown, unknown] => [value, BOOLEAN]),
+]);
+
+table('a text of 10 characters', field('string', { maxLength: 10 }), [
+  ['text', 'text'],
+  ['  text  ', 'text'],
+  ['<b>&', '<b>&'],
+  [12, '12'],
+  [1.5, '1.5'],
+  ['😀'.repeat(10), '😀'.repeat(10)],
+  ['😀'.repeat(11), ['Ensure this field has no more than 10 characters.']],
+  ['   ', ['This field may not be blank.']],
+  ['a\0b', ['Null characters are not allowed.']],
+  [true, ['Not a valid string.']],
+  [[], ['Not a valid string.']],
+  [{}, ['Not a valid string.']],
+]);
+
+table('a text that may be blank, of 3 characters at least', field('string', { minLength: 3, blank: true }), [
+  ['', ''],
+  [' ', ''],
+  ['ab', ['Ensure this field has at least 3 characters.']],
+  ['abc', 'abc'],
+]);
+
+const CHOICE = (value: string) => [`"${value}" is not a valid choice.`];
+table('a choice', field('choice', { choices: ['1', '2'].map((value) => ({ value, label: value })) }), [
+  ['1', '1'],
+  [2, '2'],
+  ['3', CHOICE('3')],
+  [' 1', CHOICE(' 1')],
+  ['', CHOICE('')],
+  [true, CHOICE('True')],
+  [['1'], CHOICE("['1']")],
+]);
+
+const DAY = ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'];
+table('a day', field('date'), [
+  ['2021-03-03', '2021-03-03'],
+  ['2021-3-3', '2021-03-03'],
+  ['2020-02-29', '2020-02-29'],
+  ['0001-01-01', '0001-01-01'],
+  ['9999-12-31', '9999-12-31'],
+  ['2021-02-29', DAY],
+  ['2021-13-01', DAY],
+  ['2021-00-10', DAY],
+  ['0000-01-01', DAY],
+  ['21-03-03', DAY],
+  ['03/03/2021', DAY],
+  ['2021-03-03T10:00:00', DAY],
+  ['', DAY],
+  [20210303, DAY],
+  [true, DAY],
+  [[], DAY],
+]);
+
+const CLOCK = ['Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].'];
+table('a time of day', field('time'), [
+  ['18:00', '18:00:00'],
+  ['7:5', '07:05:00'],
+  ['18:00:30', '18:00:30'],
+  ['18:00:30.5', '18:00:30.5'],
+  ['18:00:30.123456', '18:00:30.123456'],
+  ['18:00:30.123456789', '18:00:30.123456'],
+  ['23:59:59', '23:59:59'],
+  ['24:00', CLOCK],
+  ['18:60', CLOCK],
+  ['18:00:60', CLOCK],
+  ['18', CLOCK],
+  ['6 pm', CLOCK],
+  ['', CLOCK],
+  [18, CLOCK],
+  [true, CLOCK],
+]);
+
+const MOMENT = ['Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'];
+const ZONE = ['Invalid datetime for the timezone "Europe/Berlin".'];
+table('a moment', field('datetime'), [
+  ['2021-03-10T08:00:00Z', '2021-03-10T08:00:00Z'],
+  ['2021-03-10T08:00:00+02:00', '2021-03-10T08:00:00+02:00'],
+  ['2021-03-10T08:00:00-0330', '2021-03-10T08:00:00-03:30'],
+  ['2021-03-10T08:00:00+02', '2021-03-10T08:00:00+02:00'],
+  ['2021-03-10 08:00', '2021-03-10T08:00:00+01:00'],
+  ['2021-3-1T8:5', '2021-03-01T08:05:00+01:00'],
+  ['2021-07-10T08:00:00', '2021-07-10T08:00:00+02:00'],
+  ['2021-07-10T08:00:00.25', '2021-07-10T08:00:00.25+02:00'],
+  // Clocks go from 02:00 to 03:00.
+  ['2021-03-28T01:59:59', '2021-03-28T01:59:59+01:00'],
+  ['2021-03-28T02:00:00', ZONE],
+  ['2021-03-28T02:30:00', ZONE],
+  ['2021-03-28T02:59:59', ZONE],
+  ['2021-03-28T03:00:00', '2021-03-28T03:00:00+02:00'],
+  ['2021-03-28T02:30:00Z', '2021-03-28T02:30:00Z'],
+  // Clocks go from 03:00 back to 02:00.
+  ['2021-10-31T01:59:59', '2021-10-31T01:59:59+02:00'],
+  ['2021-10-31T02:00:00', ZONE],
+  ['2021-10-31T02:59:59', ZONE],
+  ['2021-10-31T03:00:00', '2021-10-31T03:00:00+01:00'],
+  ['2021-10-31T02:30:00+02:00', '2021-10-31T02:30:00+02:00'],
+  ['2021-03-10', MOMENT],
+  ['2021-02-29T08:00:00', MOMENT],
+  ['2021-03-10T25:00:00', MOMENT],
+  ['2021-03-10T08:00:00 Z', MOMENT],
+  ['now', MOMENT],
+  ['', MOMENT],
+  [1615363200, MOMENT],
+  [true, MOMENT],
+]);
+
+const one = field('relation', { relation: { type: 'X', object: 'x', many: false, owned: false } });
+const pk = (received: string) => [`Incorrect type. Expected pk value, received ${received}.`];
+table('a reference', one, [
+  [7, 7],
+  ['7', 7],
+  [' 7 ', 7],
+  [7.0, 7],
+  [1.7, 1],
+  ['x', pk('str')],
+  ['1.5', pk('str')],
+  [true, pk('bool')],
+  [[1], pk('list')],
+  [{}, pk('dict')],
+]);
+
+const many = field('relation', { relation: { type: 'X', object: 'x', many: true, owned: false } });
+table('references', many, [
+  [[1, '2'], [1, 2]],
+  [[1, 1, '1'], [1]],
+  [1, ['Expected a list of items but got type "int".']],
+  ['1', ['Expected a list of items but got type "str".']],
+  [{}, ['Expected a list of items but got type "dict".']],
+  [[], ['This list may not be empty.']],
+  [['x'], pk('str')],
+  [[1, true], pk('bool')],
+  [[null], ['Invalid pk "None" - object does not exist.']],
+]); // prettier-ignore
+
+test.each([
+  [null, 'NoneType'],
+  [[], 'list'],
+  [{}, 'dict'],
+  ['', 'str'],
+  [1, 'int'],
+  [1.5, 'float'],
+  [true, 'bool'],
+])('%j is a %s', (value, name) => {
+  expect(typeName(value)).toBe(name);
+});

@@ -1,0 +1,122 @@
+/** Bodies: how they are read and what is said of those that cannot be. */
+import { Orchard } from './toy';
+
+const orchard = new Orchard();
+beforeAll(() => orchard.open());
+afterAll(() => orchard.close());
+beforeEach(() => {
+  orchard.fruits = [{ id: 1, fullName: 'Cherry', pieces: 2, peeled: true }];
+});
+
+const send = (method: string, body: unknown, type = 'application/json', path = '/api/v2/fruit/') =>
+  orchard.anyone.sending({ 'Content-Type': type }).send(method, path, body);
+const form = (method: string, values: Record<string, string>, path?: string) =>
+  send(method, new URLSearchParams(values).toString(), 'application/x-www-form-urlencoded', path);
+
+test('a creation is 201 with the row, and no Location', async () => {
+  const answer = await send('POST', { full_name: ' Apple ', pieces: '3', id: 77, unknown: 'x' });
+  expect(answer).toMatchObject({ status: 201, body: { id: 2, full_name: 'Apple', pieces: 3, peeled: false } });
+  expect(answer.headers.get('location')).toBeNull();
+});
+
+test('PUT needs what is required and leaves the rest, PATCH needs nothing', async () => {
+  const put = (body: unknown) => send('PUT', body, undefined, '/api/v2/fruit/1/');
+  expect((await put({})).body).toEqual({ full_name: ['This field is required.'] });
+  expect((await put({ full_name: 'Plum' })).body).toEqual({ id: 1, full_name: 'Plum', pieces: 2, peeled: true });
+  const patch = (body: unknown) => send('PATCH', body, undefined, '/api/v2/fruit/1/');
+  expect(await patch({})).toMatchObject({ status: 200, body: { full_name: 'Plum' } });
+  expect((await patch({ pieces: null })).body).toMatchObject({ full_name: 'Plum', pieces: null });
+  expect((await send('PATCH', {}, undefined, '/api/v2/fruit/9/')).status).toBe(404);
+});
+
+test('DELETE is 204 with nothing, once', async () => {
+  const gone = await orchard.anyone.delete('/fruit/1/');
+  expect([gone.status, gone.text, gone.headers.get('content-type'), gone.headers.get('content-length')]).toEqual([204, '', null, '0']);
+  expect((await orchard.anyone.delete('/fruit/1/')).status).toBe(404);
+});
+
+test('all that is wrong comes at once, in the order of the fields', async () => {
+  const answer = await send('POST', { peeled: 'perhaps', pieces: 10, full_name: 'x'.repeat(11) });
+  expect(answer.status).toBe(400);
+  expect(answer.text).toBe(
+    '{"full_name":["Ensure this field has no more than 10 characters."],"pieces":["Ensure this value is less than or equal to 9."],"peeled":["Must be a valid boolean."]}',
+  );
+  expect(orchard.fruits).toHaveLength(1);
+});
+
+describe('JSON', () => {
+  test.each(['{', '{"full_name": }', '{"full_name": NaN}', '[1', 'nonsense', '\ufeff{}', "{'full_name': 1}"])(
+    '%j cannot be read',
+    async (body) => {
+      const answer = await send('POST', body);
+      expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(/^JSON parse error/)]);
+    },
+  );
+
+  test('nor can bytes that are no UTF-8', async () => {
+    const answer = await send('POST', Buffer.from('{"full_name": "\xff"}', 'latin1'));
+    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(/^JSON parse error/)]);
+    const latin = await send('POST', Buffer.from('{"full_name": "\xe4"}', 'latin1'), 'application/json; charset=latin-1');
+    expect(latin.body.full_name).toBe('ä');
+  });
+
+  test.each([
+    [[], 'Invalid data. Expected a dictionary, but got list.'],
+    ['"text"', 'Invalid data. Expected a dictionary, but got str.'],
+    [1, 'Invalid data. Expected a dictionary, but got int.'],
+    [1.5, 'Invalid data. Expected a dictionary, but got float.'],
+    [true, 'Invalid data. Expected a dictionary, but got bool.'],
+    ['null', 'No data provided'],
+  ])('%j is no object', async (body, message) => {
+    expect(await send('POST', body)).toMatchObject({ status: 400, body: { non_field_errors: [message] } });
+  });
+
+  test('an empty body is an empty object, the last of two keys counts', async () => {
+    expect((await send('POST', '')).body).toEqual({ full_name: ['This field is required.'] });
+    expect((await send('POST', '{"full_name": "one", "full_name": "two"}')).body.full_name).toBe('two');
+  });
+
+  test('a key of every object is no value', async () => {
+    expect((await send('POST', '{"__proto__": {"full_name": "x"}}')).body).toEqual({ full_name: ['This field is required.'] });
+  });
+});
+
+describe('forms', () => {
+  test('hold texts only, and a missing box is not checked', async () => {
+    expect((await form('POST', { full_name: 'Fig', pieces: '' })).body).toEqual({ id: 2, full_name: 'Fig', pieces: null, peeled: false });
+    expect((await form('PUT', { full_name: 'Fig' }, '/api/v2/fruit/1/')).body).toMatchObject({ pieces: 2, peeled: false });
+    expect((await form('PATCH', { full_name: 'Date' }, '/api/v2/fruit/2/')).body).toMatchObject({ full_name: 'Date' });
+    expect((await form('POST', {})).body).toEqual({ full_name: ['This field is required.'] });
+    expect((await form('POST', { full_name: '' })).body).toEqual({ full_name: ['This field may not be blank.'] });
+  });
+
+  test('of several parts are read too', async () => {
+    const parts = new FormData();
+    parts.set('full_name', 'Kiwi');
+    parts.set('peeled', 'on');
+    expect((await orchard.anyone.send('POST', '/api/v2/fruit/', parts)).body).toMatchObject({ full_name: 'Kiwi', peeled: true });
+    const boundless = await send('POST', 'x', 'multipart/form-data');
+    expect(boundless).toMatchObject({ status: 400, body: { detail: 'Multipart form parse error - Invalid boundary in multipart: None' } });
+  });
+});
+
+test.each(['text/plain', 'application/xml', 'application/vnd.api+json'])('%s is not read', async (type) => {
+  expect(await send('POST', 'x', type)).toMatchObject({ status: 415, body: { detail: `Unsupported media type "${type}" in request.` } });
+});
+
+describe('a body over the limit', () => {
+  const TOO_LARGE = { status: 413, body: { detail: 'Request body too large.' } };
+
+  test('is refused, told or counted', async () => {
+    expect(await send('POST', { full_name: 'x'.repeat(1000) })).toMatchObject(TOO_LARGE);
+    expect(await send('POST', `full_name=${'x'.repeat(1000)}`, 'application/x-www-form-urlencoded')).toMatchObject(TOO_LARGE);
+    expect((await send('POST', { full_name: 'x'.repeat(900) })).status).toBe(400);
+  });
+
+  test('leaves the connection of use', async () => {
+    for (let times = 0; times < 3; times += 1) {
+      await send('POST', { full_name: 'x'.repeat(100_000) });
+      expect((await orchard.anyone.get('/fruit/1/')).status).toBe(200);
+    }
+  });
+});

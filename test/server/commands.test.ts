@@ -1,0 +1,179 @@
+/** The operator's commands, beside a running server. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { until } from '../database/processes';
+import { build, Installation, type Server } from './running';
+
+const installation = new Installation();
+let server: Server;
+
+beforeAll(async () => {
+  build();
+  server = await installation.start();
+}, 120_000);
+afterAll(() => installation.remove());
+
+const fitgraph = (...args: string[]) => installation.command(...args);
+
+const tokenIn = (stdout: string) => /[0-9a-f]{40}/.exec(stdout)![0];
+const login = (username: string, password: string) => server.anyone.post('/login/', { username, password });
+const mine = (token: string) => server.signedIn(token).get('/workout/');
+
+const COMMANDS = [
+  [],
+  ['serve'],
+  ['migrate'],
+  ['seed'],
+  ['import'],
+  ['schema'],
+  ['user'],
+  ['user', 'create'],
+  ['user', 'password'],
+  ['user', 'token'],
+  ['user', 'deactivate'],
+];
+
+test.each(COMMANDS.map((names): [string, string[]] => [names.join(' '), names]))('%s --help', async (_name, names) => {
+  const { status, stdout, stderr } = await fitgraph(...names, '--help');
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(new RegExp(`^Usage: fitgraph ${names.join(' ')}`));
+});
+
+test('what is no command, and what lacks an argument, is refused with a hint', async () => {
+  for (const args of [['frobnicate'], ['import'], ['user', 'create'], ['user', 'frobnicate'], ['migrate', '--sideways']]) {
+    const { status, stdout, stderr } = await fitgraph(...args);
+    expect(status).not.toBe(0);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toContain('--help');
+  }
+});
+
+test('an account is made, given another password and token, locked and unlocked', async () => {
+  const created = await fitgraph('user', 'create', 'carla', '--password', 'first password', '--email', 'carla@example.com');
+  expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^User carla was made\. Token: [0-9a-f]{40}\n$/), stderr: '' });
+  const token = tokenIn(created.stdout);
+  expect((await mine(token)).status).toBe(200);
+  expect(await login('carla', 'first password')).toMatchObject({ status: 200, body: { token } });
+
+  expect((await fitgraph('user', 'password', 'carla', '--password', 'second password')).status).toBe(0);
+  expect((await login('carla', 'first password')).status).toBe(401);
+  expect((await login('carla', 'second password')).status).toBe(200);
+
+  expect((await fitgraph('user', 'token', 'carla')).stdout).toBe(`${token}\n`);
+  const fresh = tokenIn((await fitgraph('user', 'token', 'carla', '--new')).stdout);
+  expect(fresh).not.toBe(token);
+  expect((await mine(token)).body).toEqual({ detail: 'Invalid token.' });
+  expect((await mine(fresh)).status).toBe(200);
+
+  expect((await fitgraph('user', 'deactivate', 'carla')).status).toBe(0);
+  expect((await mine(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
+  expect((await fitgraph('user', 'deactivate', 'carla', '--undo')).status).toBe(0);
+  expect((await mine(fresh)).status).toBe(200);
+});
+
+test('a password may come from standard input', async () => {
+  const { status } = await installation.commandReading('typed password\n', 'user', 'create', 'typist');
+  expect(status).toBe(0);
+  expect((await login('typist', 'typed password')).status).toBe(200);
+});
+
+test.each([
+  [['user', 'create', 'demo', '--password', 'some password'], /There is a user named demo already/],
+  [['user', 'create', 'a b', '--password', 'some password'], /A user name has/],
+  [['user', 'create', 'short', '--password', 'short'], /at least 8 characters/],
+  [['user', 'token', 'nobody'], /There is no user named nobody/],
+  [['user', 'password', 'nobody', '--password', 'some password'], /There is no user named nobody/],
+  [['user', 'deactivate', 'nobody'], /There is no user named nobody/],
+  [['import', '/no/such/file'], /\/no\/such\/file cannot be read/],
+])('%j is one line and exit code 1', async (args, message) => {
+  const { status, stdout, stderr } = await fitgraph(...args);
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^fitgraph: [^\n]+\n$/);
+  expect(stderr).toMatch(message);
+});
+
+describe('import', () => {
+  const file = path.join(installation.folder, 'dump.json');
+  const write = (content: unknown) => fs.writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+
+  test('shows at once, in memory too', async () => {
+    const category = { model: 'exercises.exercisecategory', pk: 900, fields: { name: 'Imported' } };
+    const exercise = { uuid: '00000000-0000-4000-8000-000000000001', status: '2', license: 2, license_author: 'x' };
+    const base = {
+      model: 'exercises.exercisebase',
+      pk: 90_000,
+      fields: { ...exercise, category: 900, muscles: [], muscles_secondary: [], equipment: [] },
+    };
+    const texts = {
+      name: 'Imported exercise',
+      description: 'x'.repeat(50),
+      language: 2,
+      exercise_base: 90_000,
+      creation_date: '2021-01-01',
+    };
+    write([category, base, { model: 'exercises.exercise', pk: 90_000, fields: { ...exercise, ...texts } }]);
+    expect(await fitgraph('import', file)).toMatchObject({ status: 0, stdout: '3 rows of 3 models imported.\n', stderr: '' });
+    expect((await server.anyone.get('/exercise/90000/')).body).toMatchObject({ name: 'Imported exercise', category: 900 });
+    await until('the category is in memory', async () => {
+      const { body } = await server.anyone.get('/exerciseinfo/90000/');
+      return body.category?.name === 'Imported';
+    });
+  });
+
+  test('says what is wrong, and changes nothing', async () => {
+    write('[');
+    expect((await fitgraph('import', file)).stderr).toMatch(/^fitgraph: .*dump\.json is not JSON: [^\n]*\n$/);
+    write([
+      { model: 'core.language', pk: 900, fields: { short_name: 'zz', full_name: 'Never' } },
+      { model: 'manager.day', pk: 900, fields: { training: 999_999, description: '', day: [] } },
+    ]);
+    const { status, stderr } = await fitgraph('import', file);
+    expect(status).toBe(1);
+    expect(stderr).toBe('fitgraph: manager.day 900: training refers to manager.workout 999999, which does not exist.\n');
+    expect((await server.anyone.get('/language/900/')).status).toBe(404);
+  });
+
+  test('brings the files that the rows name, or nothing', async () => {
+    const media = path.join(installation.folder, 'media');
+    const image = (pk: number, name: string) => ({
+      model: 'exercises.exerciseimage',
+      pk,
+      fields: {
+        uuid: `00000000-0000-4000-8000-${String(pk).padStart(12, '0')}`,
+        exercise: 1,
+        image: name,
+        is_main: false,
+        status: '2',
+        license: 2,
+      },
+    });
+    fs.mkdirSync(media);
+    fs.writeFileSync(path.join(media, 'one.png'), 'an image');
+    write([image(901, 'one.png'), image(902, 'missing.png')]);
+    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/there is no file missing\.png in/);
+    expect((await server.anyone.get('/exerciseimage/901/')).status).toBe(404);
+    write([image(901, '../secret-key')]);
+    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/image is no path of the media folder/);
+    write([image(901, 'one.png')]);
+    expect((await fitgraph('import', file, '--media', media)).status).toBe(0);
+    expect((await server.anyone.send('GET', '/media/one.png')).text).toBe('an image');
+  });
+});
+
+test('migrate and seed have nothing to do, and say so', async () => {
+  expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
+  const { status, stdout } = await fitgraph('seed', '--demo');
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^There is reference data already.*\nThere is a demo account already\.\n$/);
+});
+
+test('schema prints what is committed', async () => {
+  const { status, stdout } = await fitgraph('schema');
+  expect([status, stdout]).toEqual([0, fs.readFileSync(path.join(__dirname, '../../schema.graphql'), 'utf8')]);
+});
+
+test('the server goes on all the while', async () => {
+  expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
+  expect(server.process.exitCode).toBeNull();
+});

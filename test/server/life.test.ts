@@ -1,0 +1,116 @@
+/** The life of the real server: first start, the ends it may meet, and what comes after them. */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { openEmbedded } from '../../src/database/embedded';
+import { serverPid, until } from '../database/processes';
+import { build, Installation } from './running';
+
+let installation: Installation;
+
+beforeAll(build, 120_000);
+beforeEach(() => {
+  installation = new Installation();
+});
+afterEach(() => installation.remove());
+
+test('the first start says where everything is and makes a demo account, a later one makes none', async () => {
+  const server = await installation.start();
+  const { url, demo, anyone } = server;
+  for (const line of [`GraphQL     ${url}/graphql`, `REST        ${url}/api/v2/`, `Playground  ${url}/playground`])
+    expect(server.stdout).toContain(line);
+  expect(await anyone.send('GET', '/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(await anyone.send('GET', '/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect((await anyone.send('GET', '/playground')).status).toBe(200);
+  expect((await anyone.get('/exercise/')).body.count).toBeGreaterThan(20);
+
+  const login = await anyone.post('/login/', { username: demo.username, password: demo.password });
+  expect(login).toMatchObject({ status: 200, body: { token: demo.token } });
+  const person = server.signedIn(demo.token);
+  expect((await person.get('/workout/')).body.count).toBeGreaterThan(0);
+  expect((await person.query('{ viewer { name weightEntries { totalCount } } }')).data.viewer).toMatchObject({ name: 'demo' });
+
+  server.process.kill('SIGTERM');
+  expect(await server.ended).toBe(0);
+  const again = await installation.start();
+  expect(again.stdout).not.toMatch(/password/i);
+  expect((await again.signedIn(demo.token).get('/workout/')).status).toBe(200);
+  again.process.kill('SIGINT');
+  expect(await again.ended).toBe(0);
+  await until('the database has ended too', () => installation.processes.length === 0);
+});
+
+test('a request that runs when the server is told to stop is answered first', async () => {
+  const server = await installation.start();
+  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const locker = new Client(connection);
+  await locker.connect();
+  await locker.query('BEGIN');
+  await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
+  const slow = server.signedIn(server.demo.token).get('/weightentry/?limit=1');
+  await sleep(300);
+
+  const told = performance.now();
+  server.process.kill('SIGTERM');
+  await sleep(500);
+  await expect(server.anyone.get('/')).rejects.toThrow();
+  await locker.query('COMMIT');
+  expect(await slow).toMatchObject({ status: 200, body: { results: [expect.anything()] } });
+  expect(await server.ended).toBe(0);
+  expect(performance.now() - told).toBeLessThan(10_000);
+  await locker.end();
+  await release();
+});
+
+test('a request that never ends does not keep the server from stopping', async () => {
+  const server = await installation.start();
+  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const locker = new Client(connection);
+  await locker.connect();
+  await locker.query('BEGIN');
+  await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
+  const endless = server.signedIn(server.demo.token).get('/weightentry/');
+  const failed = expect(endless).rejects.toThrow();
+  await sleep(300);
+  server.process.kill('SIGTERM');
+  const status = await Promise.race([server.ended, sleep(10_000, 'still running')]);
+  await locker.end();
+  await failed;
+  await release();
+  expect(status).toBe(0);
+});
+
+test('a server that is killed leaves no database running, and loses nothing', async () => {
+  const server = await installation.start();
+  const { token } = server.demo;
+  const made = await server.signedIn(token).post('/workout/', { comment: 'Not to be lost' });
+  expect(made.status).toBe(201);
+  server.process.kill('SIGKILL');
+  await server.ended;
+  await until('the database has ended too', () => installation.processes.length === 0);
+
+  const again = await installation.start();
+  expect((await again.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(made.body);
+});
+
+test('a database that is killed comes back, and requests with it', async () => {
+  const server = await installation.start();
+  const person = server.signedIn(server.demo.token);
+  expect((await person.post('/workout/', { comment: 'before' })).status).toBe(201);
+  process.kill(serverPid(path.join(installation.dataDir, 'postgres')), 'SIGKILL');
+  await until('reads work again', async () => (await person.get('/workout/').catch(() => undefined))?.status === 200);
+  await until('writes work again', async () => (await person.post('/workout/', { comment: 'after' })).status === 201);
+  expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
+  expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
+  // Tables in memory are kept fresh again, by a new listener.
+  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const client = new Client(connection);
+  await client.connect();
+  await client.query(`UPDATE "exercise_category" SET "name" = 'Renamed'`);
+  await until('the change is seen', async () => {
+    const { data } = await server.anyone.query('{ exercises(first: 1) { nodes { category { name } } } }');
+    return data.exercises.nodes[0].category.name === 'Renamed';
+  });
+  await client.end();
+  await release();
+});

@@ -1,0 +1,106 @@
+/** The log of the real server: one line a request, and never a secret or what users write. */
+import { Client } from 'pg';
+import { openEmbedded } from '../../src/database/embedded';
+import { until } from '../database/processes';
+import { build, Installation, type Server } from './running';
+
+const installation = new Installation();
+let server: Server;
+let token: string;
+
+/** What a user writes; it must not be found in the log. */
+const WRITTEN = 'xyzzyx';
+const PASSWORD = 'plughplugh';
+
+beforeAll(async () => {
+  build();
+  // The first start prints the demo account, as it should.
+  const first = await installation.start();
+  first.process.kill('SIGTERM');
+  await first.ended;
+  const { stdout } = await installation.command('user', 'create', 'ann', '--password', PASSWORD);
+  token = /[0-9a-f]{40}/.exec(stdout)![0];
+  server = await installation.start({ LOG_LEVEL: 'debug' });
+}, 120_000);
+afterAll(() => installation.remove());
+
+const lines = () =>
+  server.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+function expectSilence(): void {
+  for (const secret of [token, PASSWORD, WRITTEN]) {
+    expect(server.stdout).not.toContain(secret);
+    expect(server.stderr).not.toContain(secret);
+  }
+}
+
+test('a line a request: method, path, status, user, time and statements', async () => {
+  await server.signedIn(token).get('/workout/?comment=anything');
+  await server.anyone.query('{ viewer { name } }');
+  const requested = () => lines().filter(({ msg }) => msg === 'request');
+  await until('both are logged', () => requested().length === 2);
+  const requests = requested();
+  expect(requests).toEqual([
+    expect.objectContaining({
+      method: 'GET',
+      path: '/api/v2/workout/',
+      status: 200,
+      user: expect.any(Number),
+      statements: expect.any(Number),
+    }),
+    expect.objectContaining({ method: 'POST', path: '/graphql', status: 200, user: null }),
+  ]);
+  for (const { id, ms } of requests) {
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(ms).toBeGreaterThan(0);
+  }
+});
+
+test('no secret and no body, whether it goes well or not', async () => {
+  const ann = server.signedIn(token);
+  expect((await server.anyone.post('/login/', { username: 'ann', password: PASSWORD })).status).toBe(200);
+  expect((await server.anyone.post('/login/', { username: 'ann', password: `${PASSWORD}!` })).status).toBe(401);
+  expect((await ann.post('/workout/', { comment: WRITTEN })).status).toBe(201);
+  expect((await ann.get(`/workout/?comment=${WRITTEN}`)).body.count).toBe(1);
+  expect((await ann.post('/workout/', `{"comment": "${WRITTEN}"`)).status).toBe(400);
+  expect((await ann.post('/weightentry/', { date: WRITTEN, weight: WRITTEN })).status).toBe(400);
+  expect((await server.signedIn(`${token} ${token}`).get('/workout/')).status).toBe(403);
+  const login = 'mutation ($password: String!) { login(username: "ann", password: $password) { token } }';
+  expect((await server.anyone.query(login, { password: PASSWORD })).data.login.token).toBe(token);
+  expect((await ann.query(`mutation { createWorkout(input: { comment: "${WRITTEN}" }) { id } }`)).errors).toBeUndefined();
+  expect((await ann.query(`mutation { createWorkout(input: { comment: ${WRITTEN} }) { id } }`)).status).toBe(400);
+  await until('all are logged', () => lines().length >= 12);
+  expectSilence();
+});
+
+test('nor in what is logged of an unexpected error', async () => {
+  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const client = new Client(connection);
+  await client.connect();
+  // The write fails in a way that nobody has thought of.
+  await client.query(`ALTER TABLE "workout" ADD CONSTRAINT "unforeseen" CHECK ("comment" <> '${WRITTEN}') NOT VALID`);
+  const ann = server.signedIn(token);
+  const answer = await ann.post('/workout/', { comment: WRITTEN });
+  expect(answer.status).toBe(500);
+  const graphql = await ann.query(`mutation ($comment: String!) { createWorkout(input: { comment: $comment }) { id } }`, {
+    comment: WRITTEN,
+  });
+  expect(graphql.code).toBe('INTERNAL_SERVER_ERROR');
+  await client.query('ALTER TABLE "workout" DROP CONSTRAINT "unforeseen"');
+  await client.end();
+  await release();
+
+  await until('both are logged', () => lines().filter(({ msg }) => msg === 'unexpected error').length === 2);
+  const errors = lines().filter(({ msg }) => msg === 'unexpected error');
+  for (const { err } of errors) {
+    expect(err.message).toContain('unforeseen');
+    expect(err.stack).toContain('crud');
+  }
+  // The answer tells where in the log to look, and nothing else.
+  expect(answer.body).toEqual({ detail: `Internal server error (id ${errors[0].errorId}).` });
+  expect(graphql.errors![0]!.extensions.id).toBe(errors[1].errorId);
+  expectSilence();
+});

@@ -1,0 +1,55 @@
+/** One row of every owned type for a user, made over GraphQL as the user would; told apart from other people's at a glance. */
+import { fieldsOf, type Entity } from '../../src/core/fields';
+import { entities, entityNamed, resourceOf } from '../../src/core/resource';
+import { byModel, inOrder } from '../../src/transfer/dump';
+import type { Fitgraph } from './fitgraph';
+import type { Person } from './person';
+import { inputOf, type Parents } from './samples';
+
+export type Belongings = ReadonlyMap<Entity, number>;
+
+/** Owned types but the user, parents first. */
+export const ownedTypes = (): Entity[] =>
+  inOrder(byModel()).filter((entity) => resourceOf(entity)!.owned && entity !== entityNamed('User'));
+
+/** An id that no row has. */
+export const UNKNOWN = 2_000_000_000;
+
+/** Gives the tables ids so far apart that an id found in an answer tells whose row of which type it is. */
+export async function spreadIds(fitgraph: Fitgraph): Promise<void> {
+  for (const [index, entity] of entities().entries()) {
+    if (!resourceOf(entity)!.owned) continue;
+    await fitgraph.sql(`SELECT setval(pg_get_serial_sequence($1, 'id'), $2)`, [
+      `"${resourceOf(entity)!.table}"`,
+      700_000_000 + index * 1_000_000,
+    ]);
+  }
+}
+
+/** A relation's id: of a belonging, or of the first row of a public type. */
+export const parentsIn =
+  (belongings: Belongings): Parents =>
+  (field) => {
+    const id = belongings.get(field.target!()) ?? 1;
+    return field.relation!.many ? [id] : id;
+  };
+
+export async function furnish(person: Person): Promise<Belongings> {
+  const belongings = new Map<Entity, number>();
+  for (const entity of ownedTypes()) {
+    const { create } = resourceOf(entity)!.fact;
+    if (create) {
+      const document = `mutation ($input: ${entity.name}Input!) { row: ${create}(input: $input) { id } }`;
+      const { row } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(belongings)) });
+      belongings.set(entity, Number(row.id));
+    } else {
+      // A profile comes with its user.
+      const { viewer } = await person.ask(`{ viewer { row: profile { id } } }`);
+      belongings.set(entity, Number(viewer.row.id));
+    }
+  }
+  return belongings;
+}
+
+/** The fields that name another owned row and that a writer may set. */
+export const ownedParents = (entity: Entity) => fieldsOf(entity).filter((field) => field.relation?.owned && !field.readOnly);

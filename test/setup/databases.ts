@@ -1,0 +1,70 @@
+/** Databases of the test run's one PostgreSQL: as many as tests want, each a copy of a template, so that making one takes a moment. */
+import { Client, type PoolConfig } from 'pg';
+import { TokenVault } from '../../src/auth/tokens';
+import { Database } from '../../src/database/connection';
+import { migrateUp } from '../../src/database/migrate';
+import { models } from '../../src/schema';
+import { asDump } from '../../src/transfer/dump';
+import { writeRows } from '../../src/transfer/writer';
+import { catalogue } from './catalogue';
+
+/** What a new database holds: nothing, empty tables, or the small catalogue of `catalogue.ts`. */
+export type Content = 'nothing' | 'tables' | 'catalogue';
+
+const TEMPLATES: Record<Content, string> = { nothing: 'template0', tables: 'fitgraph_tables', catalogue: 'fitgraph_catalogue' };
+
+export const SECRET_KEY = 'the secret key of the tests, long enough';
+export const TIME_ZONE = 'Europe/Berlin';
+
+/** Where global setup leaves the connection of the server for the workers. */
+export const SERVER = 'FITGRAPH_TEST_SERVER';
+
+const server = (): PoolConfig => JSON.parse(process.env[SERVER]!);
+
+async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ ...server(), database: 'postgres' });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+export const open = (connection: PoolConfig): Database => new Database({ connection, poolSize: 5, timeZone: TIME_ZONE, models });
+
+let made = 0;
+
+/** A database of one's own; `drop` it at the end. */
+export async function createDatabase(content: Content): Promise<{ connection: PoolConfig; url: string; drop(): Promise<void> }> {
+  const name = `test_${process.pid}_${(made += 1)}`;
+  await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}"`));
+  const connection = { ...server(), database: name };
+  return {
+    connection,
+    url: `postgres://${connection.user}@localhost:${connection.port}/${name}?host=${encodeURIComponent(connection.host!)}`,
+    drop: () => administer(async (client) => void (await client.query(`DROP DATABASE "${name}" WITH (FORCE)`))),
+  };
+}
+
+/** Makes the templates. Nothing in a test run has to survive a power failure, so PostgreSQL need not wait for the disk. */
+export async function createTemplates(): Promise<void> {
+  await administer(async (client) => {
+    await client.query('ALTER SYSTEM SET fsync = off');
+    await client.query('ALTER SYSTEM SET synchronous_commit = off');
+    await client.query('SELECT pg_reload_conf()');
+    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0`);
+  });
+  await filled(TEMPLATES.tables, migrateUp);
+  await administer((client) => client.query(`CREATE DATABASE "${TEMPLATES.catalogue}" TEMPLATE "${TEMPLATES.tables}"`));
+  await filled(TEMPLATES.catalogue, (database) => writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
+}
+
+async function filled(name: string, fill: (database: Database) => Promise<unknown>): Promise<void> {
+  const database = open({ ...server(), database: name });
+  try {
+    await fill(database);
+  } finally {
+    await database.close();
+  }
+}

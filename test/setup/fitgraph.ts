@@ -1,0 +1,125 @@
+/** The service in process, on a database of its own, and people who send it requests. */
+import fs from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { createApp, type App } from '../../src/app';
+import { createUser, tokenOf } from '../../src/auth/accounts';
+import { LoginLimit } from '../../src/auth/limit';
+import { TokenVault } from '../../src/auth/tokens';
+import { readConfig } from '../../src/config';
+import { ReferenceTables } from '../../src/core/reference';
+import { entities } from '../../src/core/resource';
+import type { Database } from '../../src/database/connection';
+import { createLog } from '../../src/logging';
+import { Origin } from '../../src/origin';
+import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
+import { Person } from './person';
+
+export const PASSWORD = 'a good password';
+
+export interface Options {
+  content?: Content;
+  environment?: Record<string, string>;
+  /** A database that exists already, e.g. another app's. */
+  beside?: Fitgraph;
+}
+
+export class Fitgraph {
+  readonly vault: TokenVault;
+  private readonly people = new Map<string, Person>();
+
+  private constructor(
+    readonly database: Database,
+    readonly reference: ReferenceTables,
+    /** Without a slash at the end. */
+    readonly url: string,
+    /** Lines of the log, as JSON. */
+    readonly logged: string[],
+    readonly mediaFolder: string,
+    secretKey: string,
+    private readonly end: () => Promise<void>,
+  ) {
+    this.vault = new TokenVault(secretKey);
+  }
+
+  static async start({ content = 'catalogue', environment = {}, beside }: Options = {}): Promise<Fitgraph> {
+    const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-app-'));
+    const own = beside ? undefined : await createDatabase(content);
+    const database = open(own?.connection ?? beside!.database.options.connection);
+    const config = readConfig({
+      DATA_DIR: dataDir,
+      TIME_ZONE,
+      SECRET_KEY,
+      LOGIN_RATE: '1000/min',
+      SERVER_TIMING: 'on',
+      PORT: '0',
+      ...environment,
+    });
+    const logged: string[] = [];
+    const log = createLog('info', { write: (line) => void logged.push(line) });
+    const reference = new ReferenceTables(database, entities(), log);
+    await reference.start();
+    const vault = new TokenVault(config.secretKey!);
+    const limit = new LoginLimit(database, config.loginRate);
+    const app = await createApp({ config, database, reference, vault, limit, origin: new Origin(config), log });
+    const server = await listening(app);
+    const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+    return new Fitgraph(database, reference, url, logged, path.join(dataDir, 'media'), config.secretKey!, async () => {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await app.stop();
+      await reference.stop();
+      await database.close();
+      await own?.drop();
+      fs.rmSync(dataDir, { recursive: true, force: true });
+    });
+  }
+
+  /** Signed in by token; the account is made when the name is first heard. */
+  async user(username: string, { isSuperuser = false } = {}): Promise<Person> {
+    const known = this.people.get(username);
+    if (known) return known;
+    const session = this.database.session();
+    const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
+    const person = new Person(this.url, { id, token: await tokenOf(id, session, this.vault) });
+    this.people.set(username, person);
+    return person;
+  }
+
+  get anyone(): Person {
+    return new Person(this.url);
+  }
+
+  /** Directly in the database. */
+  async sql(text: string, values?: unknown[]): Promise<Record<string, any>[]> {
+    return (await this.database.pool.query(text, values)).rows;
+  }
+
+  stop(): Promise<void> {
+    return this.end();
+  }
+}
+
+function listening(app: App): Promise<Server> {
+  const server = createServer(app.listener);
+  return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
+}
+
+/** For a test file: started before its first test and stopped after its last one. */
+export function fitgraphForThisFile(options?: Options): Fitgraph {
+  let started: Fitgraph | undefined;
+  beforeAll(async () => {
+    started = await Fitgraph.start(options);
+  });
+  afterAll(() => started?.stop());
+  return new Proxy({} as Fitgraph, {
+    get(_target, name) {
+      const value = Reflect.get(started!, name) as unknown;
+      return typeof value === 'function' ? value.bind(started) : value;
+    },
+  });
+}

@@ -1,0 +1,85 @@
+/** Somebody who sends requests and reads the answers. */
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** Parsed where it is JSON, else text. */
+  body: any;
+  text: string;
+  /** How many statements the database was sent. */
+  statements: number;
+}
+
+export interface GraphQLAnswer extends Answer {
+  data: any;
+  /** Of the first error. */
+  code: string | undefined;
+  errors: { message: string; path?: (string | number)[]; extensions: Record<string, any> }[] | undefined;
+}
+
+export class Person {
+  constructor(
+    private readonly url: string,
+    private readonly account?: { id: number; token: string },
+    private readonly headers: Record<string, string> = {},
+  ) {}
+
+  get id(): number {
+    return this.account!.id;
+  }
+
+  get token(): string {
+    return this.account!.token;
+  }
+
+  /** The same person, with further headers. */
+  sending(headers: Record<string, string>): Person {
+    return new Person(this.url, this.account, { ...this.headers, ...headers });
+  }
+
+  /** The path is one below `/api/v2`. */
+  get = (path: string) => this.send('GET', `/api/v2${path}`);
+  head = (path: string) => this.send('HEAD', `/api/v2${path}`);
+  options = (path: string) => this.send('OPTIONS', `/api/v2${path}`);
+  delete = (path: string) => this.send('DELETE', `/api/v2${path}`);
+  post = (path: string, body: unknown) => this.send('POST', `/api/v2${path}`, body);
+  put = (path: string, body: unknown) => this.send('PUT', `/api/v2${path}`, body);
+  patch = (path: string, body: unknown) => this.send('PATCH', `/api/v2${path}`, body);
+
+  async query(query: string, variables?: Record<string, unknown>): Promise<GraphQLAnswer> {
+    const answer = await this.send('POST', '/graphql', { query, variables });
+    const errors = answer.body?.errors;
+    return { ...answer, data: answer.body?.data, errors, code: errors?.[0]?.extensions?.code };
+  }
+
+  /** The data of an operation that must succeed. */
+  async ask(query: string, variables?: Record<string, unknown>): Promise<any> {
+    const { data, errors } = await this.query(query, variables);
+    if (errors) throw new Error(`${errors.map(({ message }) => message).join('\n')}\n${query}`);
+    return data;
+  }
+
+  /** Any path; a text or bytes as they are, a form as a form, anything else as JSON. */
+  async send(method: string, path: string, body?: unknown): Promise<Answer> {
+    const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData;
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(this.account && { Authorization: `Token ${this.account.token}` }),
+        ...(body !== undefined && !(body instanceof FormData) && { 'Content-Type': 'application/json' }),
+        ...this.headers,
+      },
+      body: (raw ? body : JSON.stringify(body)) as RequestInit['body'],
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') && text !== '';
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: json ? JSON.parse(text) : text,
+      text,
+      statements: Number(/desc="(\d+) statements"/.exec(response.headers.get('server-timing') ?? '')?.[1] ?? NaN),
+    };
+  }
+}

@@ -1,0 +1,20 @@
+/** Before the first test: one embedded PostgreSQL for the whole run, in a folder of its own. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openEmbedded, type Embedded } from '../../src/database/embedded';
+import { createTemplates, SERVER } from './databases';
+
+export interface TestServer {
+  embedded: Embedded;
+  folder: string;
+}
+
+export default async function start(): Promise<void> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-tests-'));
+  fs.chmodSync(folder, 0o755);
+  const embedded = await openEmbedded({ dataDir: path.join(folder, 'data') });
+  (globalThis as { testServer?: TestServer }).testServer = { embedded, folder };
+  process.env[SERVER] = JSON.stringify(embedded.connection);
+  await createTemplates();
+}

@@ -1,0 +1,55 @@
+/** Rules: API contract, section 9 (canonical_representation, smart_text); D-CANON for the unit of each weight. */
+import { isWeighted, settingText, type Effort } from '../../src/training/texts';
+
+const effort = (given: Partial<Effort> = {}): Effort => ({
+  reps: 10,
+  repetitionUnitId: 1,
+  repetitionUnit: 'Repetitions',
+  weight: null,
+  weightUnit: 'kg',
+  rir: null,
+  ...given,
+});
+const failure = { repetitionUnitId: 2, repetitionUnit: 'Until Failure' };
+const minutes = { repetitionUnitId: 4, repetitionUnit: 'Minutes' };
+
+const table: [rule: string, sets: number, efforts: Partial<Effort>[], text: string][] = [
+  ['no setting', 4, [], ''],
+  ['repetitions are not named', 4, [{}], '4 × 10'],
+  ['no set at all', 0, [{}], '0 × 10'],
+  ['other units are', 3, [{ reps: 90, repetitionUnitId: 3, repetitionUnit: 'Seconds' }], '3 × 90 Seconds'],
+  ['until failure has no number', 2, [{ reps: 1, ...failure }], '2 × ∞'],
+  ['a whole weight', 4, [{ weight: '20.00' }], '4 × 10 (20 kg)'],
+  ['zeros before the point stay', 4, [{ weight: '100.00' }], '4 × 10 (100 kg)'],
+  ['one decimal', 4, [{ weight: '12.50' }], '4 × 10 (12.5 kg)'],
+  ['two decimals', 4, [{ weight: '12.25' }], '4 × 10 (12.25 kg)'],
+  ['less than one', 4, [{ weight: '0.50' }], '4 × 10 (0.5 kg)'],
+  ['weight and rir', 3, [{ reps: 8, weight: '12.50', rir: '2' }], '3 × 8 (12.5 kg, 2 RiR)'],
+  ['a zero weight is none', 4, [{ reps: 15, weight: '0.00', rir: '0' }], '4 × 15 (0 RiR)'],
+  ['rir alone', 4, [{ rir: '1.5' }], '4 × 10 (1.5 RiR)'],
+  ['an empty rir is none', 4, [{ rir: '' }], '4 × 10'],
+  ['until failure with weight', 2, [{ ...failure, weight: '40.00' }], '2 × ∞ (40 kg)'],
+  ['several leave the number of sets out', 4, [{ weight: '5.00' }, { reps: 8, weight: '7.50' }], '10 (5 kg) – 8 (7.5 kg)'],
+  [
+    'each weight has its own unit',
+    3,
+    [
+      { reps: 2, ...minutes, weight: '4.00', weightUnit: 'Plates', rir: '1.5' },
+      { reps: 3, weight: '8.00', weightUnit: 'lb' },
+    ],
+    '2 Minutes (4 Plates, 1.5 RiR) – 3 (8 lb)',
+  ],
+];
+
+test.each(table)('%s', (_rule, sets, efforts, text) => {
+  expect(settingText(sets, efforts.map(effort))).toBe(text);
+});
+
+test.each([
+  [null, false],
+  ['0.00', false],
+  ['0.25', true],
+  ['20.00', true],
+])('a weight of %s counts: %s', (weight, expected) => {
+  expect(isWeighted({ weight })).toBe(expected);
+});

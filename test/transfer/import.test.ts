@@ -1,0 +1,239 @@
+/** Imports: a dump of every model comes in as it was, or else nothing of it. */
+import { pbkdf2Sync } from 'node:crypto';
+import { entityNamed, resourceOf } from '../../src/core/resource';
+import type { Entity } from '../../src/core/fields';
+import { asDump, byModel, inOrder, TOKENS, type DumpRow } from '../../src/transfer/dump';
+import { writeRows, type WriteOptions } from '../../src/transfer/writer';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { dumpRowOf } from '../setup/samples';
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+
+const TOKEN = '0123456789abcdef0123456789abcdef01234567';
+const PASSWORD = 'swordfish swordfish';
+const HASH = `pbkdf2_sha256$1000$salt$${pbkdf2Sync(PASSWORD, 'salt', 1000, 32, 'sha256').toString('base64')}`;
+const FIRST = 31;
+
+const entityOf = (model: string) => byModel().get(model)!;
+
+/** Two rows of every model, with ids from 31 on; rows of users belong to user 31. */
+function dump(): DumpRow[] {
+  const rows = inOrder(byModel()).flatMap((entity): DumpRow[] => {
+    const numbers = entity.name === 'UserProfile' ? [FIRST] : [FIRST, FIRST + 1];
+    return numbers.map((number) =>
+      dumpRowOf(entity, number, ({ relation, target }) => {
+        const id = target!() === entityNamed('User') ? FIRST : number;
+        return relation!.many ? [id] : id;
+      }),
+    );
+  });
+  for (const row of rows)
+    if (row.model === 'auth.user')
+      Object.assign(row.fields, { username: `user${row.pk}`, password: HASH, is_active: true, groups: [], user_permissions: [] });
+    else if (entityOf(row.model) && resourceOf(entityOf(row.model))!.owned && hasParent(row)) delete row.fields.user;
+  return [...rows, { model: TOKENS, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
+}
+
+/** The dumps name the owner of a row without an owned parent only. */
+const hasParent = ({ fields }: DumpRow) => ['training', 'exerciseday', 'set', 'schedule', 'plan', 'meal'].some((key) => key in fields);
+
+const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
+  writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault, ...options });
+
+const tableOf = (entity: Entity) => resourceOf(entity)!.table;
+
+/** All that the tables hold. */
+async function everything(): Promise<Record<string, unknown>> {
+  const held: Record<string, unknown> = {};
+  for (const table of [...[...byModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
+    held[table] = await fitgraph.sql(`SELECT * FROM "${table}" t ORDER BY t`);
+  return held;
+}
+
+const model = (name: string) => dump().filter((row) => row.model === name);
+
+/** A dump with one row changed. */
+function changed(name: string, change: (row: DumpRow) => void): DumpRow[] {
+  const rows = dump();
+  change(rows.find((row) => row.model === name)!);
+  return rows;
+}
+
+beforeEach(async () => {
+  const tables = [...byModel().values()].map((entity) => `"${tableOf(entity)}"`);
+  await fitgraph.sql(`TRUNCATE ${tables.join()} RESTART IDENTITY CASCADE`);
+  await fitgraph.reference.reload();
+});
+
+describe('a dump of every model', () => {
+  beforeEach(async () => {
+    await load(dump());
+    await fitgraph.reference.reload();
+  });
+  const owner = () => fitgraph.anyone.sending({ Authorization: `Token ${TOKEN}` });
+
+  test('keeps its ids and all its values', async () => {
+    for (const entity of byModel().values()) {
+      const rows = await fitgraph.sql(`SELECT * FROM "${tableOf(entity)}" ORDER BY "id"`);
+      expect([entity.name, rows.map(({ id }) => id)]).toEqual([entity.name, entity.name === 'UserProfile' ? [31] : [31, 32]]);
+    }
+    const { body } = await owner().get('/workoutlog/31/');
+    const [{ fields }] = model('manager.workoutlog') as [DumpRow];
+    const { user, ...shown } = fields;
+    expect(user).toBe(FIRST);
+    expect(body).toMatchObject(JSON.parse(JSON.stringify({ id: 31, ...shown, rir: '0' })));
+    const day = await owner().get('/day/32/');
+    expect(day.body).toMatchObject({ id: 32, training: 32, day: [32] });
+  });
+
+  test('every owned row belongs to the owner of what it hangs below', async () => {
+    for (const entity of byModel().values())
+      if (resourceOf(entity)!.owned && entity.name !== 'User')
+        expect(await fitgraph.sql(`SELECT DISTINCT "user_id" FROM "${tableOf(entity)}"`)).toEqual([{ user_id: FIRST }]);
+  });
+
+  test('moves the sequences on, so that new rows come after it', async () => {
+    const { status, body } = await owner().post('/workout/', { comment: 'new' });
+    expect([status, body.id]).toEqual([201, 33]);
+    for (const entity of byModel().values()) {
+      const [row] = await fitgraph.sql(`SELECT nextval(pg_get_serial_sequence('"${tableOf(entity)}"', 'id')) AS next`);
+      expect([entity.name, row!.next]).toEqual([entity.name, expect.any(Number)]);
+      expect(row!.next).toBeGreaterThan(entity.name === 'UserProfile' ? 31 : 32);
+    }
+  });
+
+  test('brings tokens that work and are sealed', async () => {
+    expect((await owner().get('/userprofile/')).body).toMatchObject({ count: 1, results: [{ id: 31, user: 31 }] });
+    const [{ sealed }] = (await fitgraph.sql('SELECT "sealed" FROM "token"')) as [{ sealed: Buffer }];
+    expect(sealed.includes(TOKEN)).toBe(false);
+    expect(fitgraph.vault.open(sealed)).toBe(TOKEN);
+  });
+
+  test('brings passwords that work, and get a hash of today at the first login', async () => {
+    const login = (password: string) => fitgraph.anyone.post('/login/', { username: 'user31', password });
+    const hash = async () => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = 31'))[0]!.password;
+    expect((await login('something else')).status).toBe(401);
+    expect(await hash()).toBe(HASH);
+    expect(await login(PASSWORD)).toMatchObject({ status: 200, body: { token: TOKEN } });
+    expect(await hash()).toMatch(/^\$argon2id\$/);
+    expect(await login(PASSWORD)).toMatchObject({ status: 200, body: { token: TOKEN } });
+    expect((await login('something else')).status).toBe(401);
+  });
+
+  test('can be read in any order', async () => {
+    const before = await everything();
+    await load(dump().reverse(), { replace: true });
+    const after = await everything();
+    // A token is sealed anew each time.
+    expect({ ...after, token: [] }).toEqual({ ...before, token: [] });
+  });
+
+  test('cannot come in twice', async () => {
+    const before = await everything();
+    await expect(load(dump())).rejects.toThrow(/from 31 on: Key \(id\)=\(31\) already exists/);
+    expect(await everything()).toEqual(before);
+  });
+
+  test('with replace comes in as often as one likes, and what was there is gone', async () => {
+    const before = await everything();
+    await owner().post('/workout/', { comment: 'to be replaced' });
+    const counts = await load(dump(), { replace: true });
+    expect(counts.get('manager.workout')).toBe(2);
+    expect({ ...(await everything()), token: [] }).toEqual({ ...before, token: [] });
+  });
+
+  test('may be followed by rows that refer to it', async () => {
+    const more = { model: 'manager.workout', pk: 40, fields: { creation_date: '2021-01-01', comment: 'later', user: 31 } };
+    const day = { model: 'manager.day', pk: 40, fields: { training: 40, description: 'later', day: [31] } };
+    await load([day, more]);
+    expect((await owner().get('/day/40/')).body).toMatchObject({ training: 40, description: 'later' });
+  });
+});
+
+describe('refused, with nothing changed:', () => {
+  const cases: [string, () => unknown, RegExp][] = [
+    ['what is no list', () => ({}), /must hold a JSON array/],
+    ['a row that is no object', () => [3], /Row 1 is not of the form/],
+    ['a row without fields', () => [{ model: 'core.language', pk: 1 }], /Row 1 is not of the form/],
+    ['an unknown model', () => [...dump(), { model: 'gym.gym', pk: 1, fields: {} }], /unknown model "gym\.gym"/],
+    ['a primary key that is none', () => changed('core.language', (row) => (row.pk = 'x')), /core\.language.*"x" is not a primary key/],
+    ['a primary key too large', () => changed('core.language', (row) => (row.pk = 2 ** 31)), /2147483648 is not a primary key/],
+    ['a primary key twice', () => [...dump(), model('core.language')[0]], /core\.language 31 occurs twice/],
+    [
+      'an unknown field',
+      () => changed('manager.workout', (row) => (row.fields.colour = 'red')),
+      /manager\.workout 31: unknown field "colour"/,
+    ],
+    [
+      'a missing value',
+      () => changed('manager.workout', (row) => delete row.fields.creation_date),
+      /manager\.workout 31: creation_date is missing/,
+    ],
+    [
+      'a missing reference',
+      () => changed('manager.workoutlog', (row) => delete row.fields.exercise),
+      /manager\.workoutlog 31: exercise is missing/,
+    ],
+    [
+      'a reference to nothing',
+      () => changed('manager.workoutlog', (row) => (row.fields.exercise = 99)),
+      /manager\.workoutlog 31: exercise refers to exercises\.exercise 99, which does not exist/,
+    ],
+    [
+      'a link to nothing',
+      () => changed('manager.day', (row) => (row.fields.day = [99])),
+      /manager\.day 31: day refers to core\.daysofweek 99/,
+    ],
+    ['links that are no list', () => changed('manager.day', (row) => (row.fields.day = 31)), /manager\.day 31: day must be a list/],
+    ['a user without a password', () => changed('auth.user', (row) => delete row.fields.password), /auth\.user 31: password is missing/],
+    [
+      'a day that is none',
+      () => changed('manager.workout', (row) => (row.fields.creation_date = 'today')),
+      /31: creation_date is no date: "today"/,
+    ],
+    [
+      'a day that never was',
+      () => changed('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
+      /workout from 31 on: .*date/,
+    ],
+    ['a number that is none', () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')), /31: weight is no decimal: "NaN"/],
+    [
+      'a text too long',
+      () => changed('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
+      /manager\.workout from 31 on: .*too long/,
+    ],
+    [
+      'a number too large',
+      () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
+      /weight\.weightentry from 31 on: /,
+    ],
+    [
+      'a reference that is no number',
+      () => changed('manager.day', (row) => (row.fields.training = 'first')),
+      /manager\.day 31: training refers to .*"first"/,
+    ],
+    ['two users of one name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user from 31 on: .*username/],
+    ['a token of nobody', () => changed(TOKENS, (row) => (row.fields.user = 99)), /authtoken\.token 0123…: user refers to auth\.user 99/],
+  ];
+
+  test.each(cases)('%s', async (_what, rows, message) => {
+    await load([{ model: 'core.language', pk: 7, fields: { short_name: 'fr', full_name: 'Français' } }]);
+    const before = await everything();
+    const error = await Promise.resolve()
+      .then(() => load(rows()))
+      .catch((caught: Error) => caught);
+    expect(error).toBeInstanceOf(Error);
+    expect((error as Error).message).toMatch(message);
+    expect((error as Error).message).not.toContain(TOKEN);
+    expect(await everything()).toEqual(before);
+  });
+});
+
+test('a row whose parents belong to two users is refused', async () => {
+  await load(dump());
+  const before = await everything();
+  const workout = { model: 'manager.workout', pk: 50, fields: { creation_date: '2021-01-01', comment: '', user: 32 } };
+  const step = { model: 'manager.schedulestep', pk: 50, fields: { schedule: 31, workout: 50, duration: 4, order: 1 } };
+  await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep from 50 on/);
+  expect(await everything()).toEqual(before);
+});
