@@ -65,7 +65,7 @@ export function limitsOf({ kind, min, max, minLength, maxLength, places }: Contr
   else if (bounded.length === 1) words.push(bounded[0] === min ? `at least ${min}` : `at most ${max}`);
   if (places && kind === 'decimal') words.push(`up to ${places} decimal places`);
   if (minLength !== undefined && maxLength !== undefined) words.push(`${minLength} to ${maxLength} characters`);
-  else if (maxLength !== undefined && kind !== 'choice') words.push(`at most ${maxLength} characters`);
+  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') words.push(`at most ${maxLength} characters`);
   return words.length ? `${words.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
 }
 

@@ -15,14 +15,18 @@ const WORDS: Readonly<Record<number, readonly [string, string]>> = {
   429: ['Slow down', 'Too many attempts; wait a little.'],
 };
 
-export const headlineOf = ({ status, name, signedIn }: HtmlView): string =>
-  status === 403 && !signedIn ? 'Sign in first' : status < 400 ? name : (WORDS[status]?.[0] ?? 'Something went wrong');
+export const headlineOf = ({ status, name, signedIn, visitor }: HtmlView): string =>
+  status === 403 && !signedIn && visitor.username === undefined
+    ? 'Sign in first'
+    : status < 400
+      ? name
+      : (WORDS[status]?.[0] ?? 'Something went wrong');
 
 export function Trouble({ view }: { view: HtmlView }) {
-  const { status, signedIn, resource, base, filters, errors, forms } = view;
+  const { status, signedIn, visitor, resource, base, filters, errors, forms } = view;
   // Forms and filters say in their own places what is wrong with them.
   if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;
-  if (status === 403 && !signedIn)
+  if (status === 403 && !signedIn && visitor.username === undefined)
     return (
       <div class="locked">
         <p>These rows belong to somebody; only they can see and change them.</p>

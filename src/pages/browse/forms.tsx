@@ -88,6 +88,20 @@ function Deletion({ view }: { view: HtmlView }) {
   );
 }
 
+/** The session ended while the form was filled in: it is here still, with a token of the new one if there is one. */
+function Again({ view }: { view: HtmlView }) {
+  if (view.visitor.username !== undefined) return <> The form was out of date and is new now; please send it again.</>;
+  return (
+    <>
+      {' '}
+      <a href={loginLink(view)} target="_blank" rel="noopener">
+        Sign in
+      </a>{' '}
+      in another tab, then send the form again.
+    </>
+  );
+}
+
 /** What went wrong, before everything else, with links to the fields. */
 export function Problems({ view }: { view: HtmlView }) {
   const form = view.forms.find(({ failed }) => failed);
@@ -98,15 +112,7 @@ export function Problems({ view }: { view: HtmlView }) {
     <div class="alert" role="alert" id="problems">
       <strong>Nothing was saved.</strong>
       {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server refused it.'}</>}
-      {!view.signedIn && view.kind !== 'login' && (
-        <>
-          {' '}
-          <a href={loginLink(view)} target="_blank" rel="noopener">
-            Sign in
-          </a>{' '}
-          in another tab, then send the form again.
-        </>
-      )}
+      {!view.signedIn && view.kind !== 'login' && <Again view={view} />}
       {entries.length > 0 && (
         <ul>
           {entries.map(([key, messages]) => {

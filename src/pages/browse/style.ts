@@ -59,7 +59,7 @@ export const BROWSE_STYLE = `
 .bar{display:block;height:100%;background:var(--accent)}
 .pictures{display:flex;flex-wrap:wrap;gap:.8rem;list-style:none;padding:0;margin:1rem 0;align-items:flex-end}
 .pictures img{display:block;object-fit:contain;background:#fff;border:1px solid var(--line);border-radius:6px}
-.sizes img{max-width:100%;height:auto}
+.sizes img{max-width:min(100%,25rem);height:auto}
 .locked p{margin-top:0}
 .locked{border:1px solid var(--line);border-radius:6px;padding:.7rem .9rem;background:var(--soft)}
 .deletion summary{color:var(--bad)}

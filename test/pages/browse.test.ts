@@ -1,0 +1,143 @@
+import { highlight } from '../../src/pages/browse/json';
+import { browsePage } from '../../src/pages/browse';
+import { formOf } from '../../src/rest/forms';
+import type { HtmlView } from '../../src/rest/view';
+
+const EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)></textarea></style>';
+
+const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
+  kind: 'list',
+  name: 'Fruit List',
+  description: 'Fruit.',
+  method: 'GET',
+  url: '/api/v2/fruit/',
+  path: '/api/v2/fruit/',
+  query: new URLSearchParams(),
+  base: '/api/v2',
+  baseUrl: 'http://localhost',
+  status: 200,
+  body: { count: 0, next: null, previous: null, results: [] },
+  headers: {},
+  allow: ['GET', 'POST'],
+  links: { keys: {} },
+  errors: {},
+  resource: { name: 'fruit', title: 'Fruit', description: 'Fruit.', owned: true },
+  kinds: { day: 'date', weight: 'decimal' },
+  writable: ['day', 'weight'],
+  labels: { day: 'Day', weight: 'Weight' },
+  siblings: [],
+  actions: [],
+  resources: [],
+  filters: [],
+  orderable: ['day'],
+  window: { limit: 20, offset: 0 },
+  forms: [],
+  removable: false,
+  locked: [],
+  signedIn: true,
+  visitor: { username: 'ann', csrfToken: 'token' },
+  ...changes,
+});
+
+const textOf = async (changes?: Partial<HtmlView>) => (await browsePage(view(changes))).text;
+
+describe('JSON', () => {
+  const links = { keys: { id: { endpoint: 'fruit', keys: {} }, kinds: { endpoint: 'kind', keys: {} } } };
+
+  it('links ids to the rows that they name', () => {
+    const html = highlight({ id: 3, kinds: [1, 2], other: 4 }, links, '/api/v2');
+    expect(html.match(/href="[^"]*"/g)).toEqual(['href="/api/v2/fruit/3/"', 'href="/api/v2/kind/1/"', 'href="/api/v2/kind/2/"']);
+  });
+
+  it('looks through envelopes', () => expect(highlight({ rows: [{ id: 3 }] }, links, '/api/v2')).toContain('href="/api/v2/fruit/3/"'));
+
+  it.each([
+    ['http://a.example/x?y=1&z=2', 'href="http://a.example/x?y=1&amp;z=2"'],
+    ['/media/a.png', 'href="/media/a.png"'],
+  ])('links %s', (url, href) => expect(highlight(url, links, '')).toContain(href));
+
+  it.each(['javascript:alert(1)', '//evil.example/', 'http://x" onclick="alert(1)', 'data:text/html,x'])('does not link %s', (text) =>
+    expect(highlight({ [text]: text }, links, '')).not.toContain('<a'),
+  );
+
+  it('escapes keys and values', () => expect(highlight({ [EVIL]: [EVIL] }, links, '')).not.toMatch(/<(script|img|\/textarea|\/style)/));
+});
+
+describe('a page', () => {
+  it('escapes whatever it shows', async () => {
+    const control = { key: 'name', label: 'Name', kind: 'string' as const, required: true };
+    const text = await textOf({
+      status: 400,
+      url: `/api/v2/fruit/?${EVIL}`,
+      query: new URLSearchParams({ name: EVIL, ordering: EVIL }),
+      body: { name: [EVIL] },
+      errors: { name: [EVIL] },
+      filters: [control],
+      graphql: { document: EVIL, variables: { EVIL } },
+      forms: [{ action: '/api/v2/fruit/', methods: ['POST'], controls: [control], values: { name: [EVIL] }, raw: EVIL, failed: 'fields' }],
+    });
+    expect(text).not.toMatch(/<(script|img)/);
+    expect(text.match(/<\/textarea>/g)).toHaveLength(2);
+    expect(text.match(/<\/style>/g)).toHaveLength(1);
+  });
+
+  it('shows errors at their fields, with what was typed', async () => {
+    const controls = [{ key: 'weight', label: 'Weight', kind: 'decimal' as const, required: true, min: 30, places: 2 }];
+    const form = {
+      action: '/api/v2/fruit/',
+      methods: ['POST'],
+      controls,
+      values: { weight: ['much'] },
+      raw: '{}',
+      failed: 'fields' as const,
+    };
+    const text = await textOf({
+      method: 'POST',
+      status: 400,
+      body: {},
+      errors: { weight: ['A valid number is required.'] },
+      forms: [form],
+    });
+    expect(text).toMatch(
+      /<input type="text" id="wpost-weight"[^>]*value="much"[^>]*aria-describedby="wpost-weight-error[^>]*aria-invalid="true"/,
+    );
+    expect(text).toContain('<a href="#wpost-weight">Weight: A valid number is required.</a>');
+    expect(text).toMatch(/<input type="hidden" name="csrfToken" value="token"/);
+  });
+
+  it('draws rows with a day and a number', async () => {
+    const results = [
+      { day: '2025-01-02', weight: '80.50' },
+      { day: '2025-01-01', weight: '81.00' },
+    ];
+    const text = await textOf({ body: { count: 2, next: null, previous: null, results } });
+    expect(text).toContain('Weight by day. 2 values from 2025-01-01 to 2025-01-02, between 80.5 and 81.');
+    expect(text).toContain('<svg aria-hidden="true"');
+    expect(text).toContain('var(--accent)');
+  });
+});
+
+describe('a form', () => {
+  const posted = (fields: Record<string, string>) =>
+    formOf({ form: true, data: new Map(Object.entries(fields).map(([key, value]) => [key, [value]])) });
+
+  it.each([
+    ['PUT', 'PUT'],
+    ['patch', 'PATCH'],
+    ['DELETE', 'DELETE'],
+    ['GET', 'POST'],
+    ['TRACE', 'POST'],
+  ])('that says %s means %s', (said, meant) => expect(posted({ _method: said }).method).toBe(meant));
+
+  it('hands on its fields alone', () => {
+    const { body, values } = posted({ _method: 'PUT', csrfToken: 'x', name: 'pear' });
+    expect(body).toEqual({ form: true, data: new Map([['name', ['pear']]]) });
+    expect(values).toEqual({ name: ['pear'] });
+  });
+
+  it('may carry JSON', () => {
+    expect(posted({ _content: '{"a": 1}' }).body).toEqual({ form: false, data: { a: 1 } });
+    expect(posted({ _content: '{"a":' })).toMatchObject({ raw: '{"a":', refused: { status: 400 } });
+    expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({ refused: { status: 415 } });
+  });
+});
