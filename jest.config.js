@@ -3,7 +3,7 @@ module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: {
-    '\\.tsx?$': [
+    '\\.(tsx?|mjs)$': [
       '@swc/jest',
       {
         jsc: {
@@ -15,6 +15,8 @@ module.exports = {
       },
     ],
   },
+  // Preact comes as ES modules only.
+  transformIgnorePatterns: ['/node_modules/(?!preact/)'],
   globalSetup: '<rootDir>/test/setup/start.ts',
   globalTeardown: '<rootDir>/test/setup/stop.ts',
   testTimeout: 120_000,

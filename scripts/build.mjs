@@ -94,7 +94,7 @@ function writeStamp(name, entry) {
 function sources() {
   return ['src', 'seeders']
     .flatMap((folder) => (existsSync(folder) ? readdirSync(folder, { recursive: true }).map((file) => join(folder, file)) : []))
-    .filter((file) => /\.(ts|json)$/.test(file))
+    .filter((file) => /\.(tsx?|json)$/.test(file))
     .sort();
 }
 
@@ -113,8 +113,8 @@ async function compile(before) {
   process.off('exit', stop);
   if (code !== 0) throw new Error('the compiler found errors');
   return sources()
-    .filter((file) => /(?<!\.d|\.test)\.ts$/.test(file))
-    .map((file) => join('dist', file.replace(/\.ts$/, '.js')));
+    .filter((file) => /(?<!\.d|\.test)\.tsx?$/.test(file))
+    .map((file) => join('dist', file.replace(/\.tsx?$/, '.js')));
 }
 
 // The playground
@@ -148,6 +148,8 @@ async function bundle() {
     format: 'esm',
     splitting: true,
     jsx: 'automatic',
+    // GraphiQL is made with React; what tsconfig.json says of JSX is for the pages of the server.
+    tsconfigRaw: {},
     define: { PLAYGROUND_WORKERS: JSON.stringify(Object.fromEntries(addresses)), 'process.env.NODE_ENV': '"production"' },
     // These two names lead to the UMD files, whose exports a split bundle loses: the prettify button would fail.
     alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },

@@ -3,15 +3,18 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express, { type ErrorRequestHandler, type Request } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
+import { Sessions } from './auth/sessions';
 import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
-import { HttpExchange, type Services } from './exchange';
+import { HttpExchange, type Means, type Services } from './exchange';
+import { Exposure } from './exposure';
 import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
-import { apolloServer, badToken, type GraphQLContext } from './graphql';
+import { apolloServer, refusal, type GraphQLContext } from './graphql';
 import { plainPage } from './pages/plain';
 import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
+import { signInPages } from './pages/signin';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
@@ -23,8 +26,9 @@ export interface App {
 }
 
 export async function createApp(services: Services): Promise<App> {
-  const { config, log, database } = services;
+  const { config, log, database, vault, origin } = services;
   const media = new MediaFolder(config.dataDir);
+  const means: Means = { ...services, media, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
   const executor = new Executor(buildGraphQLSchema());
   const apollo = await apolloServer(executor);
   const rest = restHandler({
@@ -46,7 +50,8 @@ export async function createApp(services: Services): Promise<App> {
     const ready = await migrated(database).catch(() => false);
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
-  app.use(playground());
+  app.use(signInPages(exchangeOf));
+  app.use(playground(exchangeOf));
   app.use(reference(executor.schema, (request) => exchangeOf(request).baseUrl));
   app.use('/media', serveMedia(media));
   app.use(
@@ -57,7 +62,7 @@ export async function createApp(services: Services): Promise<App> {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);
         await exchange.authenticate().catch((error) => {
-          throw badToken(error);
+          throw refusal(error);
         });
         return { exchange, full: exchange.context };
       },
@@ -88,7 +93,7 @@ export async function createApp(services: Services): Promise<App> {
   return {
     listener(request, response) {
       const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
-      const exchange = new HttpExchange(request, { ...services, media }, isRest ? ['token'] : ['token', 'bearer']);
+      const exchange = new HttpExchange(request, means, isRest ? ['token'] : ['token', 'bearer']);
       exchanges.set(request, exchange);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.

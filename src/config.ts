@@ -24,6 +24,8 @@ export interface Config {
   /** Scheme and host of every link, e.g. `https://fit.example.com`. */
   readonly publicUrl?: string;
   readonly trustedProxies: readonly string[];
+  /** Paths of PEM files. Absent: plain HTTP. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 type Environment = Record<string, string | undefined>;
@@ -75,6 +77,15 @@ export function readConfig(environment: Environment = process.env): Config {
   const [, points, unit] = /^(\d+)\/([a-z]+)$/.exec(text('LOGIN_RATE') ?? '10/min') ?? fail('LOGIN_RATE', 'a rate such as 10/min');
   const seconds = UNITS[unit!] ?? fail('LOGIN_RATE', 'a rate such as 10/min, 1/s or 100/h');
   const dataDir = text('DATA_DIR') ?? '.data';
+  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com')?.replace(/\/+$/, '');
+  // A path, a query or a password in it would end up in every link.
+  if (publicUrl !== undefined && publicUrl.toLowerCase() !== new URL(publicUrl).origin)
+    fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
+  const [cert, key] = [text('TLS_CERT'), text('TLS_KEY')];
+  if ((cert === undefined) !== (key === undefined)) {
+    const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
+    throw new ConfigError(`${missing} is missing: it is needed with ${given}`);
+  }
 
   return Object.freeze({
     production,
@@ -90,7 +101,8 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel,
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),
     maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
-    publicUrl: url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com')?.replace(/\/+$/, ''),
+    publicUrl,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
+    tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
   });
 }

@@ -2,15 +2,18 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { signIn, viewerOf } from './auth/accounts';
+import { checkCredentials, signIn, viewerOf } from './auth/accounts';
 import { tokenOfHeader } from './auth/header';
+import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import type { LoginLimit } from './auth/limit';
+import { CsrfError, type Sessions } from './auth/sessions';
 import type { TokenVault } from './auth/tokens';
 import type { Config } from './config';
 import type { Context, Media } from './core/context';
 import { Loaders } from './core/loaders';
 import type { ReferenceTables } from './core/reference';
 import type { Database } from './database/connection';
+import type { Exposure } from './exposure';
 import type { Origin } from './origin';
 
 export interface Services {
@@ -22,6 +25,16 @@ export interface Services {
   origin: Origin;
   log: Logger;
 }
+
+/** What the app makes of the services for itself. */
+export interface Means extends Services {
+  media: Media;
+  sessions: Sessions;
+  exposure: Exposure;
+}
+
+/** Methods that change nothing, which other sites' pages may therefore cause. */
+const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
 
 const MAX_LANGUAGES = 10;
 
@@ -44,14 +57,16 @@ export class HttpExchange {
   readonly id = randomUUID();
   private readonly began = performance.now();
   private readonly full: Context;
+  /** Of the browser: the session that its cookie names, once it is known to be one. */
+  private browser?: { sessionId: string; username: string };
 
   constructor(
     private readonly request: IncomingMessage,
-    private readonly services: Services & { media: Media },
+    private readonly services: Means,
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
   ) {
-    const { config, database, reference, vault, limit, origin, media } = services;
+    const { config, database, reference, vault, origin, media } = services;
     const session = database.session();
     const log = services.log;
     this.full = {
@@ -64,8 +79,8 @@ export class HttpExchange {
       baseUrl: origin.baseUrl(request),
       languages: languagesOf(request.headers['accept-language']),
       log,
-      async signIn(username, password) {
-        await limit.count(origin.address(request), username);
+      signIn: async (username, password) => {
+        await this.countLogin(username);
         return signIn(username, password, session, vault);
       },
     };
@@ -79,11 +94,76 @@ export class HttpExchange {
     return this.full.baseUrl;
   }
 
-  async authenticate(): Promise<boolean> {
-    const token = tokenOfHeader(this.request.headers.authorization, this.schemes);
-    if (token === undefined) return false;
-    this.full.viewer = await viewerOf(token, this.full.session);
+  /** Cookies of this exchange are Secure, and no others are believed. */
+  get secure(): boolean {
+    return this.services.config.production || this.baseUrl.startsWith('https:');
+  }
+
+  /**
+   * Whether somebody is signed in: by the Authorization header or, without one of a scheme that is known, by the cookie of a session. Then an
+   * unsafe method needs the CSRF token, from the header `X-CSRFToken` or from `formToken`, which is asked only if it matters.
+   */
+  async authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean> {
+    const { sessions, exposure } = this.services;
+    const { authorization, cookie } = this.request.headers;
+    const token = tokenOfHeader(authorization, this.schemes);
+    if (token !== undefined) {
+      exposure.check(this.request);
+      this.full.viewer = await viewerOf(token, this.full.session);
+      return true;
+    }
+    const sessionId = sessions.idOf(cookie, this.secure);
+    const viewer = sessionId && (await sessions.viewerOf(sessionId, this.full.session));
+    if (!viewer) return false;
+    this.browser = { sessionId, username: viewer.username };
+    if (!SAFE.includes(this.request.method ?? '')) {
+      const csrfToken = this.request.headers['x-csrftoken'] ?? (await formToken?.());
+      if (!sessions.isCsrfToken(sessionId, csrfToken?.toString())) throw new CsrfError();
+    }
+    this.full.viewer = viewer;
     return true;
+  }
+
+  /** Who looks at the page that is answered, and the token for its forms. */
+  visitor(): { username?: string; csrfToken?: string } {
+    if (!this.browser) return { username: this.full.viewer?.username };
+    return { username: this.browser.username, csrfToken: this.services.sessions.csrfToken(this.browser.sessionId) };
+  }
+
+  private async countLogin(username: string): Promise<void> {
+    const { exposure, limit, origin } = this.services;
+    exposure.check(this.request);
+    await limit.count(origin.address(this.request), username);
+  }
+
+  /** Signs the browser in, in a session of its own; answers the Set-Cookie header. */
+  async startSession(username: string, password: string): Promise<string> {
+    const { sessions } = this.services;
+    const { session } = this.full;
+    await this.countLogin(username);
+    const userId = await checkCredentials(username, password, session);
+    await this.endSession();
+    return sessions.cookie(await sessions.start(userId, session), this.secure);
+  }
+
+  /** Ends the session that the cookie names, if any; answers the Set-Cookie header that takes the cookie away. */
+  async endSession(): Promise<string> {
+    const { sessions } = this.services;
+    const sessionId = sessions.idOf(this.request.headers.cookie, this.secure);
+    if (sessionId !== undefined) await sessions.end(sessionId, this.full.session);
+    return sessions.cookie(undefined, this.secure);
+  }
+
+  /** The API key of whoever is signed in. */
+  key(): Promise<ApiKey | undefined> {
+    return keyOf(this.full.viewer!.id, this.full.session, this.services.vault);
+  }
+
+  /** Makes a key, or a new one in place of the one with this id. */
+  async renewKey(replaced?: string): Promise<void> {
+    const { viewer, session } = this.full;
+    if (replaced === undefined) await makeKey(viewer!.id, session, this.services.vault);
+    else await replaceKey(viewer!.id, replaced, session, this.services.vault);
   }
 
   headers(): Record<string, string> {

@@ -6,6 +6,7 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { GraphQLError, Kind, type ASTVisitor, type GraphQLSchema, type ValidationContext } from 'graphql';
+import { CsrfError } from './auth/sessions';
 import type { Context } from './core/context';
 import type { Executor } from './core/execute';
 import type { HttpExchange } from './exchange';
@@ -74,11 +75,12 @@ function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
   };
 }
 
-/** A token that is no good is told before anything runs; REST's codes are its own. */
-export const badToken = (error: unknown): unknown =>
-  error instanceof GraphQLError
-    ? new GraphQLError(error.message, { extensions: { code: 'UNAUTHENTICATED', http: { status: 401 } } })
-    : error;
+/** Credentials that are no good are told before anything runs; REST's codes are its own. */
+export function refusal(error: unknown): unknown {
+  if (!(error instanceof GraphQLError)) return error;
+  const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];
+  return new GraphQLError(error.message, { extensions: { code, http: { status } } });
+}
 
 export async function apolloServer(executor: Executor): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {

@@ -1,4 +1,7 @@
-/** Where a request comes from and under which name the client knows this service, with or without proxies between. */
+/**
+ * Where a request comes from and under which name the client knows this service, with or without proxies between. Headers are written by
+ * whoever sends the request: those of proxies count from the trusted ones only, and of a list only what our own proxy added at its end.
+ */
 import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
@@ -6,16 +9,35 @@ import { ConfigError, type Config } from './config';
 
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-const unmapped = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '');
+const unmapped = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '');
 const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+
+const last = (header: string | string[] | undefined) =>
+  String(header ?? '')
+    .split(',')
+    .at(-1)!
+    .trim()
+    .toLowerCase();
+
+/** A host of links must be a host and nothing else, whatever was sent. */
+const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`);
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
 
 export class Origin {
   private readonly trusted = new BlockList();
 
   constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
     for (const proxy of config.trustedProxies) {
-      const [address = '', bits] = proxy.split('/');
-      if (!isIP(address) || (bits !== undefined && !/^\d{1,3}$/.test(bits)))
+      const [network = '', bits, ...rest] = proxy.split('/');
+      const address = unmapped(network);
+      const most = isIP(address) === 6 ? 128 : 32;
+      if (!isIP(address) || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)))
         throw new ConfigError(`TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`);
       if (bits === undefined) this.trusted.addAddress(address, family(address));
       else this.trusted.addSubnet(address, Number(bits), family(address));
@@ -26,31 +48,41 @@ export class Origin {
     return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trusted.check(address, family(address));
   }
 
+  private isProxied(request: IncomingMessage): boolean {
+    return this.isTrusted(unmapped(request.socket.remoteAddress ?? ''));
+  }
+
   /** The client: the peer, or the last address before the trusted proxies. */
   address(request: IncomingMessage): string {
     let address = unmapped(request.socket.remoteAddress ?? '');
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
     while (this.isTrusted(address)) {
-      const previous = unmapped((forwarded.pop() ?? '').trim());
+      const previous = unmapped(withoutPort((forwarded.pop() ?? '').trim()));
       if (!isIP(previous)) break;
       address = previous;
     }
     return address;
   }
 
+  /** Whether the client spoke https: with the proxy, if there is one that tells, else with this server. */
+  private isEncrypted(request: IncomingMessage): boolean {
+    const told = this.isProxied(request) ? last(request.headers['x-forwarded-proto']) : '';
+    if (told === 'https' || told === 'http') return told === 'https';
+    return (request.socket as TLSSocket).encrypted === true;
+  }
+
+  /** Whether nobody on a network could read what was sent: it was encrypted, or never left this host. */
+  isPrivate(request: IncomingMessage): boolean {
+    const address = this.address(request);
+    return this.isEncrypted(request) || (isIP(address) !== 0 && loopback.check(address, family(address)));
+  }
+
   /** Scheme and host of links. */
   baseUrl(request: IncomingMessage): string {
     if (this.config.publicUrl) return this.config.publicUrl;
-    const proxied = this.isTrusted(unmapped(request.socket.remoteAddress ?? ''));
-    const forwarded = (name: string) =>
-      proxied
-        ? String(request.headers[name] ?? '')
-            .split(',')[0]!
-            .trim() || undefined
-        : undefined;
-    const secure = (request.socket as TLSSocket).encrypted === true;
-    const scheme = forwarded('x-forwarded-proto') === 'https' || secure ? 'https' : 'http';
-    const host = forwarded('x-forwarded-host') ?? request.headers.host ?? '';
-    return `${scheme}://${HOST.test(host) ? host : `localhost:${this.config.port}`}`;
+    const scheme = this.isEncrypted(request) ? 'https' : 'http';
+    const told = this.isProxied(request) ? last(request.headers['x-forwarded-host']) : '';
+    const host = isHost(told) ? told : (request.headers.host ?? '');
+    return `${scheme}://${isHost(host) ? host : `localhost:${this.config.port}`}`;
   }
 }

@@ -1,5 +1,6 @@
 /** A running server: database opened and migrated, first data, HTTP, and an orderly end. */
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { LoginLimit } from './auth/limit';
 import { TokenVault } from './auth/tokens';
@@ -12,6 +13,7 @@ import { openDatabase } from './database/open';
 import { createLog } from './logging';
 import { Origin } from './origin';
 import { models } from './schema';
+import { readTls } from './tls';
 import { seedDemo, seedReference, type DemoAccount } from './transfer/seed';
 
 /** Requests that run at the end have this long to finish. */
@@ -25,6 +27,7 @@ export interface RunningServer {
 export async function serve(config: Config): Promise<RunningServer> {
   const log = createLog(config.logLevel);
   const origin = new Origin(config);
+  const tls = config.tls && readTls(config.tls);
   const opened = await openDatabase(config, models, (message) => log.info(message));
   const { database } = opened;
   try {
@@ -36,7 +39,8 @@ export async function serve(config: Config): Promise<RunningServer> {
     await reference.start();
     const limit = new LoginLimit(database, config.loginRate);
     const app = await createApp({ config, database, reference, vault, limit, origin, log });
-    const server = createServer({ keepAliveTimeout: 65_000 }, app.listener);
+    const options = { keepAliveTimeout: 65_000 };
+    const server = tls ? createTlsServer({ ...options, ...tls }, app.listener) : createServer(options, app.listener);
     await listen(server, config);
     const { port } = server.address() as AddressInfo;
     announce(config, port, demo);
@@ -88,7 +92,7 @@ function drain(server: Server): Promise<void> {
 }
 
 function announce(config: Config, port: number, demo: DemoAccount | undefined): void {
-  const base = config.publicUrl ?? `http://localhost:${port}`;
+  const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)
     lines.push('', `A demo account was made. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);

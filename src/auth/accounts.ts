@@ -18,8 +18,8 @@ export async function viewerOf(token: string, session: Session): Promise<Viewer>
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
 }
 
-/** The token of the user with this name and password; the same for ever once it is made. */
-export async function signIn(username: string, password: string, session: Session, vault: TokenVault): Promise<string> {
+/** The id of the user with this name and password; UNAUTHENTICATED where there is none. */
+export async function checkCredentials(username: string, password: string, session: Session): Promise<number> {
   const [user] = username.includes('\0')
     ? []
     : await session.query('SELECT "id", "password", "is_active" AS "isActive" FROM "user_account" WHERE "username" = $1', [username]);
@@ -27,7 +27,12 @@ export async function signIn(username: string, password: string, session: Sessio
   if (!user || !valid || !user.isActive) throw new KnownError('UNAUTHENTICATED', 'Username or password unknown', { login: true });
   if (outdated) await session.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [user.id, await hashPassword(password)]);
   await session.query('UPDATE "user_account" SET "last_login" = now() WHERE "id" = $1', [user.id]);
-  return tokenOf(user.id, session, vault);
+  return user.id;
+}
+
+/** The token of the user with this name and password; the same for ever once it is made. */
+export async function signIn(username: string, password: string, session: Session, vault: TokenVault): Promise<string> {
+  return tokenOf(await checkCredentials(username, password, session), session, vault);
 }
 
 /** The existing token, or a new one where there is none or it was sealed with another SECRET_KEY. */

@@ -2,7 +2,7 @@
  * Tokens: found by their SHA-256, kept encrypted with SECRET_KEY (AES-256-GCM), so that login can return the existing one and a stolen
  * database gives none.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -13,9 +13,17 @@ export const digestOf = (token: string): Buffer => createHash('sha256').update(t
 
 export class TokenVault {
   private readonly key: Buffer;
+  private readonly signingKey: Buffer;
 
   constructor(secretKey: string) {
-    this.key = Buffer.from(hkdfSync('sha256', secretKey, '', 'fitgraph tokens', 32));
+    const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secretKey, '', purpose, 32));
+    this.key = derive('fitgraph tokens');
+    this.signingKey = derive('fitgraph signatures');
+  }
+
+  /** What only an owner of SECRET_KEY can make of a text. */
+  sign(text: string): Buffer {
+    return createHmac('sha256', this.signingKey).update(text).digest();
   }
 
   seal(token: string): Buffer {

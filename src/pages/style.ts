@@ -3,6 +3,7 @@ export const STYLE = `
 :root{--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--soft:#f6f8fa;--link:#0a58ca;--accent:#0b6e4f;--on-accent:#fff;--bad:#b3261e;--bad-bg:#fdecea;--good-bg:#e6f4ea;--str:#0a5c36;--num:#8a3c00;--key:#4b2a8a}
 @media (prefers-color-scheme:dark){:root{--bg:#0f1418;--fg:#e6edf3;--muted:#9aa7b4;--line:#30363d;--soft:#171d23;--link:#79b8ff;--accent:#3fb68b;--on-accent:#06130d;--bad:#ff9a90;--bad-bg:#3a1613;--good-bg:#10301f;--str:#7ee2a8;--num:#ffb37a;--key:#c9b3ff}}
 *{box-sizing:border-box}
+[hidden]{display:none!important}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
 a{color:var(--link)}
 a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,textarea:focus-visible,summary:focus-visible{outline:3px solid var(--link);outline-offset:2px}
@@ -21,6 +22,7 @@ main{padding-bottom:4rem}
 .skip:focus{left:1rem;top:.5rem;background:var(--bg);padding:.5rem}
 h1{font-size:1.7rem;line-height:1.25;margin:1rem 0 .5rem}
 h2{font-size:1.2rem;margin:2rem 0 .6rem}
+h3{font-size:1rem;margin:1.4rem 0 .5rem}
 p.lead{color:var(--muted);margin-top:0}
 pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.9rem;overflow:auto;font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
@@ -43,6 +45,8 @@ button.danger{background:var(--bad);border-color:var(--bad);color:var(--bg)}
 .row{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1rem;padding:0;list-style:none}
 .cards li{border:1px solid var(--line);border-radius:8px;padding:1rem}
+.cards h2{margin-top:0}
+.row code{overflow-wrap:anywhere}
 details{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem;margin:.8rem 0}
 summary{cursor:pointer;font-weight:600}
 .str{color:var(--str)}.num{color:var(--num)}.key{color:var(--key)}

@@ -1,7 +1,8 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { readBody } from './body';
+import { readBody, type Body } from './body';
+import { csrfTokenOf } from './csrf';
 import type { MultipartLimits } from '../multipart';
 import { argumentsOf, computed } from './computed';
 import { endpointsOf, type Endpoint, type Operation, type Prepare } from './endpoints';
@@ -21,8 +22,9 @@ export interface Exchange {
   context: never;
   /** Scheme and host of the links. */
   baseUrl: string;
-  /** Whether somebody is signed in; throws a GraphQLError for a bad token. */
-  authenticate(): Promise<boolean>;
+  /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */
+  authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
+  visitor?(): { username?: string; csrfToken?: string };
   /** Headers of the answer that are about the work done. */
   headers(): Record<string, string>;
 }
@@ -51,6 +53,8 @@ interface Request {
   query: URLSearchParams;
   exchange: Exchange;
   signedIn: boolean;
+  /** Read when it is first asked for. */
+  body(): Promise<Body>;
 }
 
 interface Answer {
@@ -133,13 +137,12 @@ export function restHandler(options: RestOptions): Handler {
     const { relations, fields } = endpoint;
     const partial = request.method === 'PATCH';
     const parents = relations.some((field) => field.relation!.owned && !field.restReadOnly);
-    const read = () => readBody(request.message, limits);
     const exists = async () => {
       if (id !== undefined && (await lookup(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
     };
     // Where a parent may be named the body is looked at before the row, elsewhere after it.
     if (!parents) await exists();
-    const body = await read();
+    const body = await request.body();
     const isObject = objectOf(body) !== null;
     const known = isObject
       ? await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) })
@@ -191,7 +194,7 @@ export function restHandler(options: RestOptions): Handler {
         return root(request, route.suffix);
       case 'login':
         if (method === 'GET') return { status: 200, body: HINT };
-        return { status: 200, body: (await run(login, request, credentials(await readBody(request.message, limits)))).login };
+        return { status: 200, body: (await run(login, request, credentials(await request.body()))).login };
       case 'free': {
         const { fact, field, run: operation } = route.endpoint;
         const value = run(operation, request, argumentsOf(field, query)).then(({ result }) => result);
@@ -281,7 +284,10 @@ export function restHandler(options: RestOptions): Handler {
     try {
       wanted = negotiate({ accept: message.headers.accept, suffix: route?.suffix, format: query.getAll('format').at(-1) });
       if (!route) throw notFound();
-      const request: Request = { message, method, path, query, exchange, signedIn: await exchange.authenticate() };
+      let read: Promise<Body> | undefined;
+      const body = () => (read ??= readBody(message, limits));
+      const signedIn = await exchange.authenticate(() => csrfTokenOf(message, body));
+      const request: Request = { message, method, path, query, exchange, signedIn, body };
       admit(route, request);
       result = await answer(route, method === 'HEAD' ? { ...request, method: 'GET' } : request);
     } catch (error) {

@@ -10,16 +10,25 @@ globalThis.MonacoEnvironment = {
   getWorker: (_id, label) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label }),
 };
 
-const welcome = `# Fitgraph: fitness and nutrition data.
-#
-# Exercises, ingredients and the like are open
-# to everyone. For your own data put your API
-# key into the "Headers" pane below:
+/** There for a visitor who is signed in: the session gives queries its rights only together with this token. */
+const csrfToken = document.querySelector('meta[name="csrf-token"]')?.content;
+
+const ownData = csrfToken
+  ? `# to everyone. You are signed in: your own
+# data are under "viewer".`
+  : `# to everyone. For your own data sign in at
+# /login, or put your API key into the
+# "Headers" pane below:
 #
 #   {"Authorization": "Token <key>"}
 #
 # It is not stored: this page forgets it when
-# you leave. Ctrl-Enter runs the query.
+# you leave.`;
+
+const welcome = `# Fitgraph: fitness and nutrition data.
+#
+# Exercises, ingredients and the like are open
+${ownData} Ctrl-Enter runs the query.
 
 {
   exercises(first: 5) {
@@ -64,7 +73,7 @@ const asked = new URL(location.href).searchParams;
 
 createRoot(document.getElementById('playground')).render(
   <GraphiQL
-    fetcher={createGraphiQLFetcher({ url: '/graphql' })}
+    fetcher={createGraphiQLFetcher({ url: '/graphql', headers: csrfToken ? { 'X-CSRFToken': csrfToken } : {} })}
     defaultQuery={welcome}
     // Undefined, not '' or null: only then GraphiQL goes on with what the visitor had in its tabs last time.
     initialQuery={asked.get('query') ?? undefined}

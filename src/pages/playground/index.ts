@@ -1,12 +1,20 @@
 /** `GET /playground`: GraphiQL in the browser, served whole from here. The page may load nothing from any other origin. */
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import escape from 'escape-html';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 
 /** What `scripts/build.mjs` leaves beside the assets: the file names, which carry a hash of their content. */
 interface Manifest {
   script: string;
   style: string;
+}
+
+/** Who looks at the page: the session of a browser gives queries its rights, together with this token. */
+interface Visit {
+  authenticate(): Promise<boolean>;
+  visitor(): { csrfToken?: string };
 }
 
 // Under jest this file runs as it is, three folders below the project; compiled, three folders below dist.
@@ -28,15 +36,19 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Serves the page and its assets; `folder` holds the bundle. Without a bundle the page is a 503 that says how to build it. */
-export function playground(folder: string = built): Router {
+export function playground(visitOf: (request: IncomingMessage) => Visit, folder: string = built): Router {
   const router = express.Router();
   // The assets too: a worker obeys the policy of its own answer, not that of the page.
   router.use('/playground', protect);
-  router.get('/playground', async (_req, res) => {
+  router.get('/playground', async (req, res) => {
     // Read anew each time, so that a build behind a running server shows at once.
     const manifest = await readManifest(folder);
-    res.set('Cache-Control', 'no-cache').type('html');
-    if (manifest) res.send(page(manifest));
+    const visit = visitOf(req);
+    // The page is everybody's, whatever a header says.
+    await visit.authenticate().catch(() => false);
+    const { csrfToken } = visit.visitor();
+    res.set('Cache-Control', csrfToken === undefined ? 'no-cache' : 'no-store').type('html');
+    if (manifest) res.send(page(manifest, csrfToken));
     else res.status(503).send(missing);
   });
   router.use(
@@ -65,8 +77,9 @@ async function readManifest(folder: string): Promise<Manifest | undefined> {
   }
 }
 
-function page({ script, style }: Manifest): string {
-  return document(`<link rel="stylesheet" href="/playground/assets/${style}">
+function page({ script, style }: Manifest, csrfToken: string | undefined): string {
+  const token = csrfToken === undefined ? '' : `<meta name="csrf-token" content="${escape(csrfToken)}">\n`;
+  return document(`${token}<link rel="stylesheet" href="/playground/assets/${style}">
 <style>html, body, #playground { height: 100%; margin: 0 }</style>
 <script type="module" src="/playground/assets/${script}"></script>
 </head>

@@ -30,5 +30,13 @@ nav a:first-child { font-weight: 700; text-decoration: none; color: inherit }
 nav span { flex: 1 }
 .dark-mode nav { color: #e6edf3 }
 .dark-mode nav a { color: #79b8ff }
+/* Swagger UI's own colours of the light scheme are too faint to read. */
+html:not(.dark-mode) .swagger-ui .opblock:not(.opblock-options) .opblock-summary-method { color: #1b1f24; text-shadow: none }
+html:not(.dark-mode) .swagger-ui .btn.authorize span { color: #0b6e4f }
+html:not(.dark-mode) .swagger-ui .info .title small { background: #57606a }
+html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #4d6b00 }
+html:not(.dark-mode) .swagger-ui .info .title small pre.version { color: #fff }
+html:not(.dark-mode) .swagger-ui .info .url { color: #0a58ca }
+html:not(.dark-mode) .swagger-ui .parameter__in { color: #57606a }
 noscript { display: block; max-width: 1420px; margin: auto; padding: 1rem 1.25rem }
 `;

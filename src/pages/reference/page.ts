@@ -32,10 +32,10 @@ export const page = ({ api, document, assets }: Addresses): string => `<!doctype
 <a href="${document}.yaml">YAML</a>
 </nav>
 </header>
-<main id="reference">
+<div id="reference">
 <noscript>The reference needs JavaScript. All that it shows is in the OpenAPI document, as <a href="${document}.json">JSON</a> or
 <a href="${document}.yaml">YAML</a>, which many tools read.</noscript>
-</main>
+</div>
 </body>
 </html>
 `;

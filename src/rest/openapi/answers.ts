@@ -1,3 +1,4 @@
+import type { BodyFact } from '../../extensions';
 /** Selections as JSON schemas: a selection set is the body of an answer, so its schema follows from the types of its fields. */
 import {
   getNamedType,
@@ -20,15 +21,6 @@ import { ANY, component, described, orNull, shownValue, type Schema } from './sc
 const setOf = (selection: string): SelectionSetNode => (parse(`{ ${selection} }`).definitions[0] as OperationDefinitionNode).selectionSet;
 
 type Field = GraphQLField<unknown, unknown>;
-
-/** How the value of a field becomes a body. */
-interface BodyFact {
-  readonly selection?: string;
-  /** The body is an object with the value under this key. */
-  readonly key?: string;
-  /** Keys of the value whose list of `{ key value }` is shown as one object. */
-  readonly maps?: readonly string[];
-}
 
 /** A type that is not null: the schema of what it names, in as many lists as there are around it. */
 function listsOf(type: GraphQLNullableType, inner: (named: GraphQLNamedType) => Schema): Schema {

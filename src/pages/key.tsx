@@ -1,0 +1,149 @@
+/** The API key of the visitor: whether there is one, what it is, a new one. */
+import type { ComponentChildren } from 'preact';
+import { CopyButton, CopyScript } from './copy';
+import { renderPage, type Crumb, type Visitor } from './layout';
+
+export const KEY_PATH = '/user/api-key';
+export const REPLACE_PATH = `${KEY_PATH}/replace`;
+
+/** What the buttons of the page do. */
+export type KeyAction = 'show' | 'make' | 'replace';
+
+export interface ShownKey {
+  id: string;
+  created: string;
+  /** Absent where it cannot be shown. */
+  token?: string;
+}
+
+interface KeyPage {
+  visitor: Visitor;
+  baseUrl: string;
+  key?: ShownKey;
+  /** In full. */
+  revealed: boolean;
+  notice?: string;
+}
+
+const HOME: Crumb = { label: 'Fitgraph', href: '/' };
+const VISIBLE = 4;
+const QUERY = '{ viewer { username weightEntries(first: 3) { nodes { date weight } } } }';
+
+const masked = (token: string) => token.slice(0, VISIBLE) + '•'.repeat(token.length - VISIBLE);
+
+function ActionForm(props: { action: KeyAction; replaced?: string; visitor: Visitor; children: ComponentChildren }) {
+  const { action, replaced, visitor, children } = props;
+  return (
+    <form method="post" action={KEY_PATH} class="row">
+      <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
+      <input type="hidden" name="action" value={action} />
+      {replaced !== undefined && <input type="hidden" name="replaced" value={replaced} />}
+      {children}
+    </form>
+  );
+}
+
+function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVisitor: ShownKey; revealed: boolean; visitor: Visitor }) {
+  if (token === undefined)
+    return (
+      <p class="alert">
+        You have a key, made on {created.slice(0, 10)}, and it works, but the server can’t show it: its secret key was changed since. If you
+        don’t have it written down, replace it.
+      </p>
+    );
+  return (
+    <>
+      <p>You have a key, made on {created.slice(0, 10)}.</p>
+      <div class="row">
+        <code id="key">{revealed ? token : masked(token)}</code>
+        {revealed ? (
+          <CopyButton of="key" label="Copy the key" />
+        ) : (
+          <ActionForm action="show" visitor={visitor}>
+            <button class="plain">Show it in full</button>
+          </ActionForm>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Example({ id, title, text }: { id: string; title: string; text: string }) {
+  return (
+    <>
+      <h3 id={`${id}-title`}>{title}</h3>
+      <pre tabindex={0} aria-labelledby={`${id}-title`}>
+        <code id={id}>{text}</code>
+      </pre>
+      <CopyButton of={id} label="Copy" />
+    </>
+  );
+}
+
+export function keyPage({ visitor, baseUrl, key, revealed, notice }: KeyPage): string {
+  const header = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
+  return renderPage({
+    title: 'API key',
+    visitor,
+    crumbs: [HOME, { label: 'API key' }],
+    children: (
+      <>
+        <h1>API key</h1>
+        <p class="lead">Programs sign in as you with this key. Who has it can read and change all that is yours.</p>
+        {notice && (
+          <p class="notice" role="status">
+            {notice}
+          </p>
+        )}
+        {key ? (
+          <>
+            <Key keyOfVisitor={key} revealed={revealed} visitor={visitor} />
+            <p>
+              <a href={REPLACE_PATH}>Replace it by a new one …</a>
+            </p>
+          </>
+        ) : (
+          <>
+            <p>You have no key yet.</p>
+            <ActionForm action="make" visitor={visitor}>
+              <button>Make a key</button>
+            </ActionForm>
+          </>
+        )}
+        <h2>How to use it</h2>
+        {key?.token && !revealed && (
+          <p>
+            Put your key in the place of <code>&lt;key&gt;</code>, or show it above: then the examples have it.
+          </p>
+        )}
+        <Example id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${header}'`} />
+        <Example
+          id="graphql"
+          title="GraphQL"
+          text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${header}' \\\n  -d '${JSON.stringify({ query: QUERY })}'`}
+        />
+        <CopyScript />
+      </>
+    ),
+  });
+}
+
+export function replacePage(visitor: Visitor, key: ShownKey): string {
+  return renderPage({
+    title: 'Replace the API key',
+    visitor,
+    crumbs: [HOME, { label: 'API key', href: KEY_PATH }, { label: 'Replace' }],
+    children: (
+      <>
+        <h1>Replace the API key?</h1>
+        <p class="alert">The key that you have now stops working at once. Every app and program that uses it needs the new one.</p>
+        <ActionForm action="replace" replaced={key.id} visitor={visitor}>
+          <button class="danger">Replace the key</button>
+          <a class="button plain" href={KEY_PATH}>
+            Keep it
+          </a>
+        </ActionForm>
+      </>
+    ),
+  });
+}

@@ -1,0 +1,58 @@
+/** The form to sign in. */
+import { renderPage } from './layout';
+
+export interface LoginForm {
+  /** What was typed before; never the password. */
+  username?: string;
+  /** Where to go afterwards. */
+  next?: string;
+  csrfToken: string;
+  /** Why it did not work the last time. */
+  error?: string;
+}
+
+export function loginPage({ username, next, csrfToken, error }: LoginForm): string {
+  const described = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
+  return renderPage({
+    title: error === undefined ? 'Sign in' : 'Error: sign in',
+    visitor: {},
+    crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Sign in' }],
+    children: (
+      <>
+        <h1>Sign in</h1>
+        <form method="post" action="/login" class="fields">
+          {error !== undefined && (
+            <p class="alert" role="alert" id="error">
+              {error}
+            </p>
+          )}
+          <input type="hidden" name="csrfToken" value={csrfToken} />
+          {next !== undefined && <input type="hidden" name="next" value={next} />}
+          <div>
+            <label for="username">User name</label>
+            <input
+              id="username"
+              name="username"
+              value={username}
+              required
+              autocomplete="username"
+              autocapitalize="none"
+              spellcheck={false}
+              {...described}
+            />
+          </div>
+          <div>
+            <label for="password">Password</label>
+            <input id="password" name="password" type="password" required autocomplete="current-password" {...described} />
+          </div>
+          <div>
+            <button>Sign in</button>
+          </div>
+        </form>
+        <p>
+          No account? Read <a href="/register">how to get one</a>.
+        </p>
+      </>
+    ),
+  });
+}

@@ -1,0 +1,27 @@
+/** A page that could not be answered as asked, and what to do about it. */
+import { renderPage, type Visitor } from './layout';
+
+export interface Problem {
+  title: string;
+  message: string;
+  /** A way on. */
+  link: { href: string; label: string };
+}
+
+export function problemPage({ title, message, link }: Problem, visitor: Visitor): string {
+  return renderPage({
+    title,
+    visitor,
+    children: (
+      <>
+        <h1>{title}</h1>
+        <p class="alert" role="alert">
+          {message}
+        </p>
+        <p>
+          <a href={link.href}>{link.label}</a>
+        </p>
+      </>
+    ),
+  });
+}

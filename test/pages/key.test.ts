@@ -1,0 +1,86 @@
+/** The key page. */
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { Visitor } from './visitor';
+
+const fitgraph = fitgraphForThisFile();
+const PATH = '/user/api-key';
+
+async function signedIn(username: string, url = fitgraph.url): Promise<Visitor> {
+  await fitgraph.user(username);
+  const visitor = new Visitor(url);
+  await visitor.signIn(username);
+  return visitor;
+}
+
+const works = async (token: string) =>
+  (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/weightentry/')).status === 200;
+const shown = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
+
+it('needs a visitor who is signed in', async () => {
+  for (const path of [PATH, `${PATH}/replace`]) {
+    const { status, headers } = await new Visitor(fitgraph.url).get(path);
+    expect([status, headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(path)}`]);
+  }
+  expect((await new Visitor(fitgraph.url).post(PATH, { action: 'make' })).status).toBe(303);
+});
+
+it('makes a key, once', async () => {
+  const visitor = await signedIn('ann');
+  const { id } = await fitgraph.user('ann');
+  await fitgraph.sql('DELETE FROM "token" WHERE "user_id" = $1', [id]);
+  expect((await visitor.get(PATH)).text).toContain('You have no key yet.');
+  const fields = await visitor.fieldsOf(PATH, /Make a key/);
+  const { text } = await visitor.post(PATH, fields);
+  expect(text).toContain('Your key was made.');
+  const token = shown(text)!;
+  expect(await works(token)).toBe(true);
+  expect(text).toContain(`Authorization: Token ${token}`);
+  // The form sent again, by a reload.
+  expect(shown((await visitor.post(PATH, fields)).text)).toBe(token);
+});
+
+it('shows the key when it is asked to, and nobody else’s', async () => {
+  const { token } = await fitgraph.user('bob');
+  const visitor = await signedIn('bob');
+  const { text } = await visitor.get(PATH);
+  expect(text).toContain(`${token.slice(0, 4)}${'•'.repeat(36)}`);
+  expect(text).not.toContain(token);
+  expect(shown((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show it/))).text)).toBe(token);
+});
+
+it('replaces the key after asking', async () => {
+  const { token } = await fitgraph.user('carl');
+  const visitor = await signedIn('carl');
+  expect((await visitor.get(`${PATH}/replace`)).text).toContain('stops working at once');
+  const fields = await visitor.fieldsOf(`${PATH}/replace`, /Replace the key/);
+  const { text } = await visitor.post(PATH, fields);
+  const renewed = shown(text)!;
+  expect(renewed).not.toBe(token);
+  expect([await works(token), await works(renewed)]).toEqual([false, true]);
+  // The form sent again replaces nothing: the key that it names is gone.
+  expect(shown((await visitor.post(PATH, fields)).text)).toBe(renewed);
+  expect(await works(renewed)).toBe(true);
+});
+
+it('says so when the key was sealed with another SECRET_KEY', async () => {
+  const { token } = await fitgraph.user('dora');
+  const other = await Fitgraph.start({ environment: { SECRET_KEY: 'another secret key of the tests, long enough' }, beside: fitgraph });
+  try {
+    const visitor = await signedIn('dora', other.url);
+    expect((await visitor.get(PATH)).text).toContain('can’t show it');
+    expect(await works(token)).toBe(true);
+    const { text } = await visitor.post(PATH, await visitor.fieldsOf(`${PATH}/replace`, /Replace the key/));
+    expect(await works(shown(text)!)).toBe(true);
+    expect(await works(token)).toBe(false);
+  } finally {
+    await other.stop();
+  }
+});
+
+it('gives the playground the token of the session', async () => {
+  const visitor = await signedIn('eve');
+  const token = /<meta name="csrf-token" content="([\w-]+)">/.exec((await visitor.get('/playground')).text)?.[1];
+  const answer = await visitor.json('POST', '/graphql', { query: '{ viewer { username } }' }, { 'X-CSRFToken': token ?? '' });
+  expect(JSON.parse(answer.text).data.viewer.username).toBe('eve');
+  expect((await new Visitor(fitgraph.url).get('/playground')).text).not.toContain('csrf-token');
+});

@@ -1,0 +1,275 @@
+/** Signing in with a browser: the form, the cookie, the ways out. */
+import { readConfig } from '../../src/config';
+import { setActive, setPassword } from '../../src/auth/accounts';
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import { Visitor } from './visitor';
+
+const fitgraph = fitgraphForThisFile({ environment: { LOGIN_RATE: '6/min' } });
+
+const viewer = async (visitor: Visitor) =>
+  JSON.parse((await visitor.get('/graphql?query={viewer{username}}', { 'Apollo-Require-Preflight': '1' })).text).data.viewer;
+
+async function signedIn(username: string): Promise<Visitor> {
+  await fitgraph.user(username);
+  const visitor = new Visitor(fitgraph.url);
+  expect((await visitor.signIn(username)).status).toBe(303);
+  return visitor;
+}
+
+it('signs in, for pages, REST and GraphQL, and out', async () => {
+  await fitgraph.user('ann');
+  const visitor = new Visitor(fitgraph.url);
+  const answer = await visitor.signIn('ann', ` ${PASSWORD} `);
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/user/api-key']);
+  expect((await visitor.get('/')).text).toContain('>ann</a>');
+  expect((await visitor.get('/api/v2/weightentry/')).status).toBe(200);
+  const query = await visitor.json('POST', '/graphql', { query: '{ viewer { username } }' }, { 'X-CSRFToken': await visitor.csrfToken() });
+  expect(JSON.parse(query.text)).toEqual({ data: { viewer: { username: 'ann' } } });
+
+  const before = new Map(visitor.cookies);
+  const out = await visitor.post('/logout', { csrfToken: await visitor.csrfToken() });
+  expect([out.status, out.headers.get('location'), visitor.cookies.size]).toEqual([303, '/', 0]);
+  // Not only forgotten by the browser.
+  for (const [name, value] of before) visitor.cookies.set(name, value);
+  expect((await visitor.get('/api/v2/weightentry/')).status).toBe(403);
+});
+
+it('gives cookies at sign-in only, out of reach of scripts and other sites', async () => {
+  const person = await fitgraph.user('ann');
+  const visitor = new Visitor(fitgraph.url);
+  expect((await visitor.get('/login')).cookies).toEqual([
+    expect.stringMatching(/^fitgraph-login=[\w-]{43}; Max-Age=3600; Path=\/login; HttpOnly; SameSite=Strict$/),
+  ]);
+  expect((await visitor.signIn('ann')).cookies).toEqual([
+    expect.stringMatching(/^fitgraph=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/),
+    'fitgraph-login=; Max-Age=0; Path=/login; HttpOnly; SameSite=Strict',
+  ]);
+  const others = [
+    await fitgraph.anyone.send('GET', '/'),
+    await fitgraph.anyone.send('GET', '/register'),
+    await fitgraph.anyone.send('GET', '/playground'),
+    await fitgraph.anyone.get('/exercise/'),
+    await fitgraph.anyone.post('/login/', { username: 'ann', password: PASSWORD }),
+    await fitgraph.anyone.query('{ viewer { username } }'),
+    await person.get('/weightentry/'),
+    await person.query('{ viewer { username } }'),
+    await person.send('GET', '/user/api-key'),
+    await visitor.get('/user/api-key'),
+    await visitor.get('/api/v2/weightentry/'),
+  ];
+  for (const { headers } of others) expect(headers.getSetCookie()).toEqual([]);
+});
+
+it.each([
+  ['https', {}],
+  ['production', { NODE_ENV: 'production' }],
+])('makes cookies Secure in %s', async (way, environment) => {
+  const secure = await Fitgraph.start({ environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' }, beside: fitgraph });
+  try {
+    await fitgraph.user('ann');
+    const visitor = new Visitor(secure.url, way === 'https' ? { 'X-Forwarded-Proto': 'https' } : {});
+    const { cookies } = await visitor.signIn('ann');
+    expect(cookies[0]).toMatch(/^__Host-fitgraph=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    expect((await visitor.get('/api/v2/weightentry/')).status).toBe(200);
+  } finally {
+    await secure.stop();
+  }
+});
+
+it('asks for more statements of nobody but a session', async () => {
+  const person = await fitgraph.user('ann');
+  const visitor = await signedIn('ann');
+  const { statements } = await person.get('/weightentry/');
+  expect((await person.sending({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` }).get('/weightentry/')).statements).toBe(
+    statements,
+  );
+  expect((await visitor.get('/api/v2/weightentry/')).headers.get('server-timing')).toContain(`"${statements} statements"`);
+  const anonymous = (await fitgraph.anyone.get('/exercise/')).statements;
+  expect((await fitgraph.anyone.sending({ Cookie: 'fitgraph=nonsense; other=1' }).get('/exercise/')).statements).toBe(anonymous);
+});
+
+it('keeps the name, not the password, when either is wrong', async () => {
+  await fitgraph.user('bob');
+  const visitor = new Visitor(fitgraph.url);
+  const name = `<script>alert(1)</script>"'&`;
+  for (const [username, shown] of [
+    ['bob', 'bob'],
+    [name, "&lt;script>alert(1)&lt;/script>&quot;'&amp;"],
+  ]) {
+    const { status, text, cookies } = await visitor.signIn(username!, 'a wrong password', '/playground');
+    expect([status, cookies]).toEqual([401, []]);
+    expect(text).toContain('Username or password unknown.');
+    expect(text).toContain(`value="${shown}"`);
+    expect(text).toContain('name="next" value="/playground"');
+    expect(text).not.toContain('a wrong password');
+    expect(text).not.toContain('<script>');
+  }
+});
+
+it('limits tries, together with those over the interfaces', async () => {
+  await fitgraph.user('carl');
+  const visitor = new Visitor(fitgraph.url);
+  for (let i = 0; i < 3; i += 1) {
+    expect((await visitor.signIn('carl', 'a wrong password')).status).toBe(401);
+    expect((await fitgraph.anyone.post('/login/', { username: 'carl', password: 'a wrong password' })).status).toBe(401);
+  }
+  const { status, headers, text } = await visitor.signIn('carl');
+  expect(status).toBe(429);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(text).toContain('throttled');
+  expect(text).toContain('value="carl"');
+});
+
+it('lets no other site fill in the form', async () => {
+  await fitgraph.user('ann');
+  const visitor = new Visitor(fitgraph.url);
+  const fields = await visitor.fieldsOf('/login');
+  const credentials = { username: 'ann', password: PASSWORD };
+  const stranger = new Visitor(fitgraph.url);
+  for (const answer of [
+    await stranger.post('/login', { ...credentials, ...fields }),
+    await visitor.post('/login', credentials),
+    await visitor.post('/login', { ...credentials, csrfToken: 'x'.repeat(43) }),
+  ]) {
+    expect([answer.status, answer.cookies]).toEqual([403, []]);
+    expect(answer.text).toContain('too old');
+  }
+});
+
+describe('afterwards', () => {
+  it.each(['/playground?query={viewer{id}}', '/api/v2/weightentry/?limit=1#x'])('goes on to %s', async (next) => {
+    await fitgraph.user('dora');
+    const visitor = new Visitor(fitgraph.url);
+    expect((await visitor.signIn('dora', PASSWORD, next)).headers.get('location')).toBe(encodeURI(next));
+  });
+
+  it.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '/.//evil.example',
+    '/x/..//evil.example',
+    'javascript:alert(1)',
+    'evil',
+    '/\r\nSet-Cookie: a=b',
+  ])('does not go on to %j', async (next) => {
+    const name = `eve${Buffer.from(next).toString('hex')}`;
+    await fitgraph.user(name);
+    const visitor = new Visitor(fitgraph.url);
+    const form = await visitor.fieldsOf('/login');
+    const { headers, cookies } = await visitor.post('/login', { ...form, next, username: name, password: PASSWORD });
+    const location = headers.get('location')!;
+    expect(new URL(location, fitgraph.url).origin).toBe(fitgraph.url);
+    expect(location).toMatch(/^\/[^/\\]/);
+    expect(cookies).toHaveLength(2);
+    // Neither does it for who is signed in already.
+    const again = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
+    expect(again).toBe(location);
+  });
+});
+
+describe('a session', () => {
+  it('gets a new id at every sign-in, and the old one ends', async () => {
+    const visitor = await signedIn('fred');
+    const first = visitor.cookies.get('fitgraph')!;
+    const form = await new Visitor(fitgraph.url).fieldsOf('/login');
+    visitor.cookies.set('fitgraph-login', form.csrfToken!);
+    expect((await visitor.post('/login', { ...form, username: 'fred', password: PASSWORD })).status).toBe(303);
+    expect(visitor.cookies.get('fitgraph')).not.toBe(first);
+    expect(await viewer(visitor)).toEqual({ username: 'fred' });
+    visitor.cookies.set('fitgraph', first);
+    expect(await viewer(visitor)).toBeNull();
+  });
+
+  it('takes no id that a browser brings along', async () => {
+    await fitgraph.user('gil');
+    const visitor = new Visitor(fitgraph.url);
+    const planted = 'p'.repeat(43);
+    visitor.cookies.set('fitgraph', planted);
+    await visitor.signIn('gil');
+    expect(visitor.cookies.get('fitgraph')).not.toBe(planted);
+  });
+
+  it.each<[string, (id: number) => Promise<unknown>]>([
+    ['the password changes', (id) => setPassword(id, 'another password', fitgraph.database.session())],
+    ['the account is locked', (id) => setActive(id, false, fitgraph.database.session())],
+    ['the account goes', (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id])],
+  ])('ends, wherever it was begun, when %s', async (why, change) => {
+    const name = why.replaceAll(' ', '-');
+    const visitors = [await signedIn(name), await signedIn(name)];
+    const bystander = await signedIn('ida');
+    await change((await fitgraph.user(name)).id);
+    for (const visitor of visitors) expect(await viewer(visitor)).toBeNull();
+    expect(await viewer(bystander)).toEqual({ username: 'ida' });
+  });
+
+  it('ends after 14 days, and is swept up', async () => {
+    const visitor = await signedIn('jo');
+    const days = `extract(day from "expires" - "created")::int AS "days"`;
+    const { id } = await fitgraph.user('jo');
+    expect(await fitgraph.sql(`SELECT ${days} FROM "session" WHERE "user_id" = $1`, [id])).toEqual([{ days: 14 }]);
+    await fitgraph.sql(`UPDATE "session" SET "expires" = now() - interval '1 second' WHERE "user_id" = $1`, [id]);
+    expect(await viewer(visitor)).toBeNull();
+    await signedIn('kim');
+    expect(await fitgraph.sql('SELECT 1 FROM "session" WHERE "user_id" = $1', [id])).toEqual([]);
+  });
+
+  it('remembers when it was seen, in the database and without its id', async () => {
+    const visitor = await signedIn('lea');
+    const { id } = await fitgraph.user('lea');
+    await fitgraph.sql(`UPDATE "session" SET "seen" = now() - interval '1 hour' WHERE "user_id" = $1`, [id]);
+    await viewer(visitor);
+    const [row] = await fitgraph.sql(
+      `SELECT "seen" > now() - interval '1 minute' AS "fresh", "digest" FROM "session" WHERE "user_id" = $1`,
+      [id],
+    );
+    expect(row!.fresh).toBe(true);
+    expect(row!.digest.toString('latin1')).not.toContain(visitor.cookies.get('fitgraph'));
+    expect(row!.digest).toHaveLength(32);
+  });
+});
+
+it('shows stored names as text', async () => {
+  const visitor = await signedIn('mia');
+  const name = `<img src=x onerror=alert(1)>"'&`;
+  await fitgraph.sql('UPDATE "user_account" SET "username" = $1 WHERE "username" = $2', [name, 'mia']);
+  for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/playground']) {
+    const { status, text } = await visitor.get(path);
+    expect(status).toBeLessThan(400);
+    expect(text).not.toContain('<img');
+  }
+});
+
+it('protects every page', async () => {
+  for (const path of ['/', '/login', '/register', '/user/api-key']) {
+    const { headers } = await fitgraph.anyone.send('GET', path);
+    const policy = headers.get('content-security-policy')!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+    expect(headers.get('cache-control')).toBe('no-store');
+  }
+});
+
+it('says that registration is not possible, and what the operator does', async () => {
+  const { text } = await fitgraph.anyone.send('GET', '/register');
+  expect(text).toContain('Registration is not possible here.');
+  expect(text).toContain('npm run fitgraph -- user create');
+});
+
+it.each([
+  [{ TLS_CERT: 'a.pem' }, 'TLS_KEY is missing: it is needed with TLS_CERT'],
+  [{ TLS_KEY: 'a.pem' }, 'TLS_CERT is missing: it is needed with TLS_KEY'],
+  [
+    { PUBLIC_URL: 'https://fit.example/path' },
+    'PUBLIC_URL must be a scheme and a host, such as https://fit.example.com, not "https://fit.example/path"',
+  ],
+  [
+    { PUBLIC_URL: 'https://user:password@fit.example' },
+    'PUBLIC_URL must be a scheme and a host, such as https://fit.example.com, not "https://user:password@fit.example"',
+  ],
+])('refuses to start with %j', (environment, message) => expect(() => readConfig(environment)).toThrow(message));
