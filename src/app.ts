@@ -11,7 +11,7 @@ import { Exposure } from './exposure';
 import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
 import { apolloServer, refusal, type GraphQLContext } from './graphql';
-import { plainPage } from './pages/plain';
+import { browsePage } from './pages/browse';
 import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
 import { signInPages } from './pages/signin';
@@ -35,7 +35,7 @@ export async function createApp(services: Services): Promise<App> {
     schema: executor.schema,
     prepare: (document) => executor.prepare(document) as never,
     open: (request) => exchangeOf(request),
-    html: plainPage,
+    html: browsePage,
     limits: config,
     timeZone: config.timeZone,
   });

@@ -21,6 +21,8 @@ interface PageProps {
   title: string;
   visitor: Visitor;
   crumbs?: readonly Crumb[];
+  /** Styles that only this page needs. */
+  style?: string;
   children: ComponentChildren;
 }
 
@@ -61,7 +63,7 @@ function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-function Page({ title, visitor, crumbs = [], children }: PageProps) {
+function Page({ title, visitor, crumbs = [], style = '', children }: PageProps) {
   return (
     <html lang="en">
       <head>
@@ -70,7 +72,7 @@ function Page({ title, visitor, crumbs = [], children }: PageProps) {
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} – Fitgraph`}</title>
         <link rel="icon" href="data:," />
-        <style dangerouslySetInnerHTML={{ __html: STYLE }} />
+        <style dangerouslySetInnerHTML={{ __html: STYLE + style }} />
       </head>
       <body>
         <a class="skip" href="#content">

@@ -4,11 +4,12 @@ import { STYLE } from './style';
 
 const hash = createHash('sha256').update(STYLE).digest('base64');
 
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+/** `styles` are those that a page may have. */
+export const protection = (styles: string): Readonly<Record<string, string>> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
-    `style-src 'sha256-${hash}'`,
+    `style-src ${styles}`,
     "img-src 'self' data:",
     "form-action 'self'",
     "base-uri 'none'",
@@ -19,4 +20,6 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Opener-Policy': 'same-origin',
   // A page knows its visitor: names, tokens of forms, keys.
   'Cache-Control': 'no-store',
-};
+});
+
+export const PAGE_HEADERS = protection(`'sha256-${hash}'`);

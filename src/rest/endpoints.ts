@@ -5,8 +5,13 @@ import type { ActionFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from
 import { snake } from './names';
 
 /** Runs a prepared operation; the context is nobody's business here. */
-export type Operation = (context: never, variables?: Record<string, unknown>) => Promise<ExecutionResult<any>>;
-export type Prepare = (document: string) => Operation;
+export type Run = (context: never, variables?: Record<string, unknown>) => Promise<ExecutionResult<any>>;
+export type Prepare = (document: string) => Run;
+/** With its text, for whoever is shown what it does. */
+export type Operation = Run & { readonly document: string };
+type PrepareOperation = (document: string) => Operation;
+
+export const prepareOperation = (prepare: Prepare, document: string): Operation => Object.assign(prepare(document), { document });
 
 export interface Action {
   fact: ActionFact;
@@ -100,7 +105,7 @@ export function endpointsOf(schema: GraphQLSchema, prepareDocument: Prepare): En
     .filter((type) => type.extensions.resource)
     .map((type) => ({ type, views: type.extensions.resource!.views }));
   const complete = documents(types);
-  const prepare: Prepare = (text) => prepareDocument(complete(text));
+  const prepare: PrepareOperation = (text) => prepareOperation(prepareDocument, complete(text));
   const resources = new Map<string, Endpoint>();
   for (const { type, views } of types) views.forEach((view, index) => resources.set(view.rest, endpoint(type, view, index === 0, prepare)));
   const listed = [...resources.values()]
@@ -110,7 +115,7 @@ export function endpointsOf(schema: GraphQLSchema, prepareDocument: Prepare): En
   return { resources, free: freeEndpoints(schema, prepare), listed };
 }
 
-function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, prepare: Prepare): Endpoint {
+function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, prepare: PrepareOperation): Endpoint {
   const resource = type.extensions.resource!;
   const { one, many, create, update, remove } = resource;
   const selection = view.selection ?? selectionOf(type);
@@ -157,7 +162,7 @@ function shape(field: GraphQLField<unknown, unknown>, selection?: string): strin
   return `{ ${selection ?? selectionOf(named as GraphQLObjectType)} }`;
 }
 
-function actions(type: GraphQLObjectType, one: string, prepare: Prepare): Action[] {
+function actions(type: GraphQLObjectType, one: string, prepare: PrepareOperation): Action[] {
   return Object.values(type.getFields()).flatMap((field) => {
     const fact = field.extensions.action;
     if (!fact) return [];
@@ -167,7 +172,7 @@ function actions(type: GraphQLObjectType, one: string, prepare: Prepare): Action
   });
 }
 
-function freeEndpoints(schema: GraphQLSchema, prepare: Prepare): Map<string, FreeEndpoint> {
+function freeEndpoints(schema: GraphQLSchema, prepare: PrepareOperation): Map<string, FreeEndpoint> {
   const found = new Map<string, FreeEndpoint>();
   for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) {
     const fact = field.extensions.endpoint;

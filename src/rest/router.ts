@@ -2,19 +2,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { readBody, type Body } from './body';
+import { admit, may } from './admission';
+import { viewsOf } from './browse';
 import { csrfTokenOf } from './csrf';
 import type { MultipartLimits } from '../multipart';
 import { argumentsOf, computed } from './computed';
-import { endpointsOf, type Endpoint, type Operation, type Prepare } from './endpoints';
-import { notAllowed, notFound, notPermitted, notSignedIn, notYours, ofGraphQL, RestError, invalid } from './errors';
+import { endpointsOf, prepareOperation, type Endpoint, type Operation, type Prepare } from './endpoints';
+import { notFound, notYours, ofGraphQL, RestError, invalid } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
+import { formOf, isForm, type PostedForm } from './forms';
 import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
 import { credentials, DOCUMENT, HINT, TITLE } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, type Wanted } from './negotiate';
 import { accepted, describe, shown, type Description } from './options';
 import { page, windowOf } from './pagination';
-import { BASE, findRoute, titleOf, type Route } from './routes';
+import { headersOf, PREFLIGHT, respond } from './respond';
+import { BASE, findRoute, type Route } from './routes';
+import type { HtmlView, Page } from './view';
 
 /** One request, as the application sees it. */
 export interface Exchange {
@@ -24,29 +29,23 @@ export interface Exchange {
   baseUrl: string;
   /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */
   authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
+  /** Who looks at a page; undefined means nobody. */
   visitor?(): { username?: string; csrfToken?: string };
   /** Headers of the answer that are about the work done. */
   headers(): Record<string, string>;
-}
-
-/** What a browser is shown instead of bare JSON. */
-export interface HtmlView {
-  title: string;
-  status: number;
-  body: unknown;
-  allow: readonly string[];
 }
 
 export interface RestOptions {
   schema: GraphQLSchema;
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
-  html(view: HtmlView): string;
+  /** What a browser is shown instead of bare JSON. */
+  html(view: HtmlView): Promise<Page>;
   limits: MultipartLimits;
   timeZone: string;
 }
 
-interface Request {
+export interface Request {
   message: IncomingMessage;
   method: string;
   path: string;
@@ -55,31 +54,24 @@ interface Request {
   signedIn: boolean;
   /** Read when it is first asked for. */
   body(): Promise<Body>;
+  /** What a form of a page sent. */
+  form?: PostedForm;
+  /** The last operation, for pages to tell of. */
+  ran?: { operation: Operation; variables: Record<string, unknown> };
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
 }
-
-const VARY = 'Accept, Accept-Language, Cookie, Origin';
-const SAFE = ['GET', 'HEAD', 'OPTIONS'];
-const PREFLIGHT = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers':
-    'accept, accept-encoding, authorization, content-type, dnt, origin, user-agent, x-csrftoken, x-requested-with',
-  'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
-  'Access-Control-Max-Age': '86400',
-  'Content-Length': '0',
-};
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export function restHandler(options: RestOptions): Handler {
   const { schema, prepare, limits, timeZone } = options;
   const endpoints = endpointsOf(schema, prepare);
-  const login = prepare(DOCUMENT);
+  const login = prepareOperation(prepare, DOCUMENT);
   const selections = new Map([...endpoints.resources].map(([name, { selection }]) => [name.replaceAll('-', '_'), selection]));
   const descriptions = new Map<Endpoint, { accepted: Description; shown: Description }>();
   for (const endpoint of endpoints.resources.values())
@@ -88,11 +80,12 @@ export function restHandler(options: RestOptions): Handler {
   /** The data of an operation, or its first error as REST says it. */
   async function run(
     operation: Operation,
-    { exchange }: Request,
+    request: Request,
     variables: Record<string, unknown>,
     rename: (field: string) => string = snake,
   ): Promise<any> {
-    const { data, errors } = await operation(exchange.context, variables);
+    request.ran = { operation, variables };
+    const { data, errors } = await operation(request.exchange.context, variables);
     if (errors?.length) throw ofGraphQL(errors[0] as GraphQLError, rename);
     return data;
   }
@@ -171,14 +164,21 @@ export function restHandler(options: RestOptions): Handler {
     }
     const { view, create, update } = endpoint;
     const described = descriptions.get(endpoint)!;
-    const may = (method: string) => route.allow.includes(method) && (view.permits?.includes(method) ?? true) && request.signedIn;
     let actions: Description | undefined;
-    if (route.kind === 'list' && create && may('POST')) actions = { POST: described.accepted };
-    if (route.kind === 'detail' && update && may('PUT') && (await lookup(endpoint, request, { self: [route.id] })).self!.length)
+    if (route.kind === 'list' && create && request.signedIn && may(route, 'POST')) actions = { POST: described.accepted };
+    if (
+      route.kind === 'detail' &&
+      update &&
+      request.signedIn &&
+      may(route, 'PUT') &&
+      (await lookup(endpoint, request, { self: [route.id] })).self!.length
+    )
       actions = { PUT: described.accepted };
     const name = `${view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`;
     return { status: 200, body: describe(name, view.description, actions, described.shown) };
   }
+
+  const viewOf = viewsOf({ schema, endpoints, login, describe: describeRoute });
 
   function root({ exchange, query }: Request, suffix: string | undefined): Answer {
     const format = query.getAll('format').at(-1);
@@ -217,48 +217,21 @@ export function restHandler(options: RestOptions): Handler {
     }
   }
 
-  /** Who may call a route at all, and with which methods. */
-  function admit(route: Route, { method, signedIn }: Request): void {
-    if ('endpoint' in route && route.kind !== 'free') {
-      const { view, resource } = route.endpoint;
-      if (resource.owned && !signedIn) throw notSignedIn();
-      if (view.permits && !SAFE.includes(method)) {
-        if (!signedIn) throw notSignedIn();
-        if (!view.permits.includes(method)) throw notPermitted();
+  /** Who asks, and what the form of a page means by its POST; it is kept if its sender is refused, so that nothing typed is lost. */
+  async function authenticate(request: Request, { format }: Wanted): Promise<void> {
+    const { message, exchange, body } = request;
+    try {
+      request.signedIn = await exchange.authenticate(() => csrfTokenOf(message, body));
+    } finally {
+      if (format === 'api' && request.method === 'POST' && isForm(message, request.signedIn)) {
+        const form = (request.form = formOf(await body()));
+        request.method = form.method;
+        request.body = async () => {
+          if (form.refused) throw form.refused;
+          return form.body;
+        };
       }
     }
-    if (!route.allow.includes(method)) throw notAllowed(method);
-  }
-
-  function send(
-    response: ServerResponse,
-    message: IncomingMessage,
-    route: Route | undefined,
-    wanted: Wanted,
-    answer: Answer,
-    exchange: Exchange,
-  ): void {
-    const headers: Record<string, string> = {
-      Vary: route?.kind === 'root' ? 'Accept' : VARY,
-      'Content-Language': 'en',
-      'X-Frame-Options': 'DENY',
-      'X-Content-Type-Options': 'nosniff',
-      ...(route && { Allow: route.allow.join(', ') }),
-      ...(message.headers.origin !== undefined && { 'Access-Control-Allow-Origin': '*' }),
-      ...answer.headers,
-      ...exchange.headers(),
-    };
-    if (answer.body === undefined) {
-      response.writeHead(answer.status, { ...headers, 'Content-Length': '0' }).end();
-      return;
-    }
-    const html = wanted.format === 'api';
-    const text = html
-      ? options.html({ title: route ? titleOf(route) : 'Not found', status: answer.status, body: answer.body, allow: route?.allow ?? [] })
-      : JSON.stringify(answer.body, null, wanted.indent);
-    const type = html ? `${MEDIA.api}; charset=utf-8` : MEDIA.json;
-    response.writeHead(answer.status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers });
-    response.end(message.method === 'HEAD' ? undefined : text);
   }
 
   return async (message, response) => {
@@ -279,23 +252,37 @@ export function restHandler(options: RestOptions): Handler {
       return;
     }
     const route = found?.route;
+    let read: Promise<Body> | undefined;
+    const body = () => (read ??= readBody(message, limits));
+    const request: Request = { message, method, path, query, exchange, signedIn: false, body };
     let wanted: Wanted = { format: 'json' };
     let result: Answer;
     try {
       wanted = negotiate({ accept: message.headers.accept, suffix: route?.suffix, format: query.getAll('format').at(-1) });
-      if (!route) throw notFound();
-      let read: Promise<Body> | undefined;
-      const body = () => (read ??= readBody(message, limits));
-      const signedIn = await exchange.authenticate(() => csrfTokenOf(message, body));
-      const request: Request = { message, method, path, query, exchange, signedIn, body };
+      if (!route) {
+        // A page tells who looks at it, even where there is nothing.
+        if (wanted.format === 'api') request.signedIn = await exchange.authenticate().catch(() => false);
+        throw notFound();
+      }
+      await authenticate(request, wanted);
       admit(route, request);
-      result = await answer(route, method === 'HEAD' ? { ...request, method: 'GET' } : request);
+      if (method === 'HEAD') request.method = 'GET';
+      result = await answer(route, request);
     } catch (error) {
       if (error instanceof RestError) result = error;
       else if (error instanceof GraphQLError) result = ofGraphQL(error, snake);
       else throw error;
     }
-    send(response, message, route, wanted, result, exchange);
+    const headers = headersOf(message, route, result.headers, exchange.headers());
+    // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
+    if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {
+      const page = await options.html(await viewOf({ route, request, answer: result, headers }));
+      const status = result.status === 204 ? 200 : result.status;
+      respond(message, response, status, { ...headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+    } else {
+      const text = result.body === undefined ? undefined : JSON.stringify(result.body, null, wanted.indent);
+      respond(message, response, result.status, headers, MEDIA.json, text);
+    }
     // What was not read of the body must not be taken for the next request on the connection.
     if (!message.complete) message.resume();
   };

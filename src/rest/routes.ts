@@ -58,11 +58,3 @@ export function findRoute({ resources, free }: Endpoints, path: string): Found {
   if (!action) return { route: { kind: 'detail', id: idOf(id), allow: all ? DETAIL : READ, ...common } };
   return { route: { kind: 'action', id: idOf(id), action, allow: READ, ...common } };
 }
-
-/** Of the page that a browser is shown. */
-export function titleOf(route: Route): string {
-  if (route.kind === 'root') return 'API';
-  if (route.kind === 'login') return 'Login';
-  if (route.kind === 'free') return route.endpoint.fact.title;
-  return route.endpoint.view.title;
-}

@@ -153,7 +153,7 @@ export class Orchard {
       authenticate: async () => request.headers.authorization === 'Token known',
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
-    html: ({ title }) => `<h1>${title}</h1>`,
+    html: async ({ name }) => ({ text: `<h1>${name}</h1>`, headers: {} }),
     limits: { maxBody: 1000, maxUpload: 1000 },
     timeZone: 'Europe/Berlin',
   });

@@ -1,0 +1,176 @@
+/** One input of a form with its label, its help and its errors, chosen by what the field holds. */
+import type { JSX } from 'preact';
+import type { Control } from '../../rest/view';
+
+export interface ControlProps {
+  control: Control;
+  /** Tells the inputs of several forms on one page apart. */
+  prefix: string;
+  values: readonly string[];
+  errors?: readonly string[];
+  /** An input that narrows a list: nothing chosen means any. */
+  filter?: boolean;
+  base: string;
+}
+
+type InputType = 'text' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
+
+/** Longer texts get more lines. */
+const LINE = 120;
+const DATE = /^\d{4}-\d\d-\d\d/;
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+type Test = (value: string) => boolean;
+const isNumber: Test = (value) => NUMBER.test(value);
+const isTime: Test = (value) => TIME.test(value);
+const isDate: Test = (value) => {
+  const moment = DATE.test(value) ? Date.parse(`${value}T00:00:00Z`) : NaN;
+  // The 30th of February is read as the 2nd of March.
+  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
+};
+const isMoment: Test = (value) => {
+  const [day = '', time = ''] = value.split('T');
+  return isDate(day) && isTime(time);
+};
+const isAnything: Test = () => true;
+
+export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
+
+/** The input type of a kind, and the values that such an input can show; any other value is shown as text, so that it is not lost. */
+const TYPES: Partial<Record<Control['kind'], readonly [InputType, Test]>> = {
+  integer: ['number', isNumber],
+  decimal: ['number', isNumber],
+  relation: ['number', isNumber],
+  date: ['date', isDate],
+  time: ['time', isTime],
+  datetime: ['datetime-local', isMoment],
+  url: ['url', isAnything],
+  password: ['password', isAnything],
+};
+
+function typeOf({ kind, commas }: Control, value: string): InputType {
+  const [type, shows] = (!commas && TYPES[kind]) || ['text' as const, isAnything];
+  return value === '' || shows(value) ? type : 'text';
+}
+
+const step = ({ kind, places }: Control) =>
+  kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
+
+/** What the limits of a field say in words. */
+export function limitsOf({ kind, min, max, minLength, maxLength, places }: Control): string | undefined {
+  const words: string[] = [];
+  const bounded = [min, max].filter((limit) => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1);
+  if (bounded.length === 2) words.push(`${min} to ${max}`);
+  else if (bounded.length === 1) words.push(bounded[0] === min ? `at least ${min}` : `at most ${max}`);
+  if (places && kind === 'decimal') words.push(`up to ${places} decimal places`);
+  if (minLength !== undefined && maxLength !== undefined) words.push(`${minLength} to ${maxLength} characters`);
+  else if (maxLength !== undefined && kind !== 'choice') words.push(`at most ${maxLength} characters`);
+  return words.length ? `${words.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
+}
+
+function Select({ control, id, values, filter, common }: ControlProps & { id: string; common: object }) {
+  const { choices = [], required } = control;
+  const chosen = values.at(-1) ?? '';
+  const options = choices.map(({ value, label }) => ({ value: value ?? '', label: String(label) }));
+  if (!options.some(({ value }) => value === '') && (filter || !required || chosen === ''))
+    options.unshift({ value: '', label: filter ? 'Any' : '–' });
+  // What was sent but is no choice is kept, and the message beside it says why it is wrong.
+  if (!options.some(({ value }) => value === chosen)) options.push({ value: chosen, label: chosen });
+  return (
+    <select id={id} name={control.key} {...common}>
+      {options.map(({ value, label }) => (
+        <option key={value} value={value} selected={value === chosen}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Several({ control, id, values, describedBy }: ControlProps & { id: string; describedBy?: string }) {
+  return (
+    <div class="checks" id={id} tabIndex={-1} role="group" aria-label={control.label} aria-describedby={describedBy}>
+      {control.choices!.map(({ value, label }) => (
+        <label key={value}>
+          <input type="checkbox" name={control.key} value={value ?? ''} checked={values.includes(value ?? '')} /> {label}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function Input(props: ControlProps & { id: string; common: object; describedBy?: string }) {
+  const { control, id, values, filter, common } = props;
+  const { key, kind, choices, many, maxLength } = control;
+  const value = values.at(-1) ?? '';
+  if (many && choices) return <Several {...props} />;
+  if (kind === 'boolean' && filter)
+    return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
+  if (kind === 'boolean')
+    return (
+      <>
+        {/* An unchecked box sends nothing, which a PATCH would take for unchanged. */}
+        <input type="hidden" name={key} value="false" />
+        <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...common} />
+      </>
+    );
+  if (choices && !control.commas) return <Select {...props} />;
+  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
+  if (kind === 'string' && !filter && (maxLength === undefined || maxLength > LINE))
+    return (
+      <textarea id={id} name={key} {...common}>
+        {/* A browser drops the first line break. */ `\n${value}`}
+      </textarea>
+    );
+  const type = typeOf(control, value);
+  const limits = type === 'number' ? { min: control.min, max: control.max } : {};
+  const shown = type === 'password' ? undefined : value;
+  const attributes = { type, id, name: key, value: shown, step: step(control), ...limits, autocomplete: 'off', ...common };
+  // preact knows the roles of each single type, and this is any of several.
+  return <input {...(attributes as JSX.IntrinsicElements['input'])} />;
+}
+
+export function Field(props: ControlProps) {
+  const { control, prefix, errors = [], filter, base } = props;
+  const id = inputId(prefix, control.key);
+  const limits = filter ? undefined : limitsOf(control);
+  const needsId = control.kind === 'relation' && !control.choices && !control.commas;
+  const hasHelp = Boolean(control.help ?? limits) || needsId;
+  const described = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
+  const common = {
+    'aria-describedby': described,
+    ...(errors.length && { 'aria-invalid': 'true' }),
+    ...(control.required && !filter && { 'aria-required': 'true' }),
+  };
+  const grouped = control.many && control.choices;
+  const Label = grouped ? 'div' : 'label';
+  return (
+    <div class={errors.length ? 'field wrong' : 'field'}>
+      <Label class="label" {...(!grouped && { for: id })}>
+        {control.label} <code class="name">{control.key}</code>
+        {control.required && !filter && <span class="required"> required</span>}
+      </Label>
+      <Input {...props} id={id} common={common} describedBy={described} />
+      {hasHelp && (
+        <p class="help" id={`${id}-help`}>
+          {[control.help, limits].filter(Boolean).join(' ')}
+          {needsId &&
+            (control.target ? (
+              <>
+                {' '}
+                An id from <a href={`${base}/${control.target}/`}>{control.target}</a>.
+              </>
+            ) : (
+              ' An id.'
+            ))}
+        </p>
+      )}
+      {errors.length > 0 && (
+        <p class="error" id={`${id}-error`}>
+          {errors.join(' ')}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+/** Forms that write: fields, raw JSON, deletion. They POST, because HTML knows no other method, and say in a field what they mean. */
+import type { HtmlView, WriteForm } from '../../rest/view';
+import { Field, inputId } from './controls';
+
+const VERBS: Record<string, string> = { POST: 'Create', PUT: 'Save', PATCH: 'Save changes' };
+
+const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
+
+const Csrf = ({ visitor }: HtmlView) => <input type="hidden" name="csrfToken" value={visitor.csrfToken ?? ''} />;
+
+/** A POST needs no field that says so. */
+const Buttons = ({ methods }: WriteForm) => (
+  <div class="row">
+    {methods.map((method, index) => (
+      <button key={method} class={index ? 'plain' : ''} {...(method !== 'POST' && { name: '_method', value: method })}>
+        {VERBS[method]} <span class="method">{method}</span>
+      </button>
+    ))}
+  </div>
+);
+
+function Fields({ view, form }: { view: HtmlView; form: WriteForm }) {
+  const failed = form.failed === 'fields';
+  return (
+    // The server checks and says what is wrong; the browser's own checks would say less and look different everywhere.
+    <form
+      class="fields"
+      method="post"
+      action={form.action}
+      noValidate
+      encType={form.controls.some(({ kind }) => kind === 'image') ? 'multipart/form-data' : undefined}
+    >
+      <Csrf {...view} />
+      {form.controls.map((control) => (
+        <Field
+          key={control.key}
+          control={control}
+          prefix={prefixOf(form)}
+          values={form.values[control.key] ?? []}
+          errors={failed ? view.errors[control.key] : undefined}
+          base={view.base}
+        />
+      ))}
+      <Buttons {...form} />
+    </form>
+  );
+}
+
+function Raw({ view, form }: { view: HtmlView; form: WriteForm }) {
+  const id = `${prefixOf(form)}-raw`;
+  const failed = form.failed === 'raw';
+  return (
+    <details open={failed}>
+      <summary>As JSON</summary>
+      <form class="fields" method="post" action={form.action}>
+        <Csrf {...view} />
+        <input type="hidden" name="_content_type" value="application/json" />
+        <div class={failed ? 'field wrong' : 'field'}>
+          <label for={id}>Body</label>
+          <textarea
+            id={id}
+            name="_content"
+            rows={Math.min(20, form.raw.split('\n').length + 1)}
+            spellcheck={false}
+            {...(failed && { 'aria-invalid': 'true', 'aria-describedby': 'problems' })}
+          >
+            {`\n${form.raw}`}
+          </textarea>
+        </div>
+        <Buttons {...form} />
+      </form>
+    </details>
+  );
+}
+
+function Deletion({ view }: { view: HtmlView }) {
+  return (
+    <details class="deletion">
+      <summary>Delete</summary>
+      <form method="post" action={view.path}>
+        <Csrf {...view} />
+        <p>This cannot be undone; what hangs below goes with it.</p>
+        <button class="danger" name="_method" value="DELETE">
+          Delete for good <span class="method">DELETE</span>
+        </button>
+      </form>
+    </details>
+  );
+}
+
+/** What went wrong, before everything else, with links to the fields. */
+export function Problems({ view }: { view: HtmlView }) {
+  const form = view.forms.find(({ failed }) => failed);
+  if (!form) return null;
+  const entries = Object.entries(view.errors);
+  const { detail } = (view.body ?? {}) as { detail?: unknown };
+  return (
+    <div class="alert" role="alert" id="problems">
+      <strong>Nothing was saved.</strong>
+      {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server refused it.'}</>}
+      {!view.signedIn && view.kind !== 'login' && (
+        <>
+          {' '}
+          <a href={loginLink(view)} target="_blank" rel="noopener">
+            Sign in
+          </a>{' '}
+          in another tab, then send the form again.
+        </>
+      )}
+      {entries.length > 0 && (
+        <ul>
+          {entries.map(([key, messages]) => {
+            const control = form.controls.find((candidate) => candidate.key === key);
+            const label = control?.label ?? (key === 'non_field_errors' ? undefined : key);
+            const text = `${label ? `${label}: ` : ''}${messages.join(' ')}`;
+            return (
+              <li key={key}>{control && form.failed === 'fields' ? <a href={`#${inputId(prefixOf(form), key)}`}>{text}</a> : text}</li>
+            );
+          })}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+export const loginLink = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
+
+export function Forms({ view }: { view: HtmlView }) {
+  const { forms, removable, locked, kind, resource, status } = view;
+  // Where nothing at all can be seen, the error says so already.
+  if (locked.length > 0 && status !== 403)
+    return (
+      <p class="locked">
+        <a href={loginLink(view)}>Sign in</a> to use {locked.join(', ')} here.
+      </p>
+    );
+  const [form] = forms;
+  if (!form) return removable ? <Deletion view={view} /> : null;
+  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? `New: ${resource!.title}` : 'Change';
+  return (
+    <section aria-labelledby="write">
+      <h2 id="write">{title}</h2>
+      <Fields view={view} form={form} />
+      {!form.controls.some(({ kind: field }) => field === 'image') && <Raw view={view} form={form} />}
+      {removable && <Deletion view={view} />}
+    </section>
+  );
+}

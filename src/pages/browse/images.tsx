@@ -1,0 +1,69 @@
+/** Images that an answer names, as thumbnails. */
+import type { HtmlView } from '../../rest/view';
+
+interface Picture {
+  src: string;
+  alt: string;
+  width: number;
+  height: number;
+}
+
+const MAX_PICTURES = 40;
+const SIDE = 160;
+const PICTURE = /\.(png|jpe?g|gif|webp|bmp|avif)$/i;
+
+const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
+
+/** Only what we serve ourselves: the address below our own host, else nothing. */
+function own(value: unknown, baseUrl: string): string | undefined {
+  if (typeof value !== 'string' || !PICTURE.test(value)) return undefined;
+  if (value.startsWith(`${baseUrl}/`)) return value.slice(baseUrl.length);
+  return /^\/[a-z]/i.test(value) ? value : undefined;
+}
+
+/** `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
+function sizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
+  if (!isObject(body)) return [];
+  return Object.entries(body).flatMap(([name, entry]): Picture[] => {
+    if (!isObject(entry) || !isObject(entry.settings)) return [];
+    const src = own(entry.url, baseUrl);
+    const [width, height] = Array.isArray(entry.settings.size) ? (entry.settings.size as unknown[]).map(Number) : [];
+    return src && width && height ? [{ src, alt: `Image ${id}, ${name.replaceAll('_', ' ')}`, width, height }] : [];
+  });
+}
+
+/** Every `image` of every row, told apart by the nearest name and id around it. */
+function pictures(value: unknown, { baseUrl }: HtmlView, name = '', found: Picture[] = []): Picture[] {
+  if (found.length >= MAX_PICTURES || !isObject(value)) return found;
+  if (Array.isArray(value)) {
+    for (const item of value) pictures(item, { baseUrl } as HtmlView, name, found);
+    return found;
+  }
+  const named = typeof value.name === 'string' ? value.name : name;
+  const src = own(value.image, baseUrl);
+  if (src) found.push({ src, alt: named ? `Image of ${named}` : `Image ${String(value.id ?? '')}`.trim(), width: SIDE, height: SIDE });
+  for (const inner of Object.values(value)) if (isObject(inner)) pictures(inner, { baseUrl } as HtmlView, named, found);
+  return found;
+}
+
+export function Images({ view }: { view: HtmlView }) {
+  const { body, status } = view;
+  if (status >= 300) return null;
+  const scaled = sizes(body, view);
+  const shown = scaled.length ? scaled : pictures(body, view);
+  if (shown.length === 0) return null;
+  return (
+    <section aria-label="Images">
+      <ul class={scaled.length ? 'pictures sizes' : 'pictures'}>
+        {shown.map(({ src, alt, width, height }, index) => (
+          <li key={index}>
+            <a href={src}>
+              <img src={src} alt={alt} width={width} height={height} loading="lazy" />
+            </a>
+            {scaled.length > 0 && <span class="help">{`${alt.split(', ')[1]} (${width} × ${height})`}</span>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

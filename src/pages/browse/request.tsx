@@ -1,0 +1,94 @@
+/** What was asked and what came back: the request line, the status, the headers, and the ways to ask the same otherwise. */
+import { STATUS_CODES } from 'node:http';
+import type { HtmlView } from '../../rest/view';
+import { address } from './lists';
+
+const SHOWN = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
+
+export function Exchange({ view }: { view: HtmlView }) {
+  const { method, url, status, headers, allow } = view;
+  const all: Record<string, string> = { 'Content-Type': 'application/json', ...headers };
+  return (
+    <section class="exchange" aria-label="Request and answer">
+      <pre class="line" tabIndex={0} aria-label="Request" role="region">
+        <strong>{method}</strong> {url}
+      </pre>
+      <p class="answer">
+        <span class={status < 400 ? 'status good' : 'status bad'}>
+          {status} {STATUS_CODES[status]}
+        </span>
+        {allow.length > 0 && (
+          <span class="methods">
+            <span class="help">Methods</span>{' '}
+            {allow.map((one) => (
+              <code key={one}>{one}</code>
+            ))}
+          </span>
+        )}
+        {method === 'GET' && (
+          <span class="formats">
+            <a href={address(view, { format: 'json' })}>JSON</a>
+          </span>
+        )}
+      </p>
+      <details open>
+        <summary>Headers of the JSON answer</summary>
+        <dl class="headers">
+          {SHOWN.filter((name) => all[name]).map((name) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{all[name]}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </section>
+  );
+}
+
+export function Options({ view }: { view: HtmlView }) {
+  if (!view.options) return null;
+  return (
+    <details>
+      <summary>OPTIONS: what there is to know about this address</summary>
+      <pre tabIndex={0} role="region" aria-label="OPTIONS">
+        {JSON.stringify(view.options, null, 2)}
+      </pre>
+    </details>
+  );
+}
+
+/** The operation that made this very page; REST only names it otherwise. */
+export function AsGraphQL({ view }: { view: HtmlView }) {
+  const { graphql } = view;
+  if (!graphql) return null;
+  const variables = JSON.stringify(graphql.variables, null, 2);
+  const link = `/playground?${new URLSearchParams({ query: graphql.document, variables }).toString()}`;
+  return (
+    <details class="graphql">
+      <summary>This as GraphQL</summary>
+      <p class="row">
+        <a class="button plain" href={link}>
+          Open in the playground
+        </a>
+        <span class="help">
+          Or send it to <code>/graphql</code>.
+        </span>
+      </p>
+      <div class="halves">
+        <div>
+          <h3>Operation</h3>
+          <pre tabIndex={0} role="region" aria-label="Operation">
+            {graphql.document}
+          </pre>
+        </div>
+        <div>
+          <h3>Variables</h3>
+          <pre tabIndex={0} role="region" aria-label="Variables">
+            {variables}
+          </pre>
+        </div>
+      </div>
+    </details>
+  );
+}

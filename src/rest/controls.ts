@@ -1,0 +1,76 @@
+/** Inputs of forms, from the same facts as OPTIONS. */
+import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
+import type { Choice, FieldFact, FilterFact, Kind } from '../extensions';
+import { snake } from './names';
+import type { Control } from './view';
+
+/** What only the schema as a whole tells of a relation: the endpoint of its rows, and their names where they are few. */
+export interface Related {
+  target?: string;
+  choices?: readonly Choice[];
+}
+export type RelatedOf = (type: string) => Related;
+
+const limits = ({ minLength, maxLength, min, max, places }: FieldFact) => ({ minLength, maxLength, min, max, places });
+
+/** What a body may hold, as one input a field. */
+export function writeControls(fields: readonly FieldFact[], related: RelatedOf): Control[] {
+  return fields
+    .filter((field) => !field.restReadOnly && !field.hidden)
+    .map((field) => ({
+      key: field.rest,
+      label: field.label,
+      kind: field.kind,
+      required: !field.null && !field.hasDefault && !field.blank && field.kind !== 'boolean',
+      help: field.help,
+      ...limits(field),
+      choices: field.choices,
+      ...(field.relation && { many: field.relation.many, ...related(field.relation.type) }),
+    }));
+}
+
+/** The declared filters of a list, as one input a parameter. */
+export function filterControls(filters: readonly FilterFact[], fields: readonly FieldFact[], related: RelatedOf): Control[] {
+  return filters.map((fact) => {
+    const field = fields.find(({ name }) => name === fact.field)!;
+    const commas = fact.parse === 'commaIds';
+    return {
+      key: fact.key ?? field.rest,
+      label: field.label,
+      kind: field.kind,
+      required: false,
+      places: field.places,
+      choices: field.choices,
+      many: fact.parse === 'ids',
+      commas,
+      ...(commas && { help: 'Ids with commas; rows with any of them.' }),
+      ...(field.relation && related(field.relation.type)),
+    };
+  });
+}
+
+const KINDS: Record<string, Kind> = {
+  Int: 'integer',
+  Boolean: 'boolean',
+  Date: 'date',
+  DateTime: 'datetime',
+  Time: 'time',
+  Decimal: 'decimal',
+};
+
+/** The arguments of a field, as one input a parameter. */
+export const argumentControls = (args: readonly GraphQLArgument[]): Control[] =>
+  args.map(({ name, type, description, defaultValue }) => ({
+    key: snake(name),
+    label: `${name[0]!.toUpperCase()}${snake(name).slice(1).replaceAll('_', ' ')}`,
+    kind: KINDS[getNamedType(type).name] ?? 'string',
+    required: isNonNullType(type) && defaultValue === undefined,
+    help: description ?? undefined,
+  }));
+
+/** The key that tells rows of these fields apart for people: what they are ordered by if it is a text, else their first text. */
+export function namingKey(fields: readonly FieldFact[], ordering: readonly string[]): string | undefined {
+  const texts = fields.filter(({ kind, hidden }) => kind === 'string' && !hidden);
+  const wanted = [ordering[0]?.replace(/^-/, ''), 'name'];
+  return (texts.find(({ name }) => wanted.includes(name)) ?? texts[0])?.rest;
+}

@@ -1,0 +1,47 @@
+/** The answer on the wire: its headers and its text. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Route } from './routes';
+
+const VARY = 'Accept, Accept-Language, Cookie, Origin';
+export const PREFLIGHT = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Headers':
+    'accept, accept-encoding, authorization, content-type, dnt, origin, user-agent, x-csrftoken, x-requested-with',
+  'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
+  'Access-Control-Max-Age': '86400',
+  'Content-Length': '0',
+};
+
+export const headersOf = (
+  message: IncomingMessage,
+  route: Route | undefined,
+  ...further: (Record<string, string> | undefined)[]
+): Record<string, string> =>
+  Object.assign(
+    {
+      Vary: route?.kind === 'root' ? 'Accept' : VARY,
+      'Content-Language': 'en',
+      'X-Frame-Options': 'DENY',
+      'X-Content-Type-Options': 'nosniff',
+    },
+    route && { Allow: route.allow.join(', ') },
+    message.headers.origin !== undefined && { 'Access-Control-Allow-Origin': '*' },
+    ...further,
+  );
+
+/** Without a text there is no type either. */
+export function respond(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  type: string,
+  text: string | undefined,
+): void {
+  if (text === undefined) {
+    response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
+    return;
+  }
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers });
+  response.end(method === 'HEAD' ? undefined : text);
+}
