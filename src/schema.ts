@@ -6,7 +6,7 @@ import { lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type G
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
-import { completeConnections } from './core/crud';
+import { completeConnections } from './core/relations';
 import { RootResolver } from './core/root';
 
 type Loaded = Record<string, unknown>;

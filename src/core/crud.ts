@@ -1,35 +1,21 @@
 /** crud(X): the resolver of a resource, made of type-graphql's own decorators from the fields of X. */
-import {
-  Arg,
-  Args,
-  Ctx,
-  Extensions,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  InputType,
-  Mutation,
-  Query,
-  Resolver,
-  Root,
-  type ClassType,
-} from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Info, Mutation, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Transaction } from 'sequelize';
 import type { Row } from '../database/connection';
 import { OWNER, ownership, scope, visible } from './access';
 import { binder, equals, whereOf } from './conditions';
-import { connectionType, listPage, listPagesBelow, PageArgs, type Connection } from './connection';
+import { listPage, type Connection, type PageArgs } from './connection';
 import type { Context } from './context';
 import { notFound } from './errors';
-import { childrenOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } from './fields';
-import { conditionsOf, orderInput, orderKeys, whereInput } from './filters';
+import { childrenOf, fieldsOf, type Entity } from './fields';
+import { conditionsOf, orderKeys } from './filters';
 import { parseId } from './ids';
-import { loadChildren, loadLinked, loadParent } from './loaders';
+import { inputOf, method } from './method';
 import { upperFirst, words } from './names';
 import { nodeIdOf } from './node';
-import { connectionPlan, from, need, rowColumns } from './plan';
+import { connectionPlan, from, rowColumns } from './plan';
+import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
 import { resourceOf } from './resource';
 import { refused, validate, type Values } from './validation';
 
@@ -48,52 +34,6 @@ type Model = {
   destroy(options: object): Promise<number>;
 };
 type Info = GraphQLResolveInfo;
-
-/** type-graphql's parameter decorators; they type the property more loosely than TypeScript does. */
-type Parameter = (prototype: object, property: any, index: number) => void;
-
-/** Puts a method on a class as if it had been written there, so that type-graphql's decorators can be used on it. */
-function method(
-  target: ClassType,
-  name: string,
-  body: (...args: any[]) => unknown,
-  parameters: readonly Parameter[],
-  decorator: MethodDecorator,
-  facts?: object,
-) {
-  Object.defineProperty(target.prototype, name, { value: body, configurable: true, writable: true });
-  parameters.forEach((parameter, index) => parameter(target.prototype, name, index));
-  decorator(target.prototype, name, Object.getOwnPropertyDescriptor(target.prototype, name)!);
-  if (facts) Extensions(facts as Record<string, unknown>)(target.prototype, name);
-}
-
-/** An input type of the chosen fields. */
-function inputOf(name: string, description: string, fields: readonly FieldMeta[], required: (field: FieldMeta) => boolean): ClassType {
-  const Input = { [name]: class {} }[name]!;
-  for (const field of fields) {
-    const type = field.input ?? field.type;
-    Field(() => (field.relation?.many ? [type()] : type()), {
-      nullable: !required(field),
-      description: field.description,
-    })(Input.prototype, field.name);
-    Extensions({ field })(Input.prototype, field.name);
-  }
-  InputType(name, { description })(Input);
-  return Input as ClassType;
-}
-
-interface Inputs {
-  where: ClassType;
-  order: ClassType;
-  connection: ClassType;
-}
-const inputs = new Map<Entity, Inputs>();
-
-/** One set of filter, order and connection types for an entity, whoever lists it. */
-function inputsOf(entity: Entity): Inputs {
-  if (!inputs.has(entity)) inputs.set(entity, { where: whereInput(entity), order: orderInput(entity), connection: connectionType(entity) });
-  return inputs.get(entity)!;
-}
 
 /** The row of the scope with this id, with the columns that the selection needs. */
 export async function readOne(entity: Entity, id: unknown, context: Context, info: Pick<Info, 'fieldNodes' | 'fragments'>): Promise<Row> {
@@ -306,89 +246,4 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
   for (const field of fields) if (field.relation) relationResolver(Crud, entity, field);
   for (const child of childrenOf(entity)) childResolver(Crud, entity, child);
   return Crud;
-}
-
-const listParameters = ({ where, order }: Inputs): Parameter[] => [
-  Args(() => PageArgs),
-  Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
-  Arg('orderBy', () => [order], {
-    nullable: true,
-    description: 'In which order; the default order of the type if absent. The id decides last.',
-  }),
-  Ctx(),
-  Info(),
-];
-
-/** The object or objects that the ids of a field name. */
-function relationResolver(target: ClassType, entity: Entity, field: FieldMeta): void {
-  const name = field.object!;
-  need(entity, name, [field.name]);
-  const load = field.relation!.many
-    ? (row: Row, context: Context, info: Info) => loadLinked(field.target!(), row[field.name] ?? [], context, info)
-    : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
-  method(
-    target,
-    name,
-    load,
-    [Root(), Ctx(), Info()],
-    FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, {
-      nullable: field.null,
-      description: `${upperFirst(field.label)}.`,
-    }),
-  );
-}
-
-function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
-  need(entity, child.name, [child.key]);
-  if (!child.connection) {
-    const load = (row: Row, context: Context, info: Info) => {
-      const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
-      return loadChildren(child.target(), child.by, order, row[child.key], context, info);
-    };
-    method(
-      target,
-      child.name,
-      load,
-      [Root(), Ctx(), Info()],
-      FieldResolver(() => [child.target()] as any, { description: child.description }),
-    );
-    return;
-  }
-  pendingConnections.push(() => {
-    const types = inputsOf(child.target());
-    const load = (
-      row: Row,
-      page: PageArgs,
-      where: Values | null,
-      orderBy: any[] | null,
-      context: Context,
-      info: Info,
-    ): Promise<Connection> =>
-      context.loaders
-        .get<Connection>(info.fieldNodes, (ids) => {
-          const { conditions, joins } = conditionsOf(child.target(), where);
-          const request = {
-            entity: child.target(),
-            conditions: [...visible(child.target(), context), ...conditions],
-            joins,
-            order: orderKeys(orderBy) ?? resourceOf(child.target())!.ordering,
-            page,
-          };
-          return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info), context);
-        })
-        .load(row[child.key]);
-    method(
-      target,
-      child.name,
-      load,
-      [Root(), ...listParameters(types)],
-      FieldResolver(() => types.connection, { description: child.description }),
-    );
-  });
-}
-
-/** Connections name types of resources that may not be loaded yet; they are made when all are. */
-const pendingConnections: (() => void)[] = [];
-export function completeConnections(): void {
-  while (pendingConnections.length) pendingConnections.pop()!();
 }

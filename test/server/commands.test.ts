@@ -7,6 +7,8 @@ import { build, Installation, type Server } from './running';
 const installation = new Installation();
 let server: Server;
 
+jest.setTimeout(60_000);
+
 beforeAll(async () => {
   build();
   server = await installation.start();

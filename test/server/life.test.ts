@@ -8,6 +8,8 @@ import { build, Installation } from './running';
 
 let installation: Installation;
 
+jest.setTimeout(60_000);
+
 beforeAll(build, 120_000);
 beforeEach(() => {
   installation = new Installation();

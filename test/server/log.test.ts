@@ -12,6 +12,8 @@ let token: string;
 const WRITTEN = 'xyzzyx';
 const PASSWORD = 'plughplugh';
 
+jest.setTimeout(60_000);
+
 beforeAll(async () => {
   build();
   // The first start prints the demo account, as it should.

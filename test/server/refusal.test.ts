@@ -4,6 +4,8 @@ import { build, Installation, run } from './running';
 
 const KEY = 'a secret key for the tests, long enough';
 
+jest.setTimeout(60_000);
+
 beforeAll(build, 120_000);
 
 const installation = new Installation();

@@ -1,0 +1,115 @@
+/** How rows lead on to other rows: references, links and children, as field resolvers. */
+import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/connection';
+import { visible } from './access';
+import { connectionType, listPagesBelow, PageArgs, type Connection } from './connection';
+import type { Context } from './context';
+import type { ChildMeta, Entity, FieldMeta } from './fields';
+import { conditionsOf, orderInput, orderKeys, whereInput } from './filters';
+import { loadChildren, loadLinked, loadParent } from './loaders';
+import { method, type Parameter } from './method';
+import { upperFirst } from './names';
+import { connectionPlan, need } from './plan';
+import { resourceOf } from './resource';
+import type { Values } from './validation';
+
+type Info = GraphQLResolveInfo;
+
+interface Inputs {
+  where: ClassType;
+  order: ClassType;
+  connection: ClassType;
+}
+const inputs = new Map<Entity, Inputs>();
+
+/** One set of filter, order and connection types for an entity, whoever lists it. */
+export function inputsOf(entity: Entity): Inputs {
+  if (!inputs.has(entity)) inputs.set(entity, { where: whereInput(entity), order: orderInput(entity), connection: connectionType(entity) });
+  return inputs.get(entity)!;
+}
+
+export const listParameters = ({ where, order }: Inputs): Parameter[] => [
+  Args(() => PageArgs),
+  Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
+  Arg('orderBy', () => [order], {
+    nullable: true,
+    description: 'In which order; the default order of the type if absent. The id decides last.',
+  }),
+  Ctx(),
+  Info(),
+];
+
+/** The object or objects that the ids of a field name. */
+export function relationResolver(target: ClassType, entity: Entity, field: FieldMeta): void {
+  const name = field.object!;
+  need(entity, name, [field.name]);
+  const load = field.relation!.many
+    ? (row: Row, context: Context, info: Info) => loadLinked(field.target!(), row[field.name] ?? [], context, info)
+    : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
+  method(
+    target,
+    name,
+    load,
+    [Root(), Ctx(), Info()],
+    FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, {
+      nullable: field.null,
+      description: `${upperFirst(field.label)}.`,
+    }),
+  );
+}
+
+export function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
+  need(entity, child.name, [child.key]);
+  if (!child.connection) {
+    const load = (row: Row, context: Context, info: Info) => {
+      const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
+      return loadChildren(child.target(), child.by, order, row[child.key], context, info);
+    };
+    method(
+      target,
+      child.name,
+      load,
+      [Root(), Ctx(), Info()],
+      FieldResolver(() => [child.target()] as any, { description: child.description }),
+    );
+    return;
+  }
+  pendingConnections.push(() => {
+    const types = inputsOf(child.target());
+    const load = (
+      row: Row,
+      page: PageArgs,
+      where: Values | null,
+      orderBy: any[] | null,
+      context: Context,
+      info: Info,
+    ): Promise<Connection> =>
+      context.loaders
+        .get<Connection>(info.fieldNodes, (ids) => {
+          const { conditions, joins } = conditionsOf(child.target(), where);
+          const request = {
+            entity: child.target(),
+            conditions: [...visible(child.target(), context), ...conditions],
+            joins,
+            order: orderKeys(orderBy) ?? resourceOf(child.target())!.ordering,
+            page,
+          };
+          return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info), context);
+        })
+        .load(row[child.key]);
+    method(
+      target,
+      child.name,
+      load,
+      [Root(), ...listParameters(types)],
+      FieldResolver(() => types.connection, { description: child.description }),
+    );
+  });
+}
+
+/** Connections name types of resources that may not be loaded yet; they are made when all are. */
+const pendingConnections: (() => void)[] = [];
+export function completeConnections(): void {
+  while (pendingConnections.length) pendingConnections.pop()!();
+}
