@@ -1,13 +1,13 @@
 /** Pages of a list: `first`/`after`, `last`/`before`, `offset`, and cursors that name a place in one order (keyset paging). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import type { Row } from '../database/connection';
-import { anyOf, binder, whereOf, type Bind, type Condition } from './conditions';
+import { binder, whereOf, type Bind, type Condition } from './conditions';
 import type { Context } from './context';
 import { badArgument } from './errors';
 import { fieldOf, type Entity } from './fields';
 import { beyond, cursorOf, parseCursor } from './cursor';
 import { orderOf, orderSql, reversed, type OrderTerm } from './ordering';
-import { from, type ConnectionPlan } from './plan';
+import { from, names, type ConnectionPlan } from './plan';
 
 export const DEFAULT_PAGE = 20;
 /** No request may ask for the whole of a large table at once. */
@@ -164,20 +164,19 @@ export async function listPagesBelow(
   { session }: Context,
 ): Promise<Connection[]> {
   const window = windowOf(request);
-  const column = fieldOf(request.entity, by).column!;
+  const parent = fieldOf(request.entity, by);
+  const below: Condition = () => names(parent, 't', 'p.id');
   const rows = () => {
     const { bind, values } = binder();
     const ids = bind(parents);
-    const inner = select(request, plan, window, [() => `t."${column}" = p.id`], bind);
+    const inner = select(request, plan, window, [below], bind);
     return session.query(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${inner}) c`, values);
   };
   const totals = () => {
     const { bind, values } = binder();
-    const where = whereOf([anyOf(column, parents), ...request.conditions], 't', bind);
-    return session.query(
-      `SELECT t."${column}" AS "_parent", count(*) AS n ${from(request.entity, request.joins, bind)}${where} GROUP BY 1`,
-      values,
-    );
+    const ids = bind(parents);
+    const number = `SELECT count(*) ${from(request.entity, request.joins, bind)}${whereOf([below, ...request.conditions], 't', bind)}`;
+    return session.query(`SELECT p.id AS "_parent", (${number}) AS n FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
   const [found, counted] = await Promise.all([plan.rows ? rows() : [], plan.count ? totals() : []]);
   const groups = new Map<number, Row[]>(parents.map((id) => [id, []]));

@@ -64,6 +64,17 @@ export function expression(field: FieldMeta, alias: string): string {
   return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
 }
 
+/** The condition that a reference or a set of ids names this id; written so that an index on the far side can answer. */
+export function names(field: FieldMeta, alias: string, id: string): string {
+  if (field.column) return `${alias}."${field.column}" = ${id}`;
+  if (field.through) {
+    const { table, via, column } = field.through;
+    return `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;
+  }
+  const { table, own, other, via = 'id' } = field.link!;
+  return `${alias}."${via}" IN (SELECT l."${own}" FROM "${table}" l WHERE l."${other}" = ${id}${ofKind(field.link!, 'l')})`;
+}
+
 /** The select list for these fields; the id is always among them. */
 export function columnsOf(entity: Entity, names: Iterable<string>): string {
   const wanted = new Set(['id', ...names]);

@@ -1,7 +1,8 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/crud';
-import { Id, Text } from '../core/fields';
+import { Children, Id, Text } from '../core/fields';
 import { Resource } from '../core/resource';
+import { Exercise } from './exercise';
 
 @Resource({
   rest: 'equipment',
@@ -16,6 +17,7 @@ import { Resource } from '../core/resource';
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;
   @Text({ label: 'Name', max: 50 }) declare name: string;
+  @Children(() => Exercise, 'equipmentIds', { connection: true, help: 'Exercises that need it.' }) declare exercises: Exercise[];
 }
 
 export default crud(Equipment);

@@ -1,7 +1,8 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/crud';
-import { Id, Text } from '../core/fields';
+import { Children, Id, Text } from '../core/fields';
 import { Resource } from '../core/resource';
+import { Exercise } from './exercise';
 
 @Resource({
   rest: 'exercisecategory',
@@ -16,6 +17,7 @@ import { Resource } from '../core/resource';
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
   @Text({ label: 'Name', max: 100 }) declare name: string;
+  @Children(() => Exercise, 'categoryId', { connection: true, help: 'Its exercises.' }) declare exercises: Exercise[];
 }
 
 export default crud(ExerciseCategory);

@@ -1,7 +1,9 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/crud';
-import { Id, Text } from '../core/fields';
+import { Children, Id, Text } from '../core/fields';
 import { Resource } from '../core/resource';
+import { Exercise } from './exercise';
+import { Ingredient } from './ingredient';
 
 @Resource({
   rest: 'language',
@@ -16,6 +18,8 @@ export class Language extends Model<Language> {
   @Id() declare id: number;
   @Text({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
   @Text({ label: 'Language full name', max: 30 }) declare fullName: string;
+  @Children(() => Exercise, 'languageId', { connection: true, help: 'Exercises in it.' }) declare exercises: Exercise[];
+  @Children(() => Ingredient, 'languageId', { connection: true, help: 'Ingredients named in it.' }) declare ingredients: Ingredient[];
 }
 
 export default crud(Language);

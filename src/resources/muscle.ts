@@ -1,7 +1,8 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/crud';
-import { Computed, Flag, Id, Text } from '../core/fields';
+import { Children, Computed, Flag, Id, Text } from '../core/fields';
 import { Resource } from '../core/resource';
+import { Exercise } from './exercise';
 
 const image = (kind: string) => (alias: string) => `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;
 
@@ -30,6 +31,10 @@ export class Muscle extends Model<Muscle> {
     sql: image('secondary'),
   })
   declare imageUrlSecondary: string;
+  @Children(() => Exercise, 'muscleIds', { connection: true, help: 'Exercises with it as a primary muscle.' })
+  declare exercises: Exercise[];
+  @Children(() => Exercise, 'muscleSecondaryIds', { connection: true, help: 'Exercises with it as a secondary muscle.' })
+  declare exercisesSecondary: Exercise[];
 }
 
 export default crud(Muscle);
