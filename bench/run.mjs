@@ -1,5 +1,6 @@
 // npm run bench: the service against a hand-written server over the same database, in the same run, in turns.
-// Prints requests/s, p99, the ratio of the medians and the statements of a request. BENCH_SECONDS and BENCH_ROUNDS change its length.
+// Prints requests/s, p99, the ratio of the medians and the statements of a request. BENCH_SECONDS and BENCH_ROUNDS change its length,
+// BENCH_ONLY (a regular expression on the names) its scenarios.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -32,7 +33,7 @@ const scenarios = [
   { name: 'exercise detail', path: '/api/v2/exercise/ID/', wanted: 0.25 },
   { name: 'own weight entries', path: '/api/v2/weightentry/?limit=20', headers: { authorization: `Token ${TOKEN}` }, wanted: 0.6 },
   { name: 'GraphQL, 20 nested', path: '/graphql', ...graphql, wanted: 0.33 },
-];
+].filter(({ name }) => new RegExp(process.env.BENCH_ONLY ?? '').test(name));
 
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-bench-'));
 const children = [];

@@ -31,6 +31,7 @@ loopback.addAddress('::1', 'ipv6');
 
 export class Origin {
   private readonly trusted = new BlockList();
+  private knownHost?: string;
 
   constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
     for (const proxy of config.trustedProxies) {
@@ -74,7 +75,16 @@ export class Origin {
   /** Whether nobody on a network could read what was sent: it was encrypted, or never left this host. */
   isPrivate(request: IncomingMessage): boolean {
     const address = this.address(request);
-    return this.isEncrypted(request) || (isIP(address) !== 0 && loopback.check(address, family(address)));
+    if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
+    return isIP(address) !== 0 && loopback.check(address, family(address));
+  }
+
+  /** Nearly every request names the same host, which need not be looked at again. */
+  private isKnownHost(host: string): boolean {
+    if (host === this.knownHost) return true;
+    if (!isHost(host)) return false;
+    this.knownHost = host;
+    return true;
   }
 
   /** Scheme and host of links. */
@@ -82,7 +92,7 @@ export class Origin {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';
     const told = this.isProxied(request) ? last(request.headers['x-forwarded-host']) : '';
-    const host = isHost(told) ? told : (request.headers.host ?? '');
-    return `${scheme}://${isHost(host) ? host : `localhost:${this.config.port}`}`;
+    const host = told && isHost(told) ? told : (request.headers.host ?? '');
+    return `${scheme}://${this.isKnownHost(host) ? host : `localhost:${this.config.port}`}`;
   }
 }
