@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { Sessions } from './auth/sessions';
 import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
-import { HttpExchange, type Means, type Services } from './exchange';
+import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
 import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
@@ -18,6 +18,7 @@ import { signInPages } from './pages/signin';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
+import type { Services } from './services';
 import { graphqlUploads } from './uploads';
 
 export interface App {

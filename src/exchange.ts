@@ -1,30 +1,14 @@
 /** One HTTP request: its session, its viewer, its context, and the line that the log has of it. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
 import { checkCredentials, signIn, viewerOf } from './auth/accounts';
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
-import type { LoginLimit } from './auth/limit';
 import { CsrfError, type Sessions } from './auth/sessions';
-import type { TokenVault } from './auth/tokens';
-import type { Config } from './config';
 import type { Context, Media } from './core/context';
 import { Loaders } from './core/loaders';
-import type { ReferenceTables } from './core/reference';
-import type { Database } from './database/connection';
 import type { Exposure } from './exposure';
-import type { Origin } from './origin';
-
-export interface Services {
-  config: Config;
-  database: Database;
-  reference: ReferenceTables;
-  vault: TokenVault;
-  limit: LoginLimit;
-  origin: Origin;
-  log: Logger;
-}
+import type { Services } from './services';
 
 /** What the app makes of the services for itself. */
 export interface Means extends Services {
@@ -66,14 +50,16 @@ export class HttpExchange {
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
   ) {
-    const { config, database, reference, vault, origin, media } = services;
+    const { config, database, reference, memory, vault, origin, media } = services;
     const session = database.session();
     const log = services.log;
     this.full = {
       viewer: null,
       session,
+      began: this.began,
       loaders: new Loaders(),
       reference,
+      memory,
       media,
       timeZone: config.timeZone,
       baseUrl: origin.baseUrl(request),

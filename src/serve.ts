@@ -2,17 +2,14 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { LoginLimit } from './auth/limit';
 import { TokenVault } from './auth/tokens';
 import { createApp } from './app';
 import type { Config } from './config';
-import { ReferenceTables } from './core/reference';
-import { entities } from './core/resource';
 import { migrateUp } from './database/migrate';
 import { openDatabase } from './database/open';
 import { createLog } from './logging';
-import { Origin } from './origin';
 import { models } from './schema';
+import { startServices } from './services';
 import { readTls } from './tls';
 import { seedDemo, seedReference, type DemoAccount } from './transfer/seed';
 
@@ -26,7 +23,6 @@ export interface RunningServer {
 
 export async function serve(config: Config): Promise<RunningServer> {
   const log = createLog(config.logLevel);
-  const origin = new Origin(config);
   const tls = config.tls && readTls(config.tls);
   const opened = await openDatabase(config, models, (message) => log.info(message));
   const { database } = opened;
@@ -35,10 +31,8 @@ export async function serve(config: Config): Promise<RunningServer> {
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     const vault = new TokenVault(opened.secretKey);
     const demo = opened.embedded ? await firstData() : undefined;
-    const reference = new ReferenceTables(database, entities(), log);
-    await reference.start();
-    const limit = new LoginLimit(database, config.loginRate);
-    const app = await createApp({ config, database, reference, vault, limit, origin, log });
+    const { services, stop: stopServices } = await startServices(config, database, vault, log);
+    const app = await createApp(services);
     const options = { keepAliveTimeout: 65_000 };
     const server = tls ? createTlsServer({ ...options, ...tls }, app.listener) : createServer(options, app.listener);
     await listen(server, config);
@@ -50,7 +44,7 @@ export async function serve(config: Config): Promise<RunningServer> {
       async stop() {
         await drain(server);
         await app.stop();
-        await reference.stop();
+        await stopServices();
         await opened.close();
       },
     };

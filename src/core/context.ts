@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { UploadedFile } from '../extensions';
 import type { Session } from '../database/connection';
 import type { Loaders } from './loaders';
+import type { Memory } from './memory';
 import type { ReferenceTables } from './reference';
 
 export interface Viewer {
@@ -26,8 +27,11 @@ export interface Media {
 export interface Context {
   viewer: Viewer | null;
   session: Session;
+  /** When the request began, by `performance.now()`. */
+  began: number;
   loaders: Loaders;
   reference: ReferenceTables;
+  memory: Memory;
   media: Media;
   /** The server's zone, which decides what day it is. */
   timeZone: string;

@@ -103,6 +103,21 @@ async function diaryDay(date: string, plan: Record<string, any>, context: Contex
   return dayFrom(date, [...days.values()].flat(), unitOf(plan));
 }
 
+async function valuesOf(plan: Record<string, any>, context: Context) {
+  const unit = unitOf(plan);
+  const [nearest, meals] = await Promise.all([
+    rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context),
+    rowsBelow(Meal, 'planId', ['id'], plan.id, context),
+  ]);
+  const total = inUnit(sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context)))), unit);
+  return {
+    unit,
+    total: asNumbers(total),
+    percent: asNumbers(energyShares(total, unit)),
+    perKg: asNumbers(perBodyWeight(total, nearest?.weight)),
+  };
+}
+
 @Resolver(() => NutritionPlan)
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
   before(values, { languages, reference }, _transaction, id) {
@@ -114,20 +129,9 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 }) {
   @FieldResolver(() => PlanValues, { description: 'All meals together.' })
   @Extensions({ action: { name: 'nutritional_values', selection: PLAN_VALUES } })
-  @Needs(() => NutritionPlan, 'weightUnit', 'creationDate')
-  async nutritionalValues(@Root() plan: any, @Ctx() context: Context) {
-    const unit = unitOf(plan);
-    const [nearest, meals] = await Promise.all([
-      rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context),
-      rowsBelow(Meal, 'planId', ['id'], plan.id, context),
-    ]);
-    const total = inUnit(sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context)))), unit);
-    return {
-      unit,
-      total: asNumbers(total),
-      percent: asNumbers(energyShares(total, unit)),
-      perKg: asNumbers(perBodyWeight(total, nearest?.weight)),
-    };
+  @Needs(() => NutritionPlan, 'weightUnit', 'creationDate', 'userId')
+  nutritionalValues(@Root() plan: any, @Ctx() context: Context) {
+    return context.memory.remember(`values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })

@@ -6,14 +6,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { createApp, type App } from '../../src/app';
 import { createUser, tokenOf } from '../../src/auth/accounts';
-import { LoginLimit } from '../../src/auth/limit';
 import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/config';
-import { ReferenceTables } from '../../src/core/reference';
-import { entities } from '../../src/core/resource';
+import type { ReferenceTables } from '../../src/core/reference';
 import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/logging';
-import { Origin } from '../../src/origin';
+import { startServices } from '../../src/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
 
@@ -59,20 +57,17 @@ export class Fitgraph {
     });
     const logged: string[] = [];
     const log = createLog('info', { write: (line) => void logged.push(line) });
-    const reference = new ReferenceTables(database, entities(), log);
-    await reference.start();
-    const vault = new TokenVault(config.secretKey!);
-    const limit = new LoginLimit(database, config.loginRate);
-    const app = await createApp({ config, database, reference, vault, limit, origin: new Origin(config), log });
+    const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), log);
+    const app = await createApp(services);
     const server = await listening(app);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-    return new Fitgraph(database, reference, url, logged, path.join(dataDir, 'media'), config.secretKey!, async () => {
+    return new Fitgraph(database, services.reference, url, logged, path.join(dataDir, 'media'), config.secretKey!, async () => {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       });
       await app.stop();
-      await reference.stop();
+      await stop();
       await database.close();
       await own?.drop();
       fs.rmSync(dataDir, { recursive: true, force: true });

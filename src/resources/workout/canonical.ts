@@ -1,8 +1,12 @@
-/** A workout worked out: everything that hangs below it in training order, with texts and muscles. What is not asked for is not read. */
+/**
+ * A workout worked out: everything that hangs below it in training order, with texts and muscles. What is not asked for is not read; what
+ * was read is kept in memory as long as nothing of it changes.
+ */
 import { Ctx, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import { loadParent, rowsBelow } from '../../core/loaders';
+import { Lazy } from '../../core/memory';
 import type { Row } from '../../database/connection';
 import { mediaUrl } from '../../files/names';
 import { DayOfWeek } from '../dayofweek';
@@ -41,7 +45,7 @@ export class CanonicalImage {
 }
 
 @ObjectType({ description: 'An exercise of a set, with the settings that are for it.', simpleResolvers: true })
-export class CanonicalExercise {
+export class CanonicalExercise extends Lazy {
   @Field(() => [Setting], { description: 'In their order.' }) readonly settings: Row[];
   private readonly exerciseId: number;
 
@@ -49,6 +53,7 @@ export class CanonicalExercise {
     private readonly set: Row,
     settings: Row[],
   ) {
+    super();
     this.settings = settings;
     this.exerciseId = settings[0]!.exerciseId;
   }
@@ -64,50 +69,58 @@ export class CanonicalExercise {
   }
 
   @Field(() => [String], { description: 'The short hints on the exercise.' })
-  async comments(@Ctx() context: Context): Promise<string[]> {
-    return (await rowsBelow(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context)).map(({ comment }) => comment);
+  comments(@Ctx() context: Context): Promise<string[]> {
+    return this.once('comments', async () => {
+      const comments = await rowsBelow(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context);
+      return comments.map(({ comment }) => comment);
+    });
   }
 
   @Field(() => [CanonicalImage], { description: 'The images of the exercise, pending ones included, main image first.' })
-  async images(@Ctx() context: Context): Promise<CanonicalImage[]> {
-    const exercise = await rows.exerciseOf(this.exerciseId, context);
-    if (!exercise) return [];
-    const images = await rowsBelow(ExerciseImage, 'exerciseBaseId', ['image', 'isMain'], exercise.exerciseBaseId, context);
-    return images.map(({ image, isMain }) => ({ image: mediaUrl(image), isMain }));
+  images(@Ctx() context: Context): Promise<CanonicalImage[]> {
+    return this.once('images', async () => {
+      const exercise = await rows.exerciseOf(this.exerciseId, context);
+      if (!exercise) return [];
+      const images = await rowsBelow(ExerciseImage, 'exerciseBaseId', ['image', 'isMain'], exercise.exerciseBaseId, context);
+      return images.map(({ image, isMain }) => ({ image: mediaUrl(image), isMain }));
+    });
   }
 
   @Field(() => Exercise, { description: 'The exercise.' })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Exercise, this.exerciseId, context, info);
+    return this.once(info.fieldNodes, async () => loadParent(Exercise, this.exerciseId, context, info));
   }
 }
 
 @ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
-export class CanonicalSet {
+export class CanonicalSet extends Lazy {
   @Field(() => WorkoutSet, { description: 'The set itself.' }) readonly set: Row;
 
   constructor(set: Row) {
+    super();
     this.set = set;
   }
 
   @Field(() => [CanonicalExercise], { description: 'The exercises of the settings, in the order in which they first appear.' })
-  async exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
-    return (await rows.exercisesOf(this.set, context)).map((settings) => new CanonicalExercise(this.set, settings));
+  exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
+    return this.once('exercises', async () =>
+      (await rows.exercisesOf(this.set, context)).map((settings) => new CanonicalExercise(this.set, settings)),
+    );
   }
 
   @Field(() => Boolean, { description: 'Whether it has more than one exercise.' })
   async isSuperset(@Ctx() context: Context): Promise<boolean> {
-    return (await rows.exercisesOf(this.set, context)).length > 1;
+    return (await this.exercises(context)).length > 1;
   }
 
   @Field(() => [Setting], { description: 'The settings as they are trained, round by round.' })
-  async computedSettings(@Ctx() context: Context): Promise<Row[]> {
-    return rounds(this.set.sets, (await rows.settingsOf(this.set, context)) as any[]);
+  computedSettings(@Ctx() context: Context): Promise<Row[]> {
+    return this.once('computedSettings', async () => rounds(this.set.sets, (await rows.settingsOf(this.set, context)) as any[]));
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that it trains.' })
-  async muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return musclesOf(await rows.trainedBySet(this.set, context), context);
+  muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
+    return this.once('muscles', async () => musclesOf(await rows.trainedBySet(this.set, context), context));
   }
 }
 
@@ -118,16 +131,17 @@ export class CanonicalWeekdays {
 }
 
 @ObjectType({ description: 'A training day, worked out.', simpleResolvers: true })
-export class CanonicalDay {
+export class CanonicalDay extends Lazy {
   @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: Row;
 
   constructor(day: Row) {
+    super();
     this.day = day;
   }
 
   @Field(() => [CanonicalSet], { description: 'Its sets, in their order.' })
-  async sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
-    return (await rows.setsOf(this.day, context)).map((set) => new CanonicalSet(set));
+  sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
+    return this.once('sets', async () => (await rows.setsOf(this.day, context)).map((set) => new CanonicalSet(set)));
   }
 
   @Field(() => CanonicalWeekdays, { description: 'When it is trained.' })
@@ -137,8 +151,8 @@ export class CanonicalDay {
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that its sets train.' })
-  async muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return musclesOf(await rows.trainedOnDay(this.day, context), context);
+  muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
+    return this.once('muscles', async () => musclesOf(await rows.trainedOnDay(this.day, context), context));
   }
 }
 
@@ -146,21 +160,22 @@ export class CanonicalDay {
   description: 'A workout, worked out: days in the order of the week, sets, exercises, texts and muscles.',
   simpleResolvers: true,
 })
-export class CanonicalWorkout {
+export class CanonicalWorkout extends Lazy {
   @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: Row;
 
   constructor(workout: Row) {
+    super();
     this.workout = workout;
   }
 
   @Field(() => [CanonicalDay], { description: 'Its days, by their first day of the week.' })
-  async days(@Ctx() context: Context): Promise<CanonicalDay[]> {
-    return (await rows.daysOf(this.workout, context)).map((day) => new CanonicalDay(day));
+  days(@Ctx() context: Context): Promise<CanonicalDay[]> {
+    return this.once('days', async () => (await rows.daysOf(this.workout, context)).map((day) => new CanonicalDay(day)));
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that its days train.' })
-  async muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return musclesOf(await rows.trainedByWorkout(this.workout, context), context);
+  muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
+    return this.once('muscles', async () => musclesOf(await rows.trainedByWorkout(this.workout, context), context));
   }
 }
 

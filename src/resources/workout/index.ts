@@ -46,8 +46,8 @@ export default class WorkoutResolver extends crud(Workout) {
   })
   @Extensions({ action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @Needs(() => Workout, 'creationDate', 'comment', 'userId')
-  canonicalRepresentation(@Root() workout: any): CanonicalWorkout {
-    return new CanonicalWorkout(workout);
+  canonicalRepresentation(@Root() workout: any, @Ctx() context: Context): Promise<CanonicalWorkout> {
+    return context.memory.remember(`canonical ${workout.id}`, workout.userId, context, () => new CanonicalWorkout(workout));
   }
 
   @FieldResolver(() => ExerciseLogData, {

@@ -1,0 +1,86 @@
+/**
+ * What was worked out of a user's rows, kept until something that it may rest on has changed: a row of the user, a public table, a table in
+ * memory. Whether that is so is asked of the database once for each request, in one statement, so that a read right after a write is
+ * right, whichever instance wrote.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Context } from './context';
+
+const MAX_OWNERS = 10_000;
+const MAX_VALUES = 2_000;
+/** Shorter than changes are kept in the log. */
+const MAX_AGE_MS = 3_600_000;
+
+/** What the database looked like at a moment from which on nothing has changed, as far as is known. */
+interface State {
+  /** Of `performance.now()`, not before that moment. */
+  taken: number;
+  snapshot: string;
+  generation: number;
+  number: number;
+}
+
+export class Memory {
+  private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_AGE_MS });
+  /** By the number of the state that they belong to; those of a state that is over are never asked for again. */
+  private readonly values = new LRUCache<string, Promise<unknown>>({ max: MAX_VALUES });
+  private numbers = 0;
+
+  /**
+   * The value by this name of an owner, as it is now. It is kept only if nothing has changed since before the request began: then all that
+   * the request has read already, and rests its value on, is as it was in that state.
+   */
+  async remember<T extends object>(name: string, ownerId: number, context: Context, make: () => Promise<T> | T): Promise<T> {
+    const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
+    if (state.taken >= context.began) return make();
+    const key = `${state.number} ${name}`;
+    let value = this.values.get(key) as Promise<T> | undefined;
+    if (!value) {
+      value = Promise.resolve(make());
+      this.values.set(key, value);
+      value.catch(() => this.values.delete(key));
+    }
+    return value;
+  }
+
+  private async statesOf(ownerIds: readonly number[], { session, reference }: Context): Promise<State[]> {
+    const known = ownerIds.map((id) => this.states.get(id));
+    const { generation } = reference;
+    const rows = await session.query(
+      `SELECT pg_current_snapshot()::text AS "snapshot", k."snapshot" IS NOT NULL AND NOT EXISTS (
+         SELECT FROM "change" c WHERE c."user_id" = k."id"
+           AND c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
+       ) AND NOT EXISTS (
+         SELECT FROM "table_change" c
+           WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
+       ) AS "same"
+       FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
+      [ownerIds, known.map((state) => state?.snapshot ?? null)],
+    );
+    return ownerIds.map((id, index) => {
+      const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
+      if (same && known[index]!.generation === generation) return known[index]!;
+      const state = { taken: performance.now(), snapshot, generation, number: (this.numbers += 1) };
+      this.states.set(id, state);
+      return state;
+    });
+  }
+}
+
+/** A value whose parts are worked out when they are first asked for, and kept as long as it is. */
+export abstract class Lazy {
+  private readonly named = new Map<string, Promise<unknown>>();
+  private readonly selected = new WeakMap<object, Promise<unknown>>();
+
+  /** The part by this name, or for the nodes of a selection. */
+  protected once<T>(part: string | object, make: () => Promise<T>): Promise<T> {
+    const parts = (typeof part === 'string' ? this.named : this.selected) as Map<unknown, Promise<T>>;
+    let value = parts.get(part);
+    if (!value) {
+      value = make();
+      parts.set(part, value);
+      value.catch(() => parts.delete(part));
+    }
+    return value;
+  }
+}

@@ -1,0 +1,47 @@
+/** What the app needs beside its configuration, started and stopped together. */
+import type { Logger } from 'pino';
+import { LoginLimit } from './auth/limit';
+import { TokenVault } from './auth/tokens';
+import type { Config } from './config';
+import { ChangeLog } from './core/changes';
+import { Listener } from './core/listener';
+import { Memory } from './core/memory';
+import { ReferenceTables } from './core/reference';
+import { entities } from './core/resource';
+import type { Database } from './database/connection';
+import { Origin } from './origin';
+
+export interface Services {
+  config: Config;
+  database: Database;
+  reference: ReferenceTables;
+  memory: Memory;
+  changes: ChangeLog;
+  vault: TokenVault;
+  limit: LoginLimit;
+  origin: Origin;
+  log: Logger;
+}
+
+/** Listens first and reads then, so that no change falls between the two. */
+export async function startServices(
+  config: Config,
+  database: Database,
+  vault: TokenVault,
+  log: Logger,
+): Promise<{ services: Services; stop(): Promise<void> }> {
+  const listener = new Listener(database, log);
+  const reference = new ReferenceTables(database, entities(), listener, log);
+  const changes = new ChangeLog(database, listener, log);
+  await listener.start();
+  await reference.reload();
+  await changes.start();
+  const limit = new LoginLimit(database, config.loginRate);
+  return {
+    services: { config, database, reference, memory: new Memory(), changes, vault, limit, origin: new Origin(config), log },
+    async stop() {
+      changes.stop();
+      await listener.stop();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** What is worked out of a user's rows is kept in memory and never stale, whichever of two instances writes. */
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+
+const one = fitgraphForThisFile();
+let two: Fitgraph;
+let reader: Person;
+let writer: Person;
+const ids: Record<string, number> = {};
+
+beforeAll(async () => {
+  two = await Fitgraph.start({ beside: one });
+  reader = await one.user('ann');
+  writer = new Person(two.url, { id: reader.id, token: reader.token });
+  await posts('workout', '/workout/', { comment: 'Legs' });
+  await posts('day', '/day/', { training: ids.workout, description: 'First', day: [1] });
+  await posts('set', '/set/', { exerciseday: ids.day, sets: 2 });
+  await posts('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
+  await posts('plan', '/nutritionplan/', { description: 'Bulk' });
+  await posts('meal', '/meal/', { plan: ids.plan, time: '08:00' });
+  await posts('item', '/mealitem/', { meal: ids.meal, ingredient: 1, weight_unit: 1, amount: '2' });
+});
+afterAll(() => two.stop());
+
+async function posts(name: string, path: string, body: object): Promise<void> {
+  const answer = await writer.post(path, body);
+  expect(answer.status).toBe(201);
+  ids[name] = answer.body.id;
+}
+
+const canonical = () => `/workout/${ids.workout}/canonical_representation/`;
+const values = () => `/nutritionplan/${ids.plan}/nutritional_values/`;
+
+/** Until the answer comes from memory: one read notes the state, the next keeps the value, a third one finds it. */
+async function kept(path: string) {
+  await reader.get(path);
+  await reader.get(path);
+  return reader.get(path);
+}
+
+const changed = (name: string, path: string, body: object) => async () =>
+  expect((await writer.patch(path.replace('#', String(ids[name])), body)).status).toBe(200);
+const deleted = (name: string, path: string) => async () =>
+  expect((await writer.delete(path.replace('#', String(ids[name])))).status).toBe(204);
+const sql = (text: string) => () => two.sql(text);
+
+test.each<[string, () => string, () => Promise<unknown>]>([
+  ['a workout', canonical, changed('workout', '/workout/#/', { comment: 'Legs and arms' })],
+  ['a day', canonical, changed('day', '/day/#/', { description: 'Monday' })],
+  ['the weekdays of a day alone', canonical, changed('day', '/day/#/', { day: [2, 3] })],
+  ['a set', canonical, changed('set', '/set/#/', { sets: 3 })],
+  ['a setting', canonical, changed('setting', '/setting/#/', { reps: 9 })],
+  ['a new day', canonical, () => posts('day2', '/day/', { training: ids.workout, description: 'Second', day: [4] })],
+  ['a new set', canonical, () => posts('set2', '/set/', { exerciseday: ids.day2, sets: 4 })],
+  ['a new setting', canonical, () => posts('setting2', '/setting/', { set: ids.set2, exercise: 2, reps: 5 })],
+  ['a setting that goes', canonical, deleted('setting2', '/setting/#/')],
+  ['a set that goes', canonical, deleted('set2', '/set/#/')],
+  ['a day that goes', canonical, deleted('day2', '/day/#/')],
+  ['the name of an exercise', canonical, sql(`UPDATE "exercise" SET "name" = 'Deep squat' WHERE "id" = 1`)],
+  ['a comment on an exercise', canonical, sql(`INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES (1, 'Slowly.')`)],
+  ['an image', canonical, sql(`UPDATE "exercise_image" SET "image" = 'exercise-images/1/other.png'`)],
+  ['the muscles of an exercise', canonical, sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = 1 AND "muscle_id" = 1`)],
+  ['a meal item', values, changed('item', '/mealitem/#/', { amount: '3' })],
+  ['a new meal item', values, () => posts('item2', '/mealitem/', { meal: ids.meal, ingredient: 2, amount: '100' })],
+  ['a meal item that goes', values, deleted('item2', '/mealitem/#/')],
+  ['a new weight', values, () => posts('weight', '/weightentry/', { date: '2021-01-01', weight: '80' })],
+  ['a weight', values, changed('weight', '/weightentry/#/', { weight: '90' })],
+  ['a weight that goes', values, deleted('weight', '/weightentry/#/')],
+  ['an ingredient', values, sql(`UPDATE "ingredient" SET "energy" = 400 WHERE "id" = 1`)],
+  ['a household measure', values, sql(`UPDATE "ingredient_unit" SET "gram" = 250 WHERE "ingredient_id" = 1`)],
+  ['the unit of the profile', values, sql(`UPDATE "user_profile" SET "weight_unit" = 'lb'`)],
+  ['a meal that goes', values, deleted('meal', '/meal/#/')],
+  ['everything of the kind at once', canonical, sql('TRUNCATE "workout_set" CASCADE')],
+])('%s', async (_name, path, write) => {
+  const before = await kept(path());
+  await write();
+  const after = await reader.get(path());
+  expect(after.status).toBe(200);
+  expect(after.body).not.toEqual(before.body);
+  expect(after.body).toEqual((await writer.get(path())).body);
+});
+
+test('small public tables are followed as soon as the database tells of them', async () => {
+  await posts('set', '/set/', { exerciseday: ids.day, sets: 2 });
+  await posts('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
+  const texts = async () => (await kept(canonical())).body.day_list[0].set_list[0].exercise_list[0].setting_text;
+  expect(await texts()).toBe('2 × 8 (20 kg)');
+  await two.sql(`UPDATE "weight_unit" SET "name" = 'kilos' WHERE "id" = 1`);
+  let text = '';
+  for (const until = Date.now() + 5_000; text !== '2 × 8 (20 kilos)' && Date.now() < until;) text = await texts();
+  expect(text).toBe('2 × 8 (20 kilos)');
+});
+
+test('a value in memory takes the token, the row and the question whether it still holds', async () => {
+  expect((await kept(canonical())).statements).toBe(3);
+  expect((await kept(values())).statements).toBe(3);
+  await writer.post('/weightentry/', { date: '2021-02-02', weight: '70' });
+  expect((await reader.get(canonical())).statements).toBeGreaterThan(3);
+});
+
+test('rows read before a change in the same request are not kept as those after it', async () => {
+  const path = canonical();
+  const body = () => reader.get(path).then((answer) => answer.body);
+  // A write while reads are under way, many times over: whatever comes in between, the next read shows it.
+  for (let sets = 1; sets <= 10; sets += 1) {
+    const reads = [body(), body(), body()];
+    const write = writer.patch(`/set/${ids.set}/`, { sets });
+    await Promise.all([...reads, body(), write, body(), body()]);
+    expect((await body()).day_list[0].set_list[0].obj.sets).toBe(sets);
+    expect((await body()).day_list[0].set_list[0].obj.sets).toBe(sets);
+  }
+});
+
+test('a value of somebody else is nobody else’s', async () => {
+  await kept(canonical());
+  expect((await (await one.user('eve')).get(canonical())).status).toBe(404);
+});
+
+test('what is gone is gone', async () => {
+  await kept(canonical());
+  await writer.delete(`/workout/${ids.workout}/`);
+  expect((await reader.get(canonical())).status).toBe(404);
+});
