@@ -3,6 +3,7 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express, { type ErrorRequestHandler, type Request } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
 import { Sessions } from './auth/sessions';
 import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
@@ -11,6 +12,7 @@ import { Exposure } from './exposure';
 import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
 import { apolloServer, refusal, type GraphQLContext } from './graphql';
+import { liveTransports } from './live';
 import { browsePage } from './pages/browse';
 import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
@@ -21,8 +23,16 @@ import { buildGraphQLSchema } from './schema';
 import type { Services } from './services';
 import { graphqlUploads } from './uploads';
 
+/** Of the Authorization header. */
+const REST_SCHEMES = ['token'];
+const GRAPHQL_SCHEMES = ['token', 'bearer'];
+
 export interface App {
   listener: RequestListener;
+  /** For WebSockets: a server's `upgrade` event. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Answers that never end by themselves are cut off, so that their clients go elsewhere. */
+  endStreams(): void;
   stop(): Promise<void>;
 }
 
@@ -43,6 +53,14 @@ export async function createApp(services: Services): Promise<App> {
   const exchanges = new WeakMap<IncomingMessage, HttpExchange>();
   const exchangeOf = (request: IncomingMessage) => exchanges.get(request)!;
 
+  const live = liveTransports({
+    executor,
+    maxBody: config.maxBody,
+    open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES),
+    known: exchangeOf,
+    failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
+  });
+
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -55,6 +73,7 @@ export async function createApp(services: Services): Promise<App> {
   app.use(playground(exchangeOf));
   app.use(reference(executor.schema, (request) => exchangeOf(request).baseUrl));
   app.use('/media', serveMedia(media));
+  app.use('/graphql', live.events);
   app.use(
     '/graphql',
     express.json({ limit: config.maxBody }),
@@ -94,13 +113,15 @@ export async function createApp(services: Services): Promise<App> {
   return {
     listener(request, response) {
       const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
-      const exchange = new HttpExchange(request, means, isRest ? ['token'] : ['token', 'bearer']);
+      const exchange = new HttpExchange(request, means, isRest ? REST_SCHEMES : GRAPHQL_SCHEMES);
       exchanges.set(request, exchange);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.
       if (isRest) rest(request, response).catch((error) => failed(error, response));
       else app(request, response);
     },
+    upgrade: live.upgrade,
+    endStreams: live.end,
     stop: () => apollo.stop(),
   };
 }

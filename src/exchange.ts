@@ -6,6 +6,7 @@ import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CsrfError, type Sessions } from './auth/sessions';
 import type { Context, Media } from './core/context';
+import { notSignedIn } from './core/errors';
 import { Loaders } from './core/loaders';
 import type { Exposure } from './exposure';
 import type { Services } from './services';
@@ -50,7 +51,7 @@ export class HttpExchange {
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
   ) {
-    const { config, database, reference, memory, vault, origin, media } = services;
+    const { config, database, reference, memory, changes, vault, origin, media } = services;
     const session = database.session();
     const log = services.log;
     this.full = {
@@ -60,6 +61,7 @@ export class HttpExchange {
       loaders: new Loaders(),
       reference,
       memory,
+      changes,
       media,
       timeZone: config.timeZone,
       baseUrl: origin.baseUrl(request),
@@ -68,6 +70,9 @@ export class HttpExchange {
       signIn: async (username, password) => {
         await this.countLogin(username);
         return signIn(username, password, session, vault);
+      },
+      confirm: async () => {
+        if (!(await this.authenticate())) throw notSignedIn();
       },
     };
   }

@@ -5,7 +5,17 @@ import {
   ApolloServerPluginLandingPageDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, Kind, type ASTVisitor, type GraphQLSchema, type ValidationContext } from 'graphql';
+import {
+  GraphQLError,
+  Kind,
+  parse,
+  specifiedRules,
+  validate,
+  type ASTVisitor,
+  type DocumentNode,
+  type GraphQLSchema,
+  type ValidationContext,
+} from 'graphql';
 import { CsrfError } from './auth/sessions';
 import type { Context } from './core/context';
 import type { Executor } from './core/execute';
@@ -56,6 +66,18 @@ function height(set: { selections: readonly any[] } | undefined, context: Valida
     if (tallest > MAX_DEPTH) return tallest;
   }
   return tallest;
+}
+
+/** A document as operations of others may have it: parsed and validated, or what is wrong with it. */
+export function readDocument(schema: GraphQLSchema, text: string): DocumentNode | readonly GraphQLError[] {
+  let document: DocumentNode;
+  try {
+    document = parse(text, { maxTokens: MAX_TOKENS });
+  } catch (error) {
+    return [new GraphQLError((error as GraphQLError).message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
+  }
+  const errors = validate(schema, document, [...specifiedRules, depthLimit]);
+  return errors.length ? errors : document;
 }
 
 type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;

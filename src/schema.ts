@@ -4,8 +4,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
-import { buildSchemaSync, type NonEmptyArray } from 'type-graphql';
+import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
+import { LiveResolver, nameOwnedTypes } from './core/live';
 import { completeConnections } from './core/relations';
 import { RootResolver } from './core/root';
 
@@ -25,13 +26,20 @@ export const models = modules
   .flatMap((module) => Object.values(module))
   .filter((value): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model);
 
-const resolvers = [...modules.map((module) => module.default).filter(Boolean), RootResolver, AuthResolver] as unknown as NonEmptyArray<
-  new () => object
->;
+const resolvers = [
+  ...modules.map((module) => module.default).filter(Boolean),
+  RootResolver,
+  LiveResolver,
+  AuthResolver,
+] as unknown as NonEmptyArray<new () => object>;
+
+/** Subscriptions have sources of their own, but type-graphql wants one to be named. */
+const NONE: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asyncIterator]: () => (async function* () {})() }) };
 
 export function buildGraphQLSchema(): GraphQLSchema {
   completeConnections();
-  const schema = buildSchemaSync({ resolvers, validate: false });
+  nameOwnedTypes();
+  const schema = buildSchemaSync({ resolvers, validate: false, pubSub: NONE });
   // type-graphql wraps a type resolver of its own in a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
   return schema;

@@ -35,6 +35,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     const app = await createApp(services);
     const options = { keepAliveTimeout: 65_000 };
     const server = tls ? createTlsServer({ ...options, ...tls }, app.listener) : createServer(options, app.listener);
+    server.on('upgrade', app.upgrade);
     await listen(server, config);
     const { port } = server.address() as AddressInfo;
     announce(config, port, demo);
@@ -42,6 +43,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     return {
       port,
       async stop() {
+        app.endStreams();
         await drain(server);
         await app.stop();
         await stopServices();

@@ -13,6 +13,8 @@ export const KEPT_DAYS = 30;
 /** What a cursor may rest on is kept a little longer than cursors are good. */
 const MARGIN_DAYS = 1;
 const TABLE_CHANGES_KEPT_DAYS = 1;
+/** Of one owner, in this process. */
+const MAX_WATCHERS = 100;
 const PRUNE_EVERY_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
 
@@ -126,6 +128,7 @@ export class ChangeLog {
   /** Calls `wake` whenever something of the owner may have changed, until the answered function is called. */
   watch(ownerId: number, wake: () => void): () => void {
     const watchers = this.waiting.get(ownerId) ?? new Set();
+    if (watchers.size >= MAX_WATCHERS) throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${MAX_WATCHERS} subscriptions already.`);
     this.waiting.set(ownerId, watchers.add(wake));
     return () => {
       watchers.delete(wake);

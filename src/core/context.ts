@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { UploadedFile } from '../extensions';
 import type { Session } from '../database/connection';
 import type { Loaders } from './loaders';
+import type { ChangeLog } from './changes';
 import type { Memory } from './memory';
 import type { ReferenceTables } from './reference';
 
@@ -32,6 +33,7 @@ export interface Context {
   loaders: Loaders;
   reference: ReferenceTables;
   memory: Memory;
+  changes: ChangeLog;
   media: Media;
   /** The server's zone, which decides what day it is. */
   timeZone: string;
@@ -41,5 +43,7 @@ export interface Context {
   languages: readonly string[];
   /** Answers the token of the user with this name and password. */
   signIn(username: string, password: string): Promise<string>;
+  /** Throws if the viewer may no longer be signed in. */
+  confirm(): Promise<void>;
   log: Logger;
 }

@@ -1,6 +1,16 @@
 /** An operation, parsed, validated and compiled once and run many times, for GraphQL and REST alike. */
 import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
-import { GraphQLError, parse, validate, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import {
+  createSourceEventStream,
+  getOperationAST,
+  GraphQLError,
+  locatedError,
+  parse,
+  validate,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
 import { randomUUID } from 'node:crypto';
 import type { Context } from './context';
 import { KnownError } from './errors';
@@ -29,12 +39,61 @@ export class Executor {
     return async (context, variables = {}) => finish(await compiled.query(undefined, context, variables), context);
   }
 
-  /** For documents that Apollo has parsed and validated. */
+  /** For documents that are parsed and validated. */
   async execute(
     document: DocumentNode,
     operationName: string | undefined,
     context: Context,
     variables: Variables,
+  ): Promise<ExecutionResult> {
+    if (getOperationAST(document, operationName)?.operation === 'subscription') return { errors: [notHere()] };
+    return this.run(document, operationName, context, variables);
+  }
+
+  /** Events as long as the subscriber wants them, or what is wrong with the operation. */
+  async subscribe(
+    document: DocumentNode,
+    operationName: string | undefined,
+    context: Context,
+    variables: Variables,
+  ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
+    const found = await createSourceEventStream({
+      schema: this.schema,
+      document,
+      operationName,
+      contextValue: context,
+      variableValues: variables,
+    });
+    if (!isEvents(found)) return this.finished(found, document, operationName, context, variables);
+    const source = found[Symbol.asyncIterator]();
+    return {
+      next: async () => {
+        try {
+          const { done, value } = await source.next();
+          if (done) return { done, value: undefined };
+          return { done: false, value: await this.run(document, operationName, context, variables, value) };
+        } catch (error) {
+          // The source has ended with it; what is asked for next is the end.
+          return { done: false, value: { errors: [presentable(locatedError(error, undefined, []), context)] } };
+        }
+      },
+      return: async () => {
+        await source.return?.();
+        return { done: true, value: undefined };
+      },
+      throw: (error) => Promise.reject(error),
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    } as AsyncGenerator<ExecutionResult, void, void>;
+  }
+
+  private async run(
+    document: DocumentNode,
+    operationName: string | undefined,
+    context: Context,
+    variables: Variables,
+    root?: unknown,
   ): Promise<ExecutionResult> {
     let operations = this.compiled.get(document);
     if (!operations) this.compiled.set(document, (operations = new Map()));
@@ -45,7 +104,16 @@ export class Executor {
       operations.set(key, compiled);
     }
     if (!isCompiledQuery(compiled)) return compiled;
-    const result = await compiled.query(undefined, context, variables);
+    return this.finished(await compiled.query(root, context, variables), document, operationName, context, variables);
+  }
+
+  private finished(
+    result: ExecutionResult,
+    document: DocumentNode,
+    operationName: string | undefined,
+    context: Context,
+    variables: Variables,
+  ): ExecutionResult {
     // Without a path nothing has run: the variables did not fit, and graphql-jit does not say where.
     if (result.errors?.some((error) => !error.path)) {
       const errors = variableErrors(this.schema, document, operationName, variables);
@@ -54,6 +122,13 @@ export class Executor {
     return finish(result, context);
   }
 }
+
+const notHere = () =>
+  new GraphQLError('Subscriptions run over server-sent events or a WebSocket, not as single answers.', {
+    extensions: { code: 'BAD_REQUEST' },
+  });
+
+const isEvents = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
 
 /** Errors that the caller may see as they are; an unexpected one is logged with an id and shown as that id. */
 function finish(result: ExecutionResult, context: Context): ExecutionResult {

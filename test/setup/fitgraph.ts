@@ -62,6 +62,7 @@ export class Fitgraph {
     const server = await listening(app);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     return new Fitgraph(database, services.reference, url, logged, path.join(dataDir, 'media'), config.secretKey!, async () => {
+      app.endStreams();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
@@ -100,7 +101,7 @@ export class Fitgraph {
 }
 
 function listening(app: App): Promise<Server> {
-  const server = createServer(app.listener);
+  const server = createServer(app.listener).on('upgrade', app.upgrade);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
 }
 

@@ -1,0 +1,181 @@
+/** What changed of a viewer's rows: asked for since a cursor, or told as it happens. */
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  ID,
+  Info,
+  Int,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+  Root,
+  Subscription,
+} from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { KEPT_DAYS, type LoggedChange } from './changes';
+import type { Context } from './context';
+import { badArgument, notSignedIn } from './errors';
+import type { Entity } from './fields';
+import { rowById } from './loaders';
+import { lowerFirst, snake } from './names';
+import { Node, nodeIdOf } from './node';
+import { rowFields } from './plan';
+import { entities, entityNamed, resourceOf } from './resource';
+import { DateTimeScalar } from './scalars';
+
+const MAX_CHANGES = 500;
+
+/** Names of the types of owned rows; known once all resources are loaded. */
+const OwnedType: Record<string, string> = {};
+
+export function nameOwnedTypes(): void {
+  for (const entity of entities()) if (resourceOf(entity)!.owned) OwnedType[snake(lowerFirst(entity.name)).toUpperCase()] = entity.name;
+  registerEnumType(OwnedType, { name: 'OwnedType', description: 'A type whose rows belong to a user.' });
+}
+
+enum ChangeOperation {
+  CREATED = 'INSERT',
+  UPDATED = 'UPDATE',
+  DELETED = 'DELETE',
+}
+registerEnumType(ChangeOperation, {
+  name: 'ChangeOperation',
+  description: 'What happened to a row.',
+  valuesConfig: {
+    CREATED: { description: 'It was made.' },
+    UPDATED: { description: 'It, or the set of ids that belongs to it, was changed.' },
+    DELETED: { description: 'It was deleted, by itself or with what it hung below.' },
+  },
+});
+
+@ObjectType({ description: 'Something that happened to a row of the viewer.', simpleResolvers: true })
+export class Change {
+  @Field(() => OwnedType as any, { description: 'The type of the row.' }) readonly type: string;
+  @Field(() => ID, { description: 'Id of the row.' }) readonly id: number;
+  @Field(() => ChangeOperation, { description: 'What happened to it.' }) readonly operation: string;
+  @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly at: string;
+  private readonly entity: Entity;
+
+  constructor(entity: Entity, { rowId, operation, at }: LoggedChange) {
+    this.entity = entity;
+    this.type = entity.name;
+    this.id = rowId;
+    this.operation = operation;
+    this.at = at;
+  }
+
+  @Field(() => ID, { description: 'The `nodeId` of the row, also of one that is gone.' })
+  nodeId(): string {
+    return nodeIdOf(this.type, this.id);
+  }
+
+  @Field(() => Node, { nullable: true, description: 'The row as it is now; null if it is gone.' })
+  async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    if (this.operation === ChangeOperation.DELETED) return null;
+    const row = await rowById(this.entity, [...rowFields(this.entity, info)], this.id, context);
+    return row && { ...row, __typename: this.type };
+  }
+}
+
+@ObjectType({ description: 'Changes of rows of the viewer, oldest first, and how to go on from there.', simpleResolvers: true })
+export class Changes {
+  @Field(() => String, { description: 'To be given as `since` for what comes after.' }) declare cursor: string;
+  @Field(() => Boolean, { description: 'Whether there may be more already; if so, ask again with the new cursor.' })
+  declare hasMore: boolean;
+  @Field(() => [Change], { description: 'What happened. A row that was changed several times is in it as many times.' })
+  declare changes: Change[];
+}
+
+@ArgsType()
+class ChangesArgs {
+  @Field(() => String, {
+    nullable: true,
+    description: `The \`cursor\` up to which the client knows everything. Without one there are no changes, only a cursor of now. CURSOR_EXPIRED if it is older than ${KEPT_DAYS} days or tables were emptied: then read everything again.`,
+  })
+  declare since?: string | null;
+
+  @Field(() => [OwnedType as any], { nullable: true, description: 'Only rows of these types; all types if absent.' })
+  declare types?: string[] | null;
+}
+
+const entitiesOf = (types: string[] | null | undefined): Entity[] => (types ?? Object.values(OwnedType)).map((name) => entityNamed(name)!);
+
+async function page({ since, types }: ChangesArgs, first: number, context: Context): Promise<Changes> {
+  if (!context.viewer) throw notSignedIn();
+  const byTable = new Map(entitiesOf(types).map((entity) => [resourceOf(entity)!.table, entity]));
+  const { changes, ...rest } = await context.changes.read(context.viewer.id, [...byTable.keys()], since ?? null, first, context.session);
+  return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
+}
+
+/** Says where it begins, then whatever changes, until it is ended. */
+async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal): AsyncGenerator<Changes> {
+  if (!context.viewer) throw notSignedIn();
+  let woken = (): void => undefined;
+  let changed = false;
+  const wake = () => {
+    changed = true;
+    woken();
+  };
+  ended.addEventListener('abort', wake);
+  const unwatch = context.changes.watch(context.viewer.id, wake);
+  try {
+    let { since } = args;
+    for (let first = true; !ended.aborted; first = false) {
+      changed = false;
+      // Whoever may no longer sign in is told nothing more.
+      await context.confirm();
+      context.loaders.clear();
+      const next = await page({ ...args, since }, MAX_CHANGES, context);
+      since = next.cursor;
+      if (first || next.changes.length) yield next;
+      // Assigned while this waited.
+      while (!next.hasMore && !(changed as boolean)) await new Promise<void>((resolve) => (woken = resolve));
+    }
+  } finally {
+    unwatch();
+  }
+}
+
+/** A generator that waits for something cannot be ended by `return` alone. */
+function endable<T>(make: (ended: AbortSignal) => AsyncGenerator<T>): AsyncIterableIterator<T> {
+  const end = new AbortController();
+  const generator = make(end.signal);
+  return {
+    next: () => generator.next(),
+    return: () => {
+      end.abort();
+      return generator.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+@Resolver()
+export class LiveResolver {
+  @Query(() => Changes, {
+    description:
+      'What happened to rows of the viewer since a cursor, whoever did it and by whatever interface. A client that takes a cursor, reads all rows and then applies the changes since that cursor (again and again, while `hasMore`) has exactly what the server has.',
+  })
+  changes(
+    @Args(() => ChangesArgs) args: ChangesArgs,
+    @Arg('first', () => Int, { defaultValue: 100, description: `At most this many, from 1 to ${MAX_CHANGES}.` }) first: number,
+    @Ctx() context: Context,
+  ): Promise<Changes> {
+    if (first < 1 || first > MAX_CHANGES) throw badArgument('first', `Must be from 1 to ${MAX_CHANGES}.`);
+    return page(args, first, context);
+  }
+
+  @Subscription(() => Changes, {
+    subscribe: ({ args, context }) => endable((ended) => follow(args as ChangesArgs, context as Context, ended)),
+    description: `What happens to rows of the viewer, as it happens. Begins with what happened since the cursor, or with just a cursor; after a lost connection go on with the last one. Each event has ${MAX_CHANGES} changes at most.`,
+  })
+  changed(@Root() changes: Changes, @Args(() => ChangesArgs) _args: ChangesArgs): Changes {
+    return changes;
+  }
+}

@@ -1,0 +1,146 @@
+/** Subscriptions over server-sent events (graphql-sse) and over WebSocket (graphql-ws, the protocol graphql-transport-ws). */
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { RequestHandler } from 'express';
+import { getOperationAST, GraphQLError, type ExecutionArgs } from 'graphql';
+import { createHandler } from 'graphql-sse/lib/use/http';
+import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
+import { useServer } from 'graphql-ws/use/ws';
+import { WebSocketServer } from 'ws';
+import type { Context } from './core/context';
+import type { Executor, Variables } from './core/execute';
+import type { HttpExchange } from './exchange';
+import { readDocument, refusal } from './graphql';
+
+const PATH = '/graphql';
+const STREAM = '/stream';
+const EVENTS = 'text/event-stream';
+
+interface Params {
+  query?: unknown;
+  operationName?: unknown;
+  variables?: unknown;
+}
+
+export interface LiveOptions {
+  executor: Executor;
+  /** Bytes of one message. */
+  maxBody: number;
+  /** A new exchange, for a connection that is not an HTTP request like others. */
+  open(request: IncomingMessage): HttpExchange;
+  /** The exchange of a request that is being answered. */
+  known(request: IncomingMessage): HttpExchange;
+  failed(error: unknown): void;
+}
+
+export interface Live {
+  events: RequestHandler;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  end(): void;
+}
+
+const refused = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+
+/** What a browser's cookie may do over a WebSocket it may do with a CSRF token only, as if it came by POST: no same-origin rule holds there. */
+function asPost(request: IncomingMessage, parameters: Record<string, unknown> | undefined): IncomingMessage {
+  const given = Object.fromEntries(Object.entries(parameters ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const text = (name: string) => (typeof given[name] === 'string' ? { [name]: given[name] } : {});
+  return Object.create(request, {
+    method: { value: 'POST' },
+    headers: { value: { ...request.headers, ...text('authorization'), ...text('x-csrftoken') } },
+  }) as IncomingMessage;
+}
+
+export function liveTransports({ executor, maxBody, open, known, failed }: LiveOptions): Live {
+  const streams = new Set<ServerResponse>();
+
+  /** What graphql-js's `subscribe` takes, or what is wrong. */
+  function argsOf({ query, operationName, variables }: Params, context: Context): ExecutionArgs | readonly GraphQLError[] {
+    const name = typeof operationName === 'string' ? operationName : undefined;
+    if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
+    const document = readDocument(executor.schema, query);
+    if (!('kind' in document)) return document;
+    if (getOperationAST(document, name)?.operation !== 'subscription')
+      return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
+    return {
+      schema: executor.schema,
+      document,
+      operationName: name,
+      variableValues: (variables ?? {}) as Variables,
+      contextValue: context,
+    };
+  }
+
+  const subscribe = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) =>
+    executor.subscribe(document, operationName ?? undefined, contextValue as Context, (variableValues ?? {}) as Variables);
+
+  const serveEvents = createHandler({
+    // Every subscription has a connection of its own: that needs no state between requests, which may reach different instances.
+    authenticate: () => null,
+    subscribe: subscribe as never,
+    onSubscribe: async ({ raw }, params) => {
+      const exchange = known(raw);
+      await exchange.authenticate();
+      const args = argsOf(params, exchange.context);
+      return Array.isArray(args) ? ({ errors: args } as never) : (args as never);
+    },
+  });
+
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxBody,
+    handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
+  });
+  const served = useServer<Record<string, unknown>, { exchange?: () => HttpExchange }>(
+    {
+      onConnect: async ({ extra, connectionParams }) => {
+        const request = asPost(extra.request, connectionParams);
+        extra.exchange = () => open(request);
+        const signedIn = await extra
+          .exchange()
+          .authenticate()
+          .catch(() => false);
+        if (!signedIn) extra.socket.close(CloseCode.Unauthorized, 'Unauthorized');
+      },
+      onSubscribe: async ({ extra }, _id, params) => {
+        const exchange = extra.exchange!();
+        try {
+          await exchange.authenticate();
+        } catch (error) {
+          return [refusal(error) as GraphQLError];
+        }
+        return argsOf(params, exchange.context);
+      },
+      subscribe: subscribe as never,
+    },
+    sockets,
+  );
+
+  return {
+    events(request, response, next) {
+      const { path } = request;
+      const accepted = request.headers.accept ?? '';
+      // Some clients use one address for everything and say by Accept that they want events and nothing else.
+      if (path !== STREAM && !(path === '/' && accepted.includes(EVENTS) && !accepted.includes('json'))) return next();
+      streams.add(response);
+      response.once('close', () => streams.delete(response));
+      serveEvents(request, response).catch((error) => {
+        const shown = refusal(error);
+        if (!(shown instanceof GraphQLError) || response.headersSent) return next(error);
+        const { status = 500 } = (shown.extensions.http ?? {}) as { status?: number };
+        response.status(status).json({ errors: [shown] });
+      });
+    },
+    upgrade(request, socket, head) {
+      // A client that goes away early is nobody's business.
+      socket.on('error', () => socket.destroy());
+      if (request.url?.split('?')[0] === PATH)
+        return sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+      socket.end(`HTTP/1.1 404 ${STATUS_CODES[404]}\r\nConnection: close\r\n\r\n`);
+    },
+    end() {
+      for (const response of streams) response.destroy();
+      Promise.resolve(served.dispose()).catch(failed);
+    },
+  };
+}

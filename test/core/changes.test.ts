@@ -1,0 +1,260 @@
+/** Changes of one's own rows: every one of them, once, in order, whoever writes and however long one was away. */
+import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
+import type { Entity } from '../../src/core/fields';
+import { resourceOf } from '../../src/core/resource';
+import { buildGraphQLSchema } from '../../src/schema';
+import { furnish, ownedTypes } from '../setup/belongings';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+import { inputOf } from '../setup/samples';
+
+const one = fitgraphForThisFile();
+let two: Fitgraph;
+let ann: Person;
+let annElsewhere: Person;
+
+beforeAll(async () => {
+  two = await Fitgraph.start({ beside: one });
+  ann = await one.user('ann');
+  annElsewhere = new Person(two.url, { id: ann.id, token: ann.token });
+});
+afterAll(() => two.stop());
+
+const CHANGES = `query ($since: String, $types: [OwnedType!], $first: Int) {
+  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type id nodeId operation at node { nodeId } } } }`;
+
+interface Told {
+  type: string;
+  id: string;
+  operation: string;
+  node: object | null;
+}
+
+/** Everything since the cursor, and the cursor after it. */
+async function since(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Told[] }> {
+  const all: Told[] = [];
+  for (;;) {
+    const { changes } = await person.ask(CHANGES, { since: cursor, first });
+    all.push(...changes.changes);
+    cursor = changes.cursor;
+    if (!changes.hasMore) return { cursor: cursor!, changes: all };
+  }
+}
+
+const short = (changes: Told[]) => changes.map(({ type, id, operation }) => `${operation} ${type} ${id}`);
+
+test('a first question has no answer but a cursor', async () => {
+  await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' });
+  expect((await since(null)).changes).toEqual([]);
+});
+
+test('what was made, changed and deleted, by either interface and instance', async () => {
+  const { cursor } = await since(null);
+  const { body } = await annElsewhere.post('/weightentry/', { date: '2020-02-01', weight: '80' });
+  await ann.ask(`mutation ($id: ID!) { updateWeightEntry(id: $id, input: { weight: "81" }) { weightEntry { id } } }`, { id: body.id });
+  await annElsewhere.delete(`/weightentry/${body.id}/`);
+  const read = await since(cursor);
+  expect(short(read.changes)).toEqual(['CREATED', 'UPDATED', 'DELETED'].map((what) => `${what} WEIGHT_ENTRY ${body.id}`));
+  // What is gone has no row, whatever happened to it before.
+  expect(read.changes.map(({ node }) => node)).toEqual([null, null, null]);
+  expect((await since(read.cursor)).changes).toEqual([]);
+});
+
+test('all that hangs below a deleted row is told to be gone', async () => {
+  const belongings = await furnish(ann);
+  const { cursor } = await since(null);
+  const named = (name: string) => [...belongings].find(([entity]) => entity.name === name)![1];
+  await ann.delete(`/workout/${named('Workout')}/`);
+  const { changes } = await since(cursor);
+  expect(short(changes).sort()).toEqual(
+    ['Workout', 'TrainingDay', 'WorkoutSet', 'Setting', 'WorkoutSession', 'WorkoutLog', 'ScheduleStep']
+      .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${named(name)}`)
+      .sort(),
+  );
+});
+
+test('a set of ids that belongs to a row is part of it', async () => {
+  const workout = (await ann.post('/workout/', { comment: '' })).body.id;
+  const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body.id;
+  const { cursor } = await since(null);
+  await ann.patch(`/day/${day}/`, { day: [2, 5] });
+  const { changes } = await since(cursor);
+  expect(new Set(short(changes))).toEqual(new Set([`UPDATED TRAINING_DAY ${day}`]));
+});
+
+test('only types that are asked for, page by page, and nothing of others', async () => {
+  const eve = await one.user('eve');
+  const [{ cursor }, eves] = [await since(null), await since(null, eve)];
+  for (const day of [1, 2, 3, 4, 5]) await ann.post('/weightentry/', { date: `2020-03-0${day}`, weight: '80' });
+  await ann.post('/workout/', { comment: 'a workout' });
+  expect((await since(cursor, ann, 2)).changes).toHaveLength(6);
+  const { changes } = await ann.ask(CHANGES, { since: cursor, types: ['WORKOUT'] });
+  expect(changes.changes).toHaveLength(1);
+  expect((await since(eves.cursor, eve)).changes).toEqual([]);
+  // A cursor is a place in time, not a permission.
+  expect((await since(cursor, eve)).changes).toEqual([]);
+});
+
+test('a transaction that began earlier and ends later is not missed', async () => {
+  const client = await one.database.pool.connect();
+  try {
+    await client.query('BEGIN');
+    const insert = 'INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ($1, $2, $3)';
+    await client.query(insert, ['2020-01-01', 'slow', ann.id]);
+    await ann.post('/workout/', { comment: 'quick' });
+    const early = await since(null);
+    await ann.post('/workout/', { comment: 'quick too' });
+    const middle = await since(early.cursor);
+    expect(middle.changes).toHaveLength(1);
+    await client.query('COMMIT');
+    expect((await since(middle.cursor)).changes).toHaveLength(1);
+    expect((await since(early.cursor)).changes).toHaveLength(2);
+  } finally {
+    client.release();
+  }
+});
+
+test.each([
+  ['no cursor', 'x'],
+  ['another list’s cursor', Buffer.from('["id",1]').toString('base64url')],
+  ['no snapshot', Buffer.from('["a",1,"2"]').toString('base64url')],
+  ['a snapshot that cannot be', Buffer.from('["a",1,"9:3:"]').toString('base64url')],
+  ['numbers beyond any', Buffer.from('["a",1,"99999999999999999999:99999999999999999999:"]').toString('base64url')],
+])('%s', async (_name, cursor) => {
+  const { errors, code } = await ann.query(CHANGES, { since: cursor });
+  expect(code).toBe('BAD_USER_INPUT');
+  expect(errors![0]!.extensions.fields).toEqual({ since: ['This is not a cursor of changes.'] });
+});
+
+test('how many', async () => {
+  for (const first of [0, 501]) expect((await ann.query(CHANGES, { first })).errors![0]!.extensions.fields).toHaveProperty('first');
+  expect((await one.anyone.query(CHANGES)).code).toBe('UNAUTHENTICATED');
+});
+
+test('the statements of a page do not grow with it', async () => {
+  const statements = async (entries: number) => {
+    const { cursor } = await since(null);
+    await one.sql(
+      `INSERT INTO "weight_entry" ("date", "weight", "user_id") SELECT date '1990-01-01' + n + (SELECT count(*)::int FROM "weight_entry"), 70, $1 FROM generate_series(1, $2) n`,
+      [ann.id, entries],
+    );
+    const answer = await ann.query(CHANGES.replace('nodeId }', 'nodeId ... on WeightEntry { date weight } }'), {
+      since: cursor,
+      first: 500,
+    });
+    expect(answer.data.changes.changes).toHaveLength(entries);
+    return answer.statements;
+  };
+  const few = await statements(1);
+  expect([await statements(20), await statements(400)]).toEqual([few, few]);
+  expect(few).toBeLessThanOrEqual(3);
+});
+
+describe('a client that applies changes has what the server has', () => {
+  const schema = buildGraphQLSchema();
+  const types = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create);
+  const leaves = (entity: Entity) =>
+    Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
+      .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
+      .map(({ name }) => name)
+      .join(' ');
+  const FOLLOW = `query ($since: String!) { changes(since: $since, first: 7) { cursor hasMore changes { operation nodeId node { nodeId
+    ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`
+    // Fields of the same name may differ in whether they can be null.
+    .replace(/\.\.\. on (\w+) \{ ([^}]*) \}/g, (_, type: string, names: string) => {
+      const aliased = names.split(' ').map((name) => (name === 'nodeId' ? name : `${type}_${name}: ${name}`));
+      return `... on ${type} { ${aliased.join(' ')} }`;
+    });
+
+  /** A pseudo-random sequence that is the same in every run. */
+  function dice(seed: number): (sides: number) => number {
+    let state = seed;
+    return (sides) => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((state / 2_147_483_648) * sides);
+    };
+  }
+
+  test.each([1, 2, 3])('%i', async (seed) => {
+    const roll = dice(seed);
+    const person = await one.user(`client${seed}`);
+    const elsewhere = new Person(two.url, { id: person.id, token: person.token });
+    const rows = new Map<Entity, number[]>(types.map((entity) => [entity, []]));
+    const state = new Map<string, object>();
+    let { cursor } = await since(null, person);
+    let number = 0;
+
+    const pick = (list: number[]) => list[roll(list.length)];
+    const create = async (entity: Entity, by: Person) => {
+      let possible = true;
+      const input = inputOf(entity, (number += 1), (field) => {
+        const own = rows.get(field.target!());
+        const id = own ? pick(own) : 1;
+        possible &&= id !== undefined;
+        return field.relation!.many ? [id] : id;
+      });
+      if (!possible) return;
+      const { one: name, fact } = resourceOf(entity)!;
+      const { data } = await by.query(
+        `mutation ($input: ${entity.name}Input!) { made: ${fact.create}(input: $input) { ${name} { id } } }`,
+        { input },
+      );
+      // A parent may have gone meanwhile.
+      if (data?.made?.[name]) rows.get(entity)!.push(Number(data.made[name].id));
+    };
+    const act = async () => {
+      const by = roll(2) ? person : elsewhere;
+      const entity = types[roll(types.length)]!;
+      const { fact } = resourceOf(entity)!;
+      const id = pick(rows.get(entity)!);
+      if (id === undefined || roll(3)) return create(entity, by);
+      if (roll(4)) return void (await by.query(`mutation ($id: ID!) { ${fact.remove}(id: $id) }`, { id }));
+      const input = inputOf(entity, (number += 1), () => null);
+      const values = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && !Array.isArray(value)));
+      await by.query(
+        `mutation ($id: ID!, $input: ${entity.name}Patch!) { ${fact.update}(id: $id, input: $input) { fieldErrors { path } } }`,
+        { id, input: values },
+      );
+    };
+    const sync = async () => {
+      for (let more = true; more;) {
+        const { changes } = await (roll(2) ? person : elsewhere).ask(FOLLOW, { since: cursor });
+        for (const { nodeId, node } of changes.changes)
+          if (node) state.set(nodeId, node);
+          else state.delete(nodeId);
+        cursor = changes.cursor;
+        more = changes.hasMore;
+      }
+    };
+
+    for (const entity of types) await create(entity, person);
+    for (let round = 0; round < 12; round += 1) {
+      const actions = Array.from({ length: 1 + roll(12) }, act);
+      // Sometimes the client looks while all this happens, sometimes it is away.
+      if (roll(2)) await sync();
+      await Promise.all(actions);
+    }
+    await sync();
+
+    const server = new Map<string, object>();
+    for (const entity of types) {
+      const { many } = resourceOf(entity)!;
+      const fields = leaves(entity)
+        .split(' ')
+        .map((name) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`));
+      const { page } = await person.ask(`{ page: ${many}(first: 1000) { nodes { ${fields.join(' ')} } } }`);
+      for (const node of page.nodes) server.set(node.nodeId, node);
+    }
+    expect(server.size).toBeGreaterThan(5);
+    const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+    expect(sorted(state)).toEqual(sorted(server));
+  });
+});
+
+test('tables that are emptied end the log: a client must read everything again', async () => {
+  const { cursor } = await since(null);
+  await one.sql('TRUNCATE "weight_entry"');
+  expect((await ann.query(CHANGES, { since: cursor })).code).toBe('CURSOR_EXPIRED');
+  const anew = await since(null);
+  expect((await since(anew.cursor)).changes).toEqual([]);
+});
