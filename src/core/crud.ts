@@ -14,6 +14,7 @@ import { parseId } from './ids';
 import { inputOf, method } from './method';
 import { upperFirst, words } from './names';
 import { nodeIdOf } from './node';
+import { answered, payloadOf } from './payload';
 import { connectionPlan, from, rowColumns } from './plan';
 import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
 import { resourceOf } from './resource';
@@ -91,7 +92,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
     }
   }
 
-  async function create(input: Values, context: Context, info: Info): Promise<Row> {
+  async function create(input: Values, context: Context): Promise<number> {
     const owner = ownership(entity, context);
     await validate(entity, input, true, context);
     const values = withDefaults(input, context);
@@ -112,10 +113,10 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
         return refused(entity, error);
       });
     context.loaders.clear();
-    return readOne(entity, id, context, info);
+    return id;
   }
 
-  async function update(idText: string, input: Values, context: Context, info: Info): Promise<Row> {
+  async function update(idText: string, input: Values, context: Context): Promise<number> {
     const owner = ownership(entity, context);
     const id = await existing(idText, context);
     await validate(entity, input, false, context);
@@ -134,7 +135,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       })
       .catch((error) => refused(entity, error));
     context.loaders.clear();
-    return readOne(entity, id, context, info);
+    return id;
   }
 
   async function remove(idText: string, context: Context): Promise<string> {
@@ -199,6 +200,13 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       }),
     );
 
+  const Payload = payloadOf<number>({
+    name: `${entity.name}Payload`,
+    description: `${upperFirst(aNoun)} that was written, or what is wrong with its values.`,
+    field: resource.one,
+    type: () => entity,
+    read: (id, context, info) => readOne(entity, id, context, info),
+  });
   if (resource.fact.create) {
     const Create = inputOf(
       `${entity.name}Input`,
@@ -209,9 +217,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
     method(
       Crud,
       'create',
-      (input, context, info) => create({ ...input }, context, info),
-      [Arg('input', () => Create, { description: 'The values.' }), Ctx(), Info()],
-      Mutation(() => entity, { name: resource.fact.create, description: `Creates ${aNoun}.` }),
+      (input, context) => answered(Payload, () => create({ ...input }, context)),
+      [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
+      Mutation(() => Payload, { name: resource.fact.create, description: `Creates ${aNoun}.` }),
     );
   }
   if (resource.fact.update) {
@@ -219,9 +227,9 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
     method(
       Crud,
       'update',
-      (id, input, context, info) => update(id, { ...input }, context, info),
-      [idArgument, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), Info()],
-      Mutation(() => entity, { name: resource.fact.update, description: `Changes ${aNoun}.` }),
+      (id, input, context) => answered(Payload, () => update(id, { ...input }, context)),
+      [idArgument, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx()],
+      Mutation(() => Payload, { name: resource.fact.update, description: `Changes ${aNoun}.` }),
     );
   }
   if (resource.fact.remove)

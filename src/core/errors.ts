@@ -1,10 +1,17 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
 
-/** Messages for each field, by GraphQL name; those of the whole under `nonFieldErrors`. */
+/** Messages by the paths of fields in GraphQL, such as `days[1].sets[0].reps`; those of a row as a whole under `nonFieldErrors`. */
 export type FieldErrors = Record<string, string[]>;
 
 export const WHOLE = 'nonFieldErrors';
+
+/** Values that cannot be stored as they are; the payload of the mutation says why, field by field. */
+export class InvalidValues extends Error {
+  constructor(readonly fields: FieldErrors) {
+    super('invalid values');
+  }
+}
 
 /** An error that the caller may see as it is. */
 export class KnownError extends GraphQLError {

@@ -3,7 +3,7 @@ import type { ValidationError } from 'sequelize';
 import { scope } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
-import { foreignParent, invalid, WHOLE, type FieldErrors } from './errors';
+import { foreignParent, InvalidValues, WHOLE, type FieldErrors } from './errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { parseId } from './ids';
 import { from } from './plan';
@@ -48,7 +48,7 @@ export async function validate(entity: Entity, input: Values, required: boolean,
     }
   }
   await Promise.all(lookups);
-  if (Object.keys(errors).length) throw invalid(inOrder(entity, errors));
+  if (Object.keys(errors).length) throw new InvalidValues(inOrder(entity, errors));
 }
 
 async function checkReference(field: FieldMeta, value: unknown, context: Context, add: (messages: string[]) => void): Promise<void> {
@@ -73,7 +73,7 @@ export function refused(entity: Entity, error: unknown): never {
   const name = (error as ValidationError)?.name;
   if (name === 'SequelizeUniqueConstraintError') {
     const names = (resourceOf(entity)!.unique ?? []).map((field) => fieldOf(entity, field).rest).sort();
-    throw invalid({ [WHOLE]: [`The fields ${names.join(', ')} must make a unique set.`] });
+    throw new InvalidValues({ [WHOLE]: [`The fields ${names.join(', ')} must make a unique set.`] });
   }
   // The parent was deleted between its check and the write.
   if (name === 'SequelizeForeignKeyConstraintError') throw foreignParent();

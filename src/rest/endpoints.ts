@@ -126,6 +126,7 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
     `self: known(type: "${name}", ids: $self)`,
     ...relations.map((field) => `${field.name}: known(type: "${field.relation!.type}", ids: $${field.name})`),
   ];
+  const payload = `{ row: ${one} { ${selection} } fieldErrors { path messages } }`;
   return {
     view,
     resource,
@@ -137,10 +138,10 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
       `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${many}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
     detail: prepare(`query ($id: ID!) { row: ${one}(id: $id) { ${selection} } }`),
-    ...(writable && create && { create: prepare(`mutation ($input: ${name}Input!) { row: ${create}(input: $input) { ${selection} } }`) }),
+    ...(writable && create && { create: prepare(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
     ...(writable &&
       update && {
-        update: prepare(`mutation ($id: ID!, $input: ${name}Patch!) { row: ${update}(id: $id, input: $input) { ${selection} } }`),
+        update: prepare(`mutation ($id: ID!, $input: ${name}Patch!) { answer: ${update}(id: $id, input: $input) ${payload} }`),
       }),
     ...(writable && remove && { remove: prepare(`mutation ($id: ID!) { row: ${remove}(id: $id) }`) }),
     known: prepare(`query (${ids.map((id) => `$${id}: [ID!]!`).join(', ')}) { ${lookups.join(' ')} }`),

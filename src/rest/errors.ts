@@ -43,6 +43,14 @@ export function ofGraphQL(error: GraphQLError, rename: (field: string) => string
     retryAfter?: number;
   };
   const status = login ? 401 : (STATUS[code ?? ''] ?? 500);
-  if (fields) return invalid(Object.fromEntries(Object.entries(fields).map(([field, messages]) => [rename(field), messages])));
+  if (fields)
+    return ofFieldErrors(
+      Object.entries(fields).map(([path, messages]) => ({ path, messages })),
+      rename,
+    );
   return detail(status, error.message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
+
+/** What the payload of a mutation says of the values. */
+export const ofFieldErrors = (errors: readonly { path: string; messages: string[] }[], rename: (field: string) => string): RestError =>
+  invalid(Object.fromEntries(errors.map(({ path, messages }) => [rename(path), messages])));

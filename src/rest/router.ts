@@ -8,7 +8,7 @@ import { csrfTokenOf } from './csrf';
 import type { MultipartLimits } from '../multipart';
 import { argumentsOf, computed } from './computed';
 import { endpointsOf, prepareOperation, type Endpoint, type Operation, type Prepare } from './endpoints';
-import { notFound, notYours, ofGraphQL, RestError, invalid } from './errors';
+import { notFound, notYours, ofFieldErrors, ofGraphQL, RestError, invalid } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
 import { formOf, isForm, type PostedForm } from './forms';
 import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
@@ -148,8 +148,10 @@ export function restHandler(options: RestOptions): Handler {
     await inspect(fields, input, errors);
     if (Object.keys(errors).length) throw invalid(errors);
     const operation = id === undefined ? endpoint.create! : endpoint.update!;
-    const { row } = await run(operation, request, { id, input }, renaming(endpoint));
-    return { status: id === undefined ? 201 : 200, body: row };
+    const rename = renaming(endpoint);
+    const { answer } = await run(operation, request, { id, input }, rename);
+    if (answer.fieldErrors.length) throw ofFieldErrors(answer.fieldErrors, rename);
+    return { status: id === undefined ? 201 : 200, body: answer.row };
   }
 
   async function describeRoute(route: Route, request: Request): Promise<Answer> {

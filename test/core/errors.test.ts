@@ -8,7 +8,9 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const create = (input: unknown) => ann.query('mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { id } }', { input });
+const SHOWN = 'fieldErrors { path messages }';
+const create = (input: unknown) =>
+  ann.query(`mutation ($input: WeightEntryInput!) { made: createWeightEntry(input: $input) { weightEntry { id } ${SHOWN} } }`, { input });
 
 test.each([
   ['NOT_FOUND', '{ exercise(id: 999) { id } }'],
@@ -16,10 +18,10 @@ test.each([
   ['NOT_FOUND', '{ exercise(id: 4) { id } }'],
   ['NOT_FOUND', '{ node(nodeId: "x") { nodeId } }'],
   ['NOT_FOUND', '{ weightEntry(id: 999) { id } }'],
-  ['NOT_FOUND', 'mutation { updateWeightEntry(id: 999, input: {}) { id } }'],
+  ['NOT_FOUND', 'mutation { updateWeightEntry(id: 999, input: {}) { fieldErrors { path } } }'],
   ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) }'],
   ['BAD_USER_INPUT', '{ known(type: "Query", ids: []) }'],
-  ['FORBIDDEN', 'mutation { createTrainingDay(input: { workoutId: 999, description: "x", weekdayIds: [1] }) { id } }'],
+  ['FORBIDDEN', 'mutation { createTrainingDay(input: { workoutId: 999, description: "x", weekdayIds: [1] }) { fieldErrors { path } } }'],
   ['GRAPHQL_VALIDATION_FAILED', '{ nonsense }'],
   ['GRAPHQL_PARSE_FAILED', '{'],
 ])('%s: %s', async (code, document) => {
@@ -33,25 +35,46 @@ test('an error tells its path', async () => {
   expect(failed.errors).toMatchObject([{ message: 'Not found.', path: ['gone'] }]);
 });
 
-test('all that is wrong with the input comes at once, field by field', async () => {
-  const { errors } = await create({ date: '2021-01-01', weight: '700.123' });
-  expect(errors![0]!.extensions).toEqual({
-    code: 'BAD_USER_INPUT',
-    fields: { weight: ['Ensure that there are no more than 5 digits in total.'] },
+test('all that is wrong with the values comes at once, field by field, and nothing is written', async () => {
+  const { errors, data } = await create({ date: '2021-01-01', weight: '700.123' });
+  expect(errors).toBeUndefined();
+  expect(data.made).toEqual({
+    weightEntry: null,
+    fieldErrors: [{ path: 'weight', messages: ['Ensure that there are no more than 5 digits in total.'] }],
   });
-  const setting = await ann.query('mutation ($input: SettingPatch!) { updateSetting(id: 1, input: $input) { id } }', {
+  expect((await ann.ask('{ weightEntries(where: { date: { eq: "2021-01-01" } }) { totalCount } }')).weightEntries.totalCount).toBe(0);
+  const setting = await ann.query(`mutation ($input: SettingPatch!) { updateSetting(id: 1, input: $input) { ${SHOWN} } }`, {
     input: { reps: 1 },
   });
   expect(setting.code).toBe('NOT_FOUND');
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
-  const entry = await ann.query('mutation ($input: DiaryEntryInput!) { createDiaryEntry(input: $input) { id } }', {
-    input: { planId: plan, ingredientId: 999, amount: '5000', weightUnitId: 999 },
+  const entry = await ann.ask(
+    `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${SHOWN} } }`,
+    {
+      input: { planId: plan, ingredientId: 999, amount: '5000', weightUnitId: 999 },
+    },
+  );
+  expect(entry.made).toEqual({
+    diaryEntry: null,
+    fieldErrors: [
+      { path: 'ingredientId', messages: ['Invalid pk "999" - object does not exist.'] },
+      { path: 'weightUnitId', messages: ['Invalid pk "999" - object does not exist.'] },
+      { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
+    ],
   });
-  expect(entry.errors![0]!.extensions.fields).toEqual({
-    ingredientId: ['Invalid pk "999" - object does not exist.'],
-    weightUnitId: ['Invalid pk "999" - object does not exist.'],
-    amount: ['Ensure this value is less than or equal to 1000.'],
+});
+
+test('so it is with changes', async () => {
+  const { made } = (await create({ date: '2021-01-02', weight: '80' })).data;
+  const document = `mutation ($id: ID!, $input: WeightEntryPatch!) { made: updateWeightEntry(id: $id, input: $input) { weightEntry { weight } ${SHOWN} } }`;
+  const change = async (input: unknown) => (await ann.ask(document, { id: made.weightEntry.id, input })).made;
+  const messages = ['Ensure this value is less than or equal to 600.'];
+  expect(await change({ weight: '601' })).toEqual({ weightEntry: null, fieldErrors: [{ path: 'weight', messages }] });
+  expect(await change({ date: null })).toEqual({
+    weightEntry: null,
+    fieldErrors: [{ path: 'date', messages: ['This field may not be null.'] }],
   });
+  expect(await change({ weight: '81' })).toEqual({ weightEntry: { weight: '81.00' }, fieldErrors: [] });
 });
 
 test('variables that do not fit are named too', async () => {
@@ -68,17 +91,22 @@ test('variables that do not fit are named too', async () => {
 });
 
 test('two rows where one may be are refused, over both interfaces', async () => {
-  expect((await create({ date: '2021-01-05', weight: '80' })).errors).toBeUndefined();
+  expect((await create({ date: '2021-01-05', weight: '80' })).data.made.fieldErrors).toEqual([]);
   const message = 'The fields date, user must make a unique set.';
-  expect((await create({ date: '2021-01-05', weight: '81' })).errors![0]!.extensions.fields).toEqual({ nonFieldErrors: [message] });
+  expect((await create({ date: '2021-01-05', weight: '81' })).data.made).toEqual({
+    weightEntry: null,
+    fieldErrors: [{ path: 'nonFieldErrors', messages: [message] }],
+  });
   const rest = await ann.post('/weightentry/', { date: '2021-01-05', weight: '81' });
   expect(rest).toMatchObject({ status: 400, body: { non_field_errors: [message] } });
 });
 
 test('of two writes of the same row at once one is refused', async () => {
   const answers = await Promise.all([1, 2, 3, 4].map((kg) => create({ date: '2021-01-06', weight: `8${kg}` })));
-  expect(answers.filter(({ errors }) => !errors)).toHaveLength(1);
-  for (const { code } of answers.filter(({ errors }) => errors)) expect(code).toBe('BAD_USER_INPUT');
+  const made = answers.map(({ data }) => data.made);
+  expect(made.filter(({ weightEntry }) => weightEntry)).toHaveLength(1);
+  for (const { fieldErrors } of made.filter(({ weightEntry }) => !weightEntry))
+    expect(fieldErrors).toMatchObject([{ path: 'nonFieldErrors' }]);
 });
 
 describe('an unexpected error', () => {

@@ -106,10 +106,13 @@ describe('node ids', () => {
 test('what one operation writes the next one of the same request sees', async () => {
   const ann = await fitgraph.user('ann');
   const document = `mutation {
-    one: createWorkout(input: { comment: "one" }) { id comment user { workouts { totalCount } } }
-    two: createWorkout(input: { comment: "two" }) { id comment user { workouts { totalCount } } }
+    one: createWorkout(input: { comment: "one" }) { workout { id comment user { workouts { totalCount } } } }
+    two: createWorkout(input: { comment: "two" }) { workout { id comment user { workouts { totalCount } } } }
   }`;
-  const { one, two } = await ann.ask(document);
+  const {
+    one: { workout: one },
+    two: { workout: two },
+  } = await ann.ask(document);
   expect([one.user.workouts.totalCount, two.user.workouts.totalCount]).toEqual([1, 2]);
   const gone = await ann.ask(`mutation { a: deleteWorkout(id: ${one.id}) b: deleteWorkout(id: ${two.id}) }`);
   expect(gone).toEqual({ a: one.id, b: two.id });

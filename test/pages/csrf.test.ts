@@ -5,7 +5,7 @@ import { Visitor } from './visitor';
 const fitgraph = fitgraphForThisFile();
 const REFUSED = { detail: 'CSRF Failed: CSRF token missing or incorrect.' };
 const LIST = '/api/v2/weightentry/';
-const MUTATION = 'mutation { createWeightEntry(input: { date: "2021-03-10", weight: "80.00" }) { id } }';
+const MUTATION = 'mutation { createWeightEntry(input: { date: "2021-03-10", weight: "80.00" }) { fieldErrors { path } } }';
 
 let visitor: Visitor;
 let csrfToken: string;

@@ -15,11 +15,13 @@ const schema = buildSchema(`
     ripest(colour: String, atMost: String): [String!]!
   }
   type Mutation {
-    createFruit(input: FruitInput!): Fruit
-    updateFruit(id: ID!, input: FruitPatch!): Fruit
+    createFruit(input: FruitInput!): FruitPayload!
+    updateFruit(id: ID!, input: FruitPatch!): FruitPayload!
     deleteFruit(id: ID!): ID!
     login(username: String!, password: String!): Login!
   }
+  type FruitPayload { fruit: Fruit fieldErrors: [FieldError!]! }
+  type FieldError { path: String! messages: [String!]! }
   type Login { token: String! }
   type Page { totalCount: Int! nodes: [Fruit!]! }
   type Fruit { id: Int! fullName: String! pieces: Int peeled: Boolean! juice(glasses: String): Juice }
@@ -119,14 +121,21 @@ export class Orchard {
     },
     known: ({ ids }: { ids: string[] }) => this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
     ripest: (args: object) => Object.entries(args).map(([name, value]) => `${name} ${value}`),
-    createFruit: ({ input }: any) =>
-      this.find(String(this.fruits.push({ id: this.fruits.length + 1, pieces: null, peeled: false, ...input }))),
+    createFruit: ({ input }: any) => {
+      // What only the mutation finds out.
+      if (this.fruits.some(({ fullName }) => fullName === input.fullName))
+        return { fieldErrors: [{ path: 'fullName', messages: ['There is one of this name.'] }] };
+      return {
+        fruit: this.find(String(this.fruits.push({ id: this.fruits.length + 1, pieces: null, peeled: false, ...input }))),
+        fieldErrors: [],
+      };
+    },
     updateFruit: ({ id, input }: any) => {
       Object.assign(
         this.fruits.find((one) => one.id === Number(id))!,
         input,
       );
-      return this.find(id);
+      return { fruit: this.find(id), fieldErrors: [] };
     },
     deleteFruit: ({ id }: any) => {
       this.find(id);

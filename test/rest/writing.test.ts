@@ -44,6 +44,12 @@ test('all that is wrong comes at once, in the order of the fields', async () => 
   expect(orchard.fruits).toHaveLength(1);
 });
 
+test('what only the mutation finds wrong is said under the same keys', async () => {
+  expect((await send('POST', { full_name: 'Kiwi' })).status).toBe(201);
+  const again = await send('POST', { full_name: 'Kiwi' });
+  expect([again.status, again.text]).toEqual([400, '{"full_name":["There is one of this name."]}']);
+});
+
 describe('JSON', () => {
   test.each(['{', '{"full_name": }', '{"full_name": NaN}', '[1', 'nonsense', '\ufeff{}', "{'full_name': 1}"])(
     '%j cannot be read',

@@ -37,11 +37,11 @@ export const parentsIn =
 export async function furnish(person: Person): Promise<Belongings> {
   const belongings = new Map<Entity, number>();
   for (const entity of ownedTypes()) {
-    const { create } = resourceOf(entity)!.fact;
+    const { create, one } = resourceOf(entity)!.fact;
     if (create) {
-      const document = `mutation ($input: ${entity.name}Input!) { row: ${create}(input: $input) { id } }`;
-      const { row } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(belongings)) });
-      belongings.set(entity, Number(row.id));
+      const document = `mutation ($input: ${entity.name}Input!) { made: ${create}(input: $input) { row: ${one} { id } } }`;
+      const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(belongings)) });
+      belongings.set(entity, Number(made.row.id));
     } else {
       // A profile comes with its user.
       const { viewer } = await person.ask(`{ viewer { row: profile { id } } }`);
