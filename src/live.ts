@@ -2,7 +2,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
-import { getOperationAST, GraphQLError, type ExecutionArgs } from 'graphql';
+import { getOperationAST, GraphQLError, type ExecutionArgs, type ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/http';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
@@ -51,6 +51,11 @@ function asPost(request: IncomingMessage, parameters: Record<string, unknown> | 
   }) as IncomingMessage;
 }
 
+/** What is wrong comes as an event, as graphql-sse wants it. */
+async function* once(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
+  yield result;
+}
+
 export function liveTransports({ executor, maxBody, open, known, failed }: LiveOptions): Live {
   const streams = new Set<ServerResponse>();
 
@@ -82,7 +87,7 @@ export function liveTransports({ executor, maxBody, open, known, failed }: LiveO
       const exchange = known(raw);
       await exchange.authenticate();
       const args = argsOf(params, exchange.context);
-      return Array.isArray(args) ? ({ errors: args } as never) : (args as never);
+      return (Array.isArray(args) ? once({ errors: args }) : args) as never;
     },
   });
 
@@ -122,6 +127,8 @@ export function liveTransports({ executor, maxBody, open, known, failed }: LiveO
       const accepted = request.headers.accept ?? '';
       // Some clients use one address for everything and say by Accept that they want events and nothing else.
       if (path !== STREAM && !(path === '/' && accepted.includes(EVENTS) && !accepted.includes('json'))) return next();
+      // graphql-sse knows no list of types here.
+      if (accepted.includes(EVENTS)) request.headers.accept = EVENTS;
       streams.add(response);
       response.once('close', () => streams.delete(response));
       serveEvents(request, response).catch((error) => {

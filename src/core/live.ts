@@ -114,26 +114,22 @@ async function page({ since, types }: ChangesArgs, first: number, context: Conte
 /** Says where it begins, then whatever changes, until it is ended. */
 async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal): AsyncGenerator<Changes> {
   if (!context.viewer) throw notSignedIn();
-  let woken = (): void => undefined;
-  let changed = false;
-  const wake = () => {
-    changed = true;
-    woken();
-  };
-  ended.addEventListener('abort', wake);
-  const unwatch = context.changes.watch(context.viewer.id, wake);
+  let wake = (): void => undefined;
+  const onChange = () => wake();
+  ended.addEventListener('abort', onChange);
+  const unwatch = context.changes.watch(context.viewer.id, onChange);
   try {
     let { since } = args;
     for (let first = true; !ended.aborted; first = false) {
-      changed = false;
+      // Made before the reading, so that what happens meanwhile is not slept through.
+      const change = new Promise<void>((resolve) => (wake = resolve));
       // Whoever may no longer sign in is told nothing more.
       await context.confirm();
       context.loaders.clear();
       const next = await page({ ...args, since }, MAX_CHANGES, context);
       since = next.cursor;
       if (first || next.changes.length) yield next;
-      // Assigned while this waited.
-      while (!next.hasMore && !(changed as boolean)) await new Promise<void>((resolve) => (woken = resolve));
+      if (!next.hasMore && !ended.aborted) await change;
     }
   } finally {
     unwatch();

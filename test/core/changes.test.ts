@@ -119,7 +119,6 @@ test.each([
   ['another list’s cursor', Buffer.from('["id",1]').toString('base64url')],
   ['no snapshot', Buffer.from('["a",1,"2"]').toString('base64url')],
   ['a snapshot that cannot be', Buffer.from('["a",1,"9:3:"]').toString('base64url')],
-  ['numbers beyond any', Buffer.from('["a",1,"99999999999999999999:99999999999999999999:"]').toString('base64url')],
 ])('%s', async (_name, cursor) => {
   const { errors, code } = await ann.query(CHANGES, { since: cursor });
   expect(code).toBe('BAD_USER_INPUT');
