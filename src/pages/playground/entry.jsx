@@ -2,6 +2,8 @@
 /* global document, localStorage, location, PLAYGROUND_WORKERS */
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { GraphiQL } from 'graphiql';
+import { getOperationAST } from 'graphql';
+import { createClient } from 'graphql-sse';
 import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
 
@@ -69,11 +71,22 @@ function withoutHeaders(value) {
   }
 }
 
+const ownHeaders = csrfToken ? { 'X-CSRFToken': csrfToken } : {};
+const single = createGraphiQLFetcher({ url: '/graphql', headers: ownHeaders });
+
+/** Subscriptions come as server-sent events, which take the headers of the pane as other operations do. */
+function fetcher(request, options) {
+  const operation = options?.documentAST && getOperationAST(options.documentAST, request.operationName);
+  if (operation?.operation !== 'subscription') return single(request, options);
+  const headers = { ...ownHeaders, ...options.headers };
+  return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request);
+}
+
 const asked = new URL(location.href).searchParams;
 
 createRoot(document.getElementById('playground')).render(
   <GraphiQL
-    fetcher={createGraphiQLFetcher({ url: '/graphql', headers: csrfToken ? { 'X-CSRFToken': csrfToken } : {} })}
+    fetcher={fetcher}
     defaultQuery={welcome}
     // Undefined, not '' or null: only then GraphiQL goes on with what the visitor had in its tabs last time.
     initialQuery={asked.get('query') ?? undefined}
