@@ -1,7 +1,15 @@
 /** Tests run on real PostgreSQL; global setup starts the embedded one, each worker gets databases of its own. */
+const { chromium } = require('./test/browser/chromium');
+
+// The workers have it from here.
+const found = chromium();
+if (found) process.env.CHROMIUM = found;
+else console.warn('No Chromium was found, so the tests in test/browser do not run. CHROMIUM may say where one is.');
+
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...(found ? [] : ['<rootDir>/test/browser/'])],
   transform: {
     '\\.(tsx?|mjs)$': [
       '@swc/jest',

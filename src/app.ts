@@ -71,7 +71,7 @@ export async function createApp(services: Services): Promise<App> {
   });
   app.use(signInPages(exchangeOf));
   app.use(playground(exchangeOf));
-  app.use(reference(executor.schema, (request) => exchangeOf(request).baseUrl));
+  app.use(reference(executor.schema, exchangeOf));
   app.use('/media', serveMedia(media));
   app.use('/graphql', live.events);
   app.use(

@@ -18,6 +18,8 @@ export class MultipartError extends Error {
     readonly reason: 'boundary' | 'body too large' | 'file too large',
     /** The boundary as it was given, or the name of the part. */
     readonly subject?: string,
+    /** What is good of it: all texts that there was room for, and the files before the refusal. */
+    readonly arrived: Parts = new Map(),
   ) {
     super(reason);
   }
@@ -43,26 +45,29 @@ export function readMultipart(request: IncomingMessage, { maxBody, maxUpload }: 
     const parts: Parts = new Map();
     let refused: MultipartError | undefined;
     let room = maxBody + maxUpload;
-    /** Whether there is room for so many bytes more; what comes after a refusal is read and dropped. */
+    const refuse = (reason: MultipartError['reason'], name?: string) => (refused ??= new MultipartError(reason, name, parts));
+    /** Whether there is room for so many bytes more; what there is no room for is read and dropped. */
     const fits = (bytes: number): boolean => {
       room -= bytes;
-      if (room < 0) refused ??= new MultipartError('body too large');
-      return !refused;
+      if (room < 0) refuse('body too large');
+      return room >= 0;
     };
     const add = (name: string, value: string | UploadedFile) => parts.set(name, [...(parts.get(name) ?? []), value]);
     parser.on('field', (name, value, { valueTruncated, mimeType }) => {
       // The parser takes a file without a name for a text.
       if (mimeType.startsWith('image/')) return add(name, { filename: '', content: Buffer.alloc(0) });
-      if (valueTruncated) refused ??= new MultipartError('body too large');
-      if (fits(Buffer.byteLength(value))) add(name, value);
+      if (valueTruncated) refuse('body too large');
+      else if (fits(Buffer.byteLength(value))) add(name, value);
     });
     parser.on('file', (name, stream, { filename }) => {
       const chunks: Buffer[] = [];
-      stream.on('limit', () => (refused ??= new MultipartError('file too large', name)));
+      stream.on('limit', () => refuse('file too large', name));
       stream.on('data', (chunk: Buffer) => {
-        if (fits(chunk.length)) chunks.push(chunk);
+        if (fits(chunk.length) && !refused) chunks.push(chunk);
       });
-      stream.on('close', () => add(name, { filename: filename ?? '', content: Buffer.concat(chunks) }));
+      stream.on('close', () => {
+        if (!refused) add(name, { filename: filename ?? '', content: Buffer.concat(chunks) });
+      });
       stream.on('error', () => undefined);
     });
     const done = () => (refused ? reject(refused) : resolve(parts));

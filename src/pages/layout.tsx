@@ -21,8 +21,10 @@ interface PageProps {
   title: string;
   visitor: Visitor;
   crumbs?: readonly Crumb[];
-  /** Styles that only this page needs. */
+  /** Where it is not that of all pages. */
   style?: string;
+  /** What else the page loads. */
+  head?: ComponentChildren;
   children: ComponentChildren;
 }
 
@@ -63,7 +65,7 @@ function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-function Page({ title, visitor, crumbs = [], style = '', children }: PageProps) {
+function Page({ title, visitor, crumbs = [], style = STYLE, head, children }: PageProps) {
   return (
     <html lang="en">
       <head>
@@ -72,7 +74,8 @@ function Page({ title, visitor, crumbs = [], style = '', children }: PageProps) 
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} – Fitgraph`}</title>
         <link rel="icon" href="data:," />
-        <style dangerouslySetInnerHTML={{ __html: STYLE + style }} />
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+        {head}
       </head>
       <body>
         <a class="skip" href="#content">

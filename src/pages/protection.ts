@@ -2,14 +2,16 @@
 import { createHash } from 'node:crypto';
 import { STYLE } from './style';
 
-const hash = createHash('sha256').update(STYLE).digest('base64');
+/** As a source of styles: this very sheet, inlined. */
+export const inlined = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** `styles` are those that a page may have. */
-export const protection = (styles: string): Readonly<Record<string, string>> => ({
+/** `styles` are those that a page may have; `connections` where its scripts may send requests. */
+export const protection = (styles: string, connections = "'none'"): Readonly<Record<string, string>> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
     `style-src ${styles}`,
+    `connect-src ${connections}`,
     "img-src 'self' data:",
     "form-action 'self'",
     "base-uri 'none'",
@@ -22,4 +24,4 @@ export const protection = (styles: string): Readonly<Record<string, string>> => 
   'Cache-Control': 'no-store',
 });
 
-export const PAGE_HEADERS = protection(`'sha256-${hash}'`);
+export const PAGE_HEADERS = protection(inlined(STYLE));

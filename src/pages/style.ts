@@ -1,11 +1,13 @@
-/** The one style sheet, inlined in every page. Colours meet WCAG AA in both schemes. */
-export const STYLE = `
+/** The style sheets, inlined in the pages. Colours meet WCAG AA in both schemes. */
+
+/** What frames a page, whoever draws its content. */
+export const FRAME = `
 :root{--bg:#fff;--fg:#1b1f24;--muted:#57606a;--line:#d0d7de;--soft:#f6f8fa;--link:#0a58ca;--accent:#0b6e4f;--on-accent:#fff;--bad:#b3261e;--bad-bg:#fdecea;--good-bg:#e6f4ea;--str:#0a5c36;--num:#8a3c00;--key:#4b2a8a}
 @media (prefers-color-scheme:dark){:root{--bg:#0f1418;--fg:#e6edf3;--muted:#9aa7b4;--line:#30363d;--soft:#171d23;--link:#79b8ff;--accent:#3fb68b;--on-accent:#06130d;--bad:#ff9a90;--bad-bg:#3a1613;--good-bg:#10301f;--str:#7ee2a8;--num:#ffb37a;--key:#c9b3ff}}
-*{box-sizing:border-box}
 [hidden]{display:none!important}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
-a{color:var(--link)}
+header *,main,.crumbs,.crumbs *{box-sizing:border-box}
+header a,.crumbs a,.skip{color:var(--link)}
 a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,textarea:focus-visible,summary:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 header{border-bottom:1px solid var(--line);background:var(--soft)}
 header nav{display:flex;flex-wrap:wrap;gap:.25rem 1.1rem;align-items:center;max-width:72rem;margin:auto;padding:.7rem 1rem}
@@ -13,13 +15,18 @@ header nav a,header nav button{padding:.25rem 0}
 .brand{font-weight:700;text-decoration:none;color:var(--fg)}
 .grow{flex:1}
 .inline{display:inline;margin:0}
-.link{border:0;background:none;color:var(--link);font:inherit;text-decoration:underline;cursor:pointer}
 main,.crumbs{max-width:72rem;margin:auto;padding:0 1rem}
-main{padding-bottom:4rem}
 .crumbs ol{list-style:none;display:flex;flex-wrap:wrap;gap:.3rem;margin:.8rem 0 0;padding:0;color:var(--muted);font-size:.9rem}
 .crumbs li+li::before{content:"/";margin-right:.3rem}
 .skip{position:absolute;left:-999px}
 .skip:focus{left:1rem;top:.5rem;background:var(--bg);padding:.5rem}
+button.link{border:0;background:none;color:var(--link);font:inherit;font-weight:400;text-decoration:underline;cursor:pointer}
+`;
+
+export const STYLE = `${FRAME}
+*{box-sizing:border-box}
+a{color:var(--link)}
+main{padding-bottom:4rem}
 h1{font-size:1.7rem;line-height:1.25;margin:1rem 0 .5rem}
 h2{font-size:1.2rem;margin:2rem 0 .6rem}
 h3{font-size:1rem;margin:1.4rem 0 .5rem}
@@ -33,19 +40,20 @@ form.fields{display:grid;gap:.9rem;max-width:40rem}
 label{display:block;font-weight:600;margin-bottom:.2rem}
 input,select,textarea{width:100%;padding:.5rem .6rem;border:1px solid var(--muted);border-radius:6px;background:var(--bg);color:var(--fg);font:inherit}
 input[type=checkbox],input[type=radio]{width:auto}
+select{min-height:2.65rem}
 textarea{min-height:7rem;font-family:ui-monospace,monospace}
 .help{color:var(--muted);font-size:.9rem;margin:.2rem 0 0}
 .error{color:var(--bad);font-size:.95rem;margin:.2rem 0 0}
 .alert{border:1px solid var(--bad);background:var(--bad-bg);border-radius:6px;padding:.7rem .9rem}
 .notice{border:1px solid var(--accent);background:var(--good-bg);border-radius:6px;padding:.7rem .9rem}
-button,.button{display:inline-block;border:1px solid var(--accent);background:var(--accent);color:var(--on-accent);border-radius:6px;padding:.45rem .9rem;font:inherit;font-weight:600;text-decoration:none;cursor:pointer}
-button.link{border:0;background:none;color:var(--link);font-weight:400;padding:.25rem 0}
+button:not(.link),.button{display:inline-block;border:1px solid var(--accent);background:var(--accent);color:var(--on-accent);border-radius:6px;padding:.45rem .9rem;font:inherit;font-weight:600;text-decoration:none;cursor:pointer}
 button.plain,.button.plain{background:var(--bg);color:var(--fg);border-color:var(--muted)}
 button.danger{background:var(--bad);border-color:var(--bad);color:var(--bg)}
 .row{display:flex;flex-wrap:wrap;gap:.6rem;align-items:center}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1rem;padding:0;list-style:none}
 .cards li{border:1px solid var(--line);border-radius:8px;padding:1rem}
-.cards h2{margin-top:0}
+.cards h2{margin:0 0 .3rem}
+.cards p{margin:0}
 .row code{overflow-wrap:anywhere}
 details{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem;margin:.8rem 0}
 summary{cursor:pointer;font-weight:600}

@@ -3,10 +3,30 @@ import type { IncomingMessage } from 'node:http';
 import iconv from 'iconv-lite';
 import type { UploadedFile } from '../extensions';
 import { MultipartError, readMultipart, type MultipartLimits, type Parts } from '../multipart';
-import { badRequest, invalid, tooLarge, unsupported } from './errors';
+import { badRequest, invalid, RestError, tooLarge, unsupported } from './errors';
 
 /** What was sent. Of a form every value is a list of texts and files, because keys may repeat. */
 export type Body = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
+
+/** A form that was refused for its size. */
+class OversizedForm extends RestError {
+  constructor(
+    { status, body }: RestError,
+    readonly arrived: Parts,
+  ) {
+    super(status, body);
+  }
+}
+
+/** The body, or what arrived of a form that was refused for its size: enough to know its sender, and to show what was typed. */
+export async function arrivedOf(reading: Promise<Body>): Promise<Body> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof OversizedForm) return { form: true, data: error.arrived };
+    throw error;
+  }
+}
 
 export const MEDIA_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
@@ -57,9 +77,10 @@ async function multipart(request: IncomingMessage, limits: MultipartLimits): Pro
     return await readMultipart(request, limits);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
-    const { reason, subject } = error;
+    const { reason, subject, arrived } = error;
     if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
-    if (reason === 'file too large') throw invalid({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
-    throw tooLarge();
+    const refusal =
+      reason === 'file too large' ? invalid({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] }) : tooLarge();
+    throw new OversizedForm(refusal, arrived);
   }
 }

@@ -14,7 +14,7 @@ import type { Control, FieldErrors, HtmlView, Resource, Values, WriteForm } from
 /** A relation is chosen by name from a public table of up to this many rows. */
 const MAX_CHOICES = 60;
 const LOGIN: readonly Control[] = [
-  { key: 'username', label: 'User name', kind: 'string', required: true },
+  { key: 'username', label: 'User name', kind: 'string', line: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
 ];
 

@@ -1,7 +1,7 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { readBody, type Body } from './body';
+import { arrivedOf, readBody, type Body } from './body';
 import { admit, may } from './admission';
 import { viewsOf } from './browse';
 import { csrfTokenOf } from './csrf';
@@ -223,12 +223,14 @@ export function restHandler(options: RestOptions): Handler {
   async function authenticate(request: Request, { format }: Wanted): Promise<void> {
     const { message, exchange, body } = request;
     try {
-      request.signedIn = await exchange.authenticate(() => csrfTokenOf(message, body));
+      request.signedIn = await exchange.authenticate(() => csrfTokenOf(message, () => arrivedOf(body())));
     } finally {
       if (format === 'api' && request.method === 'POST' && isForm(message, request.signedIn)) {
-        const form = (request.form = formOf(await body()));
+        const form = (request.form = formOf(await arrivedOf(body())));
         request.method = form.method;
         request.body = async () => {
+          // A form too large is refused here, where its fields are known already.
+          await body();
           if (form.refused) throw form.refused;
           return form.body;
         };

@@ -10,6 +10,8 @@ export interface Control {
   label: string;
   kind: Kind | 'password';
   required: boolean;
+  /** Never more than one line, however long it may be. */
+  line?: boolean;
   help?: string;
   minLength?: number;
   maxLength?: number;

@@ -1,6 +1,7 @@
 /** One input of a form with its label, its help and its errors, chosen by what the field holds. */
 import type { JSX } from 'preact';
 import type { Control } from '../../rest/view';
+import { Words } from './words';
 
 export interface ControlProps {
   control: Control;
@@ -102,7 +103,7 @@ function Several({ control, id, values, describedBy }: ControlProps & { id: stri
 
 function Input(props: ControlProps & { id: string; common: object; describedBy?: string }) {
   const { control, id, values, filter, common } = props;
-  const { key, kind, choices, many, maxLength } = control;
+  const { key, kind, choices, many, line, maxLength } = control;
   const value = values.at(-1) ?? '';
   if (many && choices) return <Several {...props} />;
   if (kind === 'boolean' && filter)
@@ -117,7 +118,7 @@ function Input(props: ControlProps & { id: string; common: object; describedBy?:
     );
   if (choices && !control.commas) return <Select {...props} />;
   if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
-  if (kind === 'string' && !filter && (maxLength === undefined || maxLength > LINE))
+  if (kind === 'string' && !filter && !line && (maxLength === undefined || maxLength > LINE))
     return (
       <textarea id={id} name={key} {...common}>
         {/* A browser drops the first line break. */ `\n${value}`}
@@ -154,7 +155,7 @@ export function Field(props: ControlProps) {
       <Input {...props} id={id} common={common} describedBy={described} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
-          {[control.help, limits].filter(Boolean).join(' ')}
+          <Words text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId &&
             (control.target ? (
               <>

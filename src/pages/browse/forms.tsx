@@ -4,16 +4,18 @@ import { Field, inputId } from './controls';
 
 const VERBS: Record<string, string> = { POST: 'Create', PUT: 'Save', PATCH: 'Save changes' };
 
+const verbOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get it' : undefined);
+
 const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
 const Csrf = ({ visitor }: HtmlView) => <input type="hidden" name="csrfToken" value={visitor.csrfToken ?? ''} />;
 
 /** A POST needs no field that says so. */
-const Buttons = ({ methods }: WriteForm) => (
+const Buttons = ({ methods, verb }: { methods: readonly string[]; verb?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
       <button key={method} class={index ? 'plain' : ''} {...(method !== 'POST' && { name: '_method', value: method })}>
-        {VERBS[method]} <span class="method">{method}</span>
+        {verb ?? VERBS[method]} <span class="method">{method}</span>
       </button>
     ))}
   </div>
@@ -41,7 +43,7 @@ function Fields({ view, form }: { view: HtmlView; form: WriteForm }) {
           base={view.base}
         />
       ))}
-      <Buttons {...form} />
+      <Buttons {...form} verb={verbOf(view)} />
     </form>
   );
 }
@@ -67,7 +69,7 @@ function Raw({ view, form }: { view: HtmlView; form: WriteForm }) {
             {`\n${form.raw}`}
           </textarea>
         </div>
-        <Buttons {...form} />
+        <Buttons {...form} verb={verbOf(view)} />
       </form>
     </details>
   );

@@ -12,6 +12,7 @@ import { Nutrition } from './nutrition';
 import { crumbsOf, Related, Resources } from './places';
 import { AsGraphQL, Exchange, Options } from './request';
 import { BROWSE_STYLE } from './style';
+import { Words } from './words';
 
 /** A chart of more rows than this tells less, not more. */
 const CHART_ROWS = 1000;
@@ -90,7 +91,11 @@ function Content({ view, chart }: { view: HtmlView; chart?: Chart }) {
         {headlineOf(view)}
         {resource?.owned && isList && <span class="tag">yours</span>}
       </h1>
-      {description && <p class="lead">{description}</p>}
+      {description && (
+        <p class="lead">
+          <Words text={description} />
+        </p>
+      )}
       <Notice view={view} />
       <Problems view={view} />
       <Trouble view={view} />

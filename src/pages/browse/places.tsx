@@ -1,16 +1,18 @@
 /** Where one can go from here: the resources of the root, the actions of a row, other views of the same rows. */
 import type { Crumb } from '../layout';
 import type { HtmlView } from '../../rest/view';
+import { Words } from './words';
 
 export function crumbsOf({ kind, base, resource, id, action, name }: HtmlView): Crumb[] {
-  const root = { label: 'API', href: `${base}/` };
-  if (kind === 'root') return [{ label: 'API' }];
-  if (!resource) return [root, { label: name }];
+  const home = { label: 'Fitgraph', href: '/' };
+  if (kind === 'root') return [home, { label: 'API' }];
+  const root = [home, { label: 'API', href: `${base}/` }];
+  if (!resource) return [...root, { label: name }];
   const list = `${base}/${resource.name}/`;
-  if (id === undefined) return [root, { label: resource.name }];
+  if (id === undefined) return [...root, { label: resource.name }];
   const detail = `${list}${encodeURIComponent(id)}/`;
-  if (action === undefined) return [root, { label: resource.name, href: list }, { label: id }];
-  return [root, { label: resource.name, href: list }, { label: id, href: detail }, { label: action }];
+  if (action === undefined) return [...root, { label: resource.name, href: list }, { label: id }];
+  return [...root, { label: resource.name, href: list }, { label: id, href: detail }, { label: action }];
 }
 
 export function Resources({ view }: { view: HtmlView }) {
@@ -63,7 +65,10 @@ export function Related({ view }: { view: HtmlView }) {
       <ul>
         {links.map(({ href, label, description }) => (
           <li key={href}>
-            <a href={href}>{label}</a> <span class="help">{description}</span>
+            <a href={href}>{label}</a>{' '}
+            <span class="help">
+              <Words text={description} />
+            </span>
           </li>
         ))}
       </ul>

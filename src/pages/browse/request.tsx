@@ -6,8 +6,8 @@ import { address } from './lists';
 const SHOWN = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
 export function Exchange({ view }: { view: HtmlView }) {
-  const { method, url, status, headers, allow } = view;
-  const all: Record<string, string> = { 'Content-Type': 'application/json', ...headers };
+  const { method, url, status, headers, allow, body } = view;
+  const all: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
     <section class="exchange" aria-label="Request and answer">
       <pre class="line" tabIndex={0} aria-label="Request" role="region">

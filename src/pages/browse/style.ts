@@ -1,5 +1,7 @@
-/** What only the pages of the API need, besides the style of all pages. */
-export const BROWSE_STYLE = `
+import { STYLE } from '../style';
+
+/** What the pages of the API need besides the style of all pages. */
+export const BROWSE_STYLE = `${STYLE}
 .tag{font-size:.8rem;font-weight:600;border:1px solid var(--accent);color:var(--accent);border-radius:99px;padding:.1rem .6rem;margin-left:.6rem;vertical-align:middle}
 .exchange{margin:1rem 0}
 .exchange .line{margin:0;border-radius:6px 6px 0 0;font-size:14px;padding:.6rem .9rem}
@@ -11,9 +13,9 @@ export const BROWSE_STYLE = `
 .formats{margin-left:auto}
 .status{font-weight:700}
 .status.good{color:var(--accent)}.status.bad{color:var(--bad)}
-.headers{margin:.4rem 0}
-.headers div{display:flex;gap:.6rem;flex-wrap:wrap}
-.headers dt{color:var(--muted);min-width:8rem}
+.headers{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:0 1.4rem;align-items:baseline;margin:.4rem 0}
+.headers div{display:contents}
+.headers dt{color:var(--muted)}
 .headers dd{margin:0;font-family:ui-monospace,monospace;font-size:.85rem;overflow-wrap:anywhere}
 .related ul{list-style:none;padding:0;margin:.6rem 0;display:flex;flex-wrap:wrap;gap:.4rem 1.4rem}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(13rem,1fr));gap:.9rem;margin:.8rem 0}
@@ -47,15 +49,17 @@ export const BROWSE_STYLE = `
 .chart{margin:1.2rem 0;border:1px solid var(--line);border-radius:8px;padding:.8rem}
 .chart figcaption{font-weight:600;margin-bottom:.4rem}
 .chart .help{font-weight:400}
-.chart svg{display:block;width:100%;min-width:36rem;height:auto}
+.chart svg{display:block;width:100%;min-width:46rem;height:auto}
 .nutrition{margin:1rem 0;width:auto;min-width:min(100%,26rem)}
 .nutrition caption{text-align:left;font-weight:600;padding:.3rem 0}
 .nutrition th{font-weight:400}
+.nutrition tbody th{min-width:6.5rem}
 .nutrition thead th{color:var(--muted);font-size:.9rem}
 .nutrition .inner{padding-left:1.6rem;color:var(--muted)}
 .nutrition .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.track{display:block;min-width:8rem;height:.7rem;background:var(--soft);border-radius:4px;margin-top:.45rem;overflow:hidden}
+.track{display:block;min-width:4rem;height:.7rem;background:var(--soft);border-radius:4px;margin-top:.45rem;overflow:hidden}
 .number .track{min-width:4rem;height:.35rem;margin-top:.2rem}
+.nutrition tbody td:last-child:not(.number){width:50%}
 .bar{display:block;height:100%;background:var(--accent)}
 .pictures{display:flex;flex-wrap:wrap;gap:.8rem;list-style:none;padding:0;margin:1rem 0;align-items:flex-end}
 .pictures img{display:block;object-fit:contain;background:#fff;border:1px solid var(--line);border-radius:6px}

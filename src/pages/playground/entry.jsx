@@ -96,6 +96,8 @@ createRoot(document.getElementById('playground')).render(
     shouldPersistHeaders={false}
     storage={storage}
   >
-    <GraphiQL.Logo>Fitgraph</GraphiQL.Logo>
+    <GraphiQL.Logo>
+      <a href="/">Fitgraph</a>
+    </GraphiQL.Logo>
   </GraphiQL>,
 );

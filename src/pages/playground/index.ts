@@ -80,7 +80,19 @@ async function readManifest(folder: string): Promise<Manifest | undefined> {
 function page({ script, style }: Manifest, csrfToken: string | undefined): string {
   const token = csrfToken === undefined ? '' : `<meta name="csrf-token" content="${escape(csrfToken)}">\n`;
   return document(`${token}<link rel="stylesheet" href="/playground/assets/${style}">
-<style>html, body, #playground { height: 100%; margin: 0 }</style>
+<style>
+html, body, #playground { height: 100%; margin: 0 }
+.graphiql-container .graphiql-logo a { color: hsl(var(--color-neutral)); text-decoration: none }
+/* The colours of the answer are made for the ground that the editors have. */
+.graphiql-container .graphiql-response { background: hsl(var(--color-base)); border-radius: var(--border-radius-8) }
+.graphiql-container .line-numbers { color: hsla(var(--color-neutral), var(--alpha-secondary)) }
+/* On a phone the answer is below the query, not beside it. */
+@media (max-width: 45rem) {
+  .graphiql-container #graphiql-session { flex-direction: column }
+  .graphiql-container #graphiql-session > div { width: 100% }
+  .graphiql-container .graphiql-horizontal-drag-bar { display: none }
+}
+</style>
 <script type="module" src="/playground/assets/${script}"></script>
 </head>
 <body>

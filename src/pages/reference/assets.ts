@@ -6,10 +6,27 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
+// There for a visitor who is signed in: the session gives requests its rights only together with this token.
+const csrfToken = document.querySelector('meta[name="csrf-token"]')?.content;
+// Its paths are links inside of buttons, where no keyboard and no screen reader finds them; the button alone does the same.
+const PlainPaths = () => ({
+  wrapComponents: { DeepLink: (_link, { React }) => ({ text }) => React.createElement('span', null, text) },
+});
+// It gives inputs no names, and leaves what scrolls out of the keyboard's reach.
+const reference = document.getElementById('reference');
+const mend = () => {
+  reference.querySelector('#servers')?.setAttribute('aria-label', 'Server');
+  for (const body of reference.querySelectorAll('.body-param__text')) body.setAttribute('aria-label', 'Request body');
+  for (const choice of reference.querySelectorAll('[data-param-name] select'))
+    choice.setAttribute('aria-label', choice.closest('[data-param-name]').dataset.paramName);
+  for (const text of reference.querySelectorAll('pre:not([tabindex])')) text.tabIndex = 0;
+};
+new MutationObserver(mend).observe(reference, { childList: true, subtree: true });
 SwaggerUIBundle({
   url: ${JSON.stringify(address)},
   dom_id: '#reference',
   deepLinking: true,
+  plugins: [PlainPaths],
   docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   defaultModelExpandDepth: 3,
@@ -17,26 +34,40 @@ SwaggerUIBundle({
   filter: true,
   // Else the document's address is sent to a validator on another host.
   validatorUrl: null,
+  requestInterceptor(request) {
+    if (csrfToken) request.headers['X-CSRFToken'] = csrfToken;
+    return request;
+  },
+  // The commands that it shows are for people with a key, not for this session.
+  showMutatedRequest: false,
 });
 `;
 
 export const style = `
-html { color-scheme: light dark; background: #fff }
-html.dark-mode { background: #1c2022 }
-body { margin: 0; font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif }
-nav { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; max-width: 1420px; margin: auto; padding: .7rem 1.25rem; color: #1b1f24 }
-nav a { color: #0a58ca }
-nav a:first-child { font-weight: 700; text-decoration: none; color: inherit }
-nav span { flex: 1 }
-.dark-mode nav { color: #e6edf3 }
-.dark-mode nav a { color: #79b8ff }
+html, html.dark-mode { background: var(--bg) }
+#content { padding-bottom: 4rem }
+#content > h1 { margin: 1rem 0 .5rem; font-size: 1.7rem; line-height: 1.25 }
+#content > .lead { margin: 0; color: var(--muted) }
+#content > .lead a, noscript a { color: var(--link) }
+.swagger-ui .wrapper { max-width: none; padding: 0 }
+.swagger-ui .wrapper > section > .block, .swagger-ui .wrapper .col-12 { padding: 0 }
+.swagger-ui .information-container .info { margin: 1rem 0 }
+#content .swagger-ui { background: none }
+#content .swagger-ui .scheme-container { margin: 0; padding: 1rem 0; background: none; box-shadow: none }
+/* The page has a title and links to the document already. */
+.swagger-ui .info .main { display: none }
+@media (max-width: 45rem) {
+  .swagger-ui .opblock-tag { flex-wrap: wrap; padding: .6rem 0 }
+  .swagger-ui .opblock-tag > small { order: 1; flex: 0 0 100%; padding: 0 }
+  .swagger-ui .opblock-tag .expand-operation { margin-left: auto }
+}
 /* Swagger UI's own colours of the light scheme are too faint to read. */
 html:not(.dark-mode) .swagger-ui .opblock:not(.opblock-options) .opblock-summary-method { color: #1b1f24; text-shadow: none }
 html:not(.dark-mode) .swagger-ui .btn.authorize span { color: #0b6e4f }
-html:not(.dark-mode) .swagger-ui .info .title small { background: #57606a }
-html:not(.dark-mode) .swagger-ui .info .title small.version-stamp { background: #4d6b00 }
-html:not(.dark-mode) .swagger-ui .info .title small pre.version { color: #fff }
-html:not(.dark-mode) .swagger-ui .info .url { color: #0a58ca }
 html:not(.dark-mode) .swagger-ui .parameter__in { color: #57606a }
-noscript { display: block; max-width: 1420px; margin: auto; padding: 1rem 1.25rem }
+.swagger-ui .btn.execute { background: #0a58ca; border-color: #0a58ca; color: #fff }
+#content .swagger-ui .opblock .btn.cancel, #content .swagger-ui .opblock .btn.cancel:hover { border-color: var(--bad); color: var(--bad) }
+.swagger-ui .filter .operation-filter-input { width: 100%; margin: 1rem 0 }
+.swagger-ui .filter .wrapper, .swagger-ui .filter-container { padding: 0 }
+.swagger-ui .download-contents { background: #1b1f24; color: #fff }
 `;

@@ -1,13 +1,17 @@
 /** The description of the REST API: the OpenAPI document, and a page that shows it. The page may load nothing from any other origin. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import { openApiTexts } from '../../rest/openapi';
 import { BASE } from '../../rest/routes';
+import type { Visitor } from '../layout';
+import { inlined, protection } from '../protection';
+import { FRAME } from '../style';
 import { script, style } from './assets';
-import { page } from './page';
+import { referencePage } from './page';
 
 const ROOT = `${BASE}/schema`;
 const DOCS = `${ROOT}/docs`;
@@ -30,23 +34,21 @@ const MEDIA: readonly (readonly [string, Format])[] = [
 
 const LIBRARY = dirname(require.resolve('swagger-ui-dist/package.json'));
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const PAGE_HEADERS = protection(`'self' ${inlined(FRAME)}`, "'self'");
 
-/** `baseUrl`: scheme and host of the service as the client of a request knows it. */
-export function reference(schema: GraphQLSchema, baseUrl: (request: Request) => string): Router {
+/** One request, as the application sees it. */
+interface Visit {
+  /** Scheme and host of the service as the client knows it. */
+  baseUrl: string;
+  authenticate(): Promise<boolean>;
+  visitor(): Visitor;
+}
+
+export function reference(schema: GraphQLSchema, visitOf: (request: IncomingMessage) => Visit): Router {
   const router = express.Router();
   router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], readOnly);
-  serveDocument(router, openApiTexts(schema), baseUrl);
-  servePage(router);
+  serveDocument(router, openApiTexts(schema), (request) => visitOf(request).baseUrl);
+  servePage(router, visitOf);
   return router;
 }
 
@@ -67,18 +69,22 @@ function serveDocument(router: Router, texts: ReturnType<typeof openApiTexts>, b
   });
 }
 
-function servePage(router: Router): void {
+function servePage(router: Router, visitOf: (request: IncomingMessage) => Visit): void {
   const start = script(`${ROOT}.json`);
   const { version } = JSON.parse(readFileSync(join(LIBRARY, 'package.json'), 'utf8')) as { version: string };
   // Part of the address of the assets, so that browsers may keep them for ever.
   const edition = createHash('sha256').update(version).update(start).update(style).digest('hex').slice(0, 12);
   const assets = `${DOCS}/assets/${edition}`;
-  const html = page({ api: BASE, document: ROOT, assets });
 
-  router.use(DOCS, protect);
-  router.get(DOCS, (_request, response) => void response.set('Cache-Control', 'no-cache').type('html').send(html));
+  router.get(DOCS, async (request, response) => {
+    const visit = visitOf(request);
+    // The page is everybody's, whatever a header says.
+    await visit.authenticate().catch(() => false);
+    const html = referencePage({ document: ROOT, assets }, visit.visitor());
+    response.set(PAGE_HEADERS).type('html').send(html);
+  });
   router.use(assets, (_request, response, next) => {
-    response.set('Cache-Control', 'public, max-age=31536000, immutable');
+    response.set({ 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' });
     next();
   });
   router.get(`${assets}/start.js`, (_request, response) => void response.type('js').send(start));
@@ -93,13 +99,4 @@ function readOnly({ method }: Request, response: Response, next: NextFunction): 
     .status(405)
     .set('Allow', 'GET, HEAD')
     .json({ detail: `Method "${method}" not allowed.` });
-}
-
-function protect(_request: Request, response: Response, next: NextFunction): void {
-  response.set({
-    'Content-Security-Policy': contentSecurityPolicy,
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-  });
-  next();
 }

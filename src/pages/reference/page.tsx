@@ -1,0 +1,49 @@
+/** The frame into which Swagger UI draws the reference; without JavaScript it leads to the document. */
+import { renderPage, type Visitor } from '../layout';
+import { FRAME } from '../style';
+
+interface Addresses {
+  /** Of the OpenAPI document, without an ending. */
+  document: string;
+  /** Folder of the assets. */
+  assets: string;
+}
+
+const Documents = ({ document }: { document: string }) => (
+  <>
+    <a href={`${document}.json`}>JSON</a> or <a href={`${document}.yaml`}>YAML</a>
+  </>
+);
+
+export function referencePage({ document, assets }: Addresses, visitor: Visitor): string {
+  return renderPage({
+    title: 'Reference of the REST API',
+    visitor,
+    crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Reference' }],
+    style: FRAME,
+    head: (
+      <>
+        {visitor.csrfToken !== undefined && <meta name="csrf-token" content={visitor.csrfToken} />}
+        <link rel="stylesheet" href={`${assets}/swagger-ui.css`} />
+        <link rel="stylesheet" href={`${assets}/page.css`} />
+        <script src={`${assets}/swagger-ui-bundle.js`} defer />
+        <script src={`${assets}/start.js`} defer />
+      </>
+    ),
+    children: (
+      <>
+        <h1>Reference of the REST API</h1>
+        <p class="lead">
+          The same for tools, as an OpenAPI document: <Documents document={document} />.
+        </p>
+        <noscript>
+          <p>
+            The reference needs JavaScript. All that it shows is in the OpenAPI document, as <Documents document={document} />, which many
+            tools read.
+          </p>
+        </noscript>
+        <div id="reference" />
+      </>
+    ),
+  });
+}

@@ -1,0 +1,71 @@
+/** Every kind of page, looked at. */
+import type { Neighbourhood, Person } from './person';
+
+const FOR_EVERYBODY: [name: string, address: string, status?: number][] = [
+  ['landing', '/'],
+  ['login', '/login'],
+  ['registration', '/register'],
+  ['root', '/api/v2/'],
+  ['list', '/api/v2/exercise/?limit=5'],
+  ['list-nested', '/api/v2/exerciseinfo/?limit=2'],
+  ['list-empty', '/api/v2/exercise/?name=Nothing'],
+  ['list-mistaken', '/api/v2/exercise/?category=999999&creation_date=soon', 400],
+  ['row-public', '/api/v2/ingredient/1/'],
+  ['search', '/api/v2/exercise/search/?term=press&language=en'],
+  ['locked', '/api/v2/workout/', 403],
+  ['missing', '/api/v2/nothing/', 404],
+  ['token', '/api/v2/login/'],
+];
+
+const WHEN_SIGNED_IN: [name: string, address: string][] = [
+  ['signed-in-landing', '/'],
+  ['key', '/user/api-key'],
+  ['key-replace', '/user/api-key/replace'],
+  ['chart', '/api/v2/weightentry/'],
+  ['log', '/api/v2/workoutlog/?limit=10'],
+  ['row-owned', '/api/v2/workout/1/'],
+  ['action', '/api/v2/nutritionplan/1/get_log_overview/'],
+  ['nutrition', '/api/v2/nutritionplan/1/nutritional_values/'],
+  ['form', '/api/v2/nutritionplan/'],
+];
+
+export function describeLooks(neighbourhood: () => Neighbourhood): void {
+  describe('looks', () => {
+    let anybody: Person;
+    let demo: Person;
+
+    beforeAll(async () => {
+      anybody = await neighbourhood().person();
+      demo = await neighbourhood().person({ signedInAs: neighbourhood().demo.username });
+    });
+
+    test.each(FOR_EVERYBODY)('%s', async (name, address, status = 200) => {
+      expect(await anybody.open(address)).toBe(status);
+      await anybody.judge(name);
+    });
+
+    test.each(WHEN_SIGNED_IN)('%s', async (name, address) => {
+      expect(await demo.open(address)).toBe(200);
+      await demo.judge(name);
+    });
+
+    test('the reference', async () => {
+      const docs = '/api/v2/schema/docs';
+      await anybody.open(docs);
+      await anybody.page.locator('[data-tag=exercise]').waitFor();
+      expect(await anybody.page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+
+      const { page } = demo;
+      await demo.open(docs);
+      expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(1);
+      expect(await page.getByRole('navigation', { name: 'Breadcrumbs' }).innerText()).toContain('Reference');
+      // What a visitor tries there is done in their name.
+      await page.locator('[data-tag=workout]').click();
+      await page.getByRole('button', { name: /^POST \/workout\/ / }).click();
+      await page.getByRole('button', { name: 'Try it out' }).click();
+      await page.getByRole('button', { name: 'Execute' }).click();
+      expect(await page.locator('.live-responses-table .response-col_status').last().innerText()).toContain('201');
+      await demo.judge('reference');
+    });
+  });
+}
