@@ -69,6 +69,8 @@ export async function createApp(services: Services): Promise<App> {
     const ready = await migrated(database).catch(() => false);
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
+  // Pages say that they have none; beside JSON and pictures browsers ask for it.
+  app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInPages(exchangeOf));
   app.use(playground(exchangeOf));
   app.use(reference(executor.schema, exchangeOf));

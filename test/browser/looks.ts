@@ -67,5 +67,12 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       expect(await page.locator('.live-responses-table .response-col_status').last().innerText()).toContain('201');
       await demo.judge('reference');
     });
+
+    test('the reference without scripts leads to its document', async () => {
+      const { page } = await neighbourhood().person({ scripts: false });
+      await page.goto('/api/v2/schema/docs');
+      await page.getByRole('link', { name: 'JSON' }).first().click();
+      expect(await page.innerText('body')).toContain('"openapi"');
+    });
   });
 }

@@ -21,7 +21,10 @@ const ARGUMENTS = [
 ];
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 800 };
-const PATIENCE_MS = 10_000;
+/** Colours that change slowly have changed. */
+const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
+  document.getAnimations().filter((animation) => animation instanceof CSSTransition).forEach((transition) => transition.finish()))`;
+const PATIENCE_MS = 30_000;
 export const MAX_UPLOAD_KB = 200;
 
 /** By the rule of axe the elements, as a selector, in which it is broken by what is not ours and can't be mended from outside. */
@@ -136,6 +139,7 @@ export class Person {
       await this.page.emulateMedia({ colorScheme });
       await this.page.setViewportSize(viewport);
       await again?.();
+      await this.page.evaluate(SETTLED);
       const width = await this.page.evaluate<number>('document.documentElement.scrollWidth');
       if (width > viewport.width) problems.push(`${width} pixels wide on ${viewport.width}`);
       problems.push(...(await this.violations(exempt)).map((found) => `${colorScheme}: ${found}`));

@@ -1,0 +1,23 @@
+/** The page of the reference has the frame of all pages. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Visitor } from './visitor';
+
+const fitgraph = fitgraphForThisFile();
+const DOCS = '/api/v2/schema/docs';
+
+it('it knows its visitor', async () => {
+  await fitgraph.user('ann');
+  const visitor = new Visitor(fitgraph.url);
+  const before = await visitor.get(DOCS);
+  expect(before.text).toContain('<a href="/login">Sign in</a>');
+  expect(before.text).not.toContain('csrf-token');
+  await visitor.signIn('ann');
+  const { text, headers } = await visitor.get(DOCS);
+  expect(text).toContain('<a href="/user/api-key">ann</a>');
+  expect(text).toMatch(/<meta name="csrf-token" content="[\w-]{60,}"/);
+  expect(text).toContain('aria-label="Breadcrumbs"');
+  expect(headers.get('cache-control')).toBe('no-store');
+});
+
+it('a bad key does not close it', async () =>
+  expect((await fitgraph.anyone.sending({ Authorization: 'Token none' }).send('GET', DOCS)).status).toBe(200));
