@@ -114,6 +114,10 @@ export interface ResourceFact {
   readonly create?: string;
   readonly update?: string;
   readonly remove?: string;
+  /** The same for many rows at once; of rows that can be made, changed and deleted. */
+  readonly createMany?: string;
+  readonly updateMany?: string;
+  readonly removeMany?: string;
   readonly views: readonly ViewFact[];
   /** Default order, `-` before a field that runs downwards; the id decides last. */
   readonly ordering: readonly string[];

@@ -6,6 +6,7 @@ import { lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type G
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
+import { completeInputs } from './core/inputs';
 import { LiveResolver, nameOwnedTypes } from './core/live';
 import { completeConnections } from './core/relations';
 import { RootResolver } from './core/root';
@@ -38,6 +39,7 @@ const NONE: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asy
 
 export function buildGraphQLSchema(): GraphQLSchema {
   completeConnections();
+  completeInputs();
   nameOwnedTypes();
   const schema = buildSchemaSync({ resolvers, validate: false, pubSub: NONE });
   // type-graphql wraps a type resolver of its own in a promise, which compiled operations do not await.

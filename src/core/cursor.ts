@@ -4,6 +4,7 @@ import type { Row } from '../database/connection';
 import type { Kind } from '../extensions';
 import type { Condition } from './conditions';
 import { badArgument } from './errors';
+import { sqlType } from './fields';
 import type { OrderTerm } from './ordering';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
 
@@ -32,17 +33,6 @@ export function parseCursor(argument: string, terms: readonly OrderTerm[], curso
   return values;
 }
 
-const SQL_TYPES: Partial<Record<Kind, string>> = {
-  integer: 'int',
-  relation: 'int',
-  decimal: 'numeric',
-  date: 'date',
-  time: 'time',
-  datetime: 'timestamptz',
-  boolean: 'boolean',
-  uuid: 'uuid',
-};
-
 const SCALARS: Partial<Record<Kind, GraphQLScalarType>> = {
   decimal: DecimalScalar,
   date: DateScalar,
@@ -66,9 +56,8 @@ function fits(kind: Kind, value: unknown): boolean {
 
 /** Rows that come after the given values in this order. */
 export function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
-  const type = ({ kind }: OrderTerm) => SQL_TYPES[kind] ?? 'text';
   return (_alias, bind) => {
-    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
+    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
     const alternatives = terms.map((term, index) => {
       const column = term.sql;
       const same = terms.slice(0, index).map((other, j) => {

@@ -20,11 +20,15 @@ export class KnownError extends GraphQLError {
   }
 }
 
+/** Of several, the one that is meant, by its path in the input. */
+const place = (at: string | undefined) => (at ? { at } : {});
+
 export const notSignedIn = (message = 'Authentication credentials were not provided.') => new KnownError('UNAUTHENTICATED', message);
 export const forbidden = (message = 'You do not have permission to perform this action.') => new KnownError('FORBIDDEN', message);
 /** A parent that is unknown or another user's: the two are not told apart. */
-export const foreignParent = () => forbidden('You are not allowed to do this');
-export const notFound = () => new KnownError('NOT_FOUND', 'Not found.');
+export const foreignParent = (at?: string) => new KnownError('FORBIDDEN', 'You are not allowed to do this', place(at));
+export const notFound = (at?: string) => new KnownError('NOT_FOUND', 'Not found.', place(at));
+export const conflict = () => new KnownError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
 export const invalid = (fields: FieldErrors) =>
   new KnownError(
     'BAD_USER_INPUT',

@@ -103,6 +103,20 @@ export const fieldOf = (entity: Entity, name: string): FieldMeta => {
   return found;
 };
 
+const SQL_TYPES: Partial<Record<Kind, string>> = {
+  integer: 'int',
+  relation: 'int',
+  decimal: 'numeric',
+  date: 'date',
+  time: 'time',
+  datetime: 'timestamptz',
+  boolean: 'boolean',
+  uuid: 'uuid',
+};
+
+/** The type of a parameter with a value of such a field. */
+export const sqlType = ({ kind }: { kind: Kind }): string => SQL_TYPES[kind] ?? 'text';
+
 /** A decorator for a property of exactly this type: the compiler compares the two, null included. */
 type Typed<V> = <K extends string, T extends Record<K, V>>(target: T & ([V] extends [T[K]] ? unknown : never), property: K) => void;
 type OrNull<V, O> = O extends { null: true } ? V | null : V;

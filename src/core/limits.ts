@@ -3,6 +3,9 @@ import type { FieldFact } from '../extensions';
 
 type Limits = Pick<FieldFact, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
 
+/** Rows that one mutation writes, those of trees counted one by one. */
+export const MAX_ROWS = 500;
+
 const INTEGER_MAX = 2_147_483_647;
 
 /** The first that is wrong of a text's length, or of the digits of a decimal; then its range. */

@@ -1,6 +1,5 @@
-/** Methods and input types made at start, with type-graphql's own decorators. */
-import { Extensions, Field, InputType, type ClassType } from 'type-graphql';
-import type { FieldMeta } from './fields';
+/** Methods made at start, with type-graphql's own decorators. */
+import { Extensions, type ClassType } from 'type-graphql';
 
 /** type-graphql's parameter decorators; they type the property more loosely than TypeScript does. */
 export type Parameter = (prototype: object, property: any, index: number) => void;
@@ -18,24 +17,4 @@ export function method(
   parameters.forEach((parameter, index) => parameter(target.prototype, name, index));
   decorator(target.prototype, name, Object.getOwnPropertyDescriptor(target.prototype, name)!);
   if (facts) Extensions(facts as Record<string, unknown>)(target.prototype, name);
-}
-
-/** An input type of the chosen fields. */
-export function inputOf(
-  name: string,
-  description: string,
-  fields: readonly FieldMeta[],
-  required: (field: FieldMeta) => boolean,
-): ClassType {
-  const Input = { [name]: class {} }[name]!;
-  for (const field of fields) {
-    const type = field.input ?? field.type;
-    Field(() => (field.relation?.many ? [type()] : type()), {
-      nullable: !required(field),
-      description: field.description,
-    })(Input.prototype, field.name);
-    Extensions({ field })(Input.prototype, field.name);
-  }
-  InputType(name, { description })(Input);
-  return Input as ClassType;
 }

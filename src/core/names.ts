@@ -9,3 +9,9 @@ export const upperFirst = (name: string) => name[0]!.toUpperCase() + name.slice(
 
 /** `creationDate` → `Creation date`. */
 export const label = (name: string) => upperFirst(snake(name).replaceAll('_', ' '));
+
+/** `WeightEntry` → `weight entry`, `DiaryEntry` → `diary entry`. */
+export const noun = (name: string) => words(name).toLowerCase();
+
+/** `a weight entry`, `an ingredient`, `a user profile`. */
+export const withArticle = (text: string) => `${/^(?!user)[aeiou]/.test(text) ? 'an' : 'a'} ${text}`;

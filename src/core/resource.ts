@@ -3,7 +3,7 @@ import { Extensions, ObjectType } from 'type-graphql';
 import { Table } from 'sequelize-typescript';
 import type { FilterFact, ResourceFact, ViewFact } from '../extensions';
 import type { Entity } from './fields';
-import { lowerFirst, snake, words } from './names';
+import { lowerFirst, snake, upperFirst, words } from './names';
 import { Node } from './node';
 
 type Write = 'create' | 'update' | 'remove';
@@ -64,7 +64,10 @@ export function Resource(options: ResourceOptions) {
     const one = lowerFirst(entity.name);
     const owned = options.owned ?? false;
     const writes = options.writes ?? (owned ? (['create', 'update', 'remove'] as const) : []);
-    const can = (write: Write) => (writes.includes(write) ? `${write === 'remove' ? 'delete' : write}${entity.name}` : undefined);
+    const many = options.plural ?? `${one}s`;
+    const named = (write: Write, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
+    const can = (write: Write) => (writes.includes(write) ? named(write, entity.name) : undefined);
+    const canMany = (write: Write) => (writes.length === 3 ? named(write, upperFirst(many)) : undefined);
     const view = (rest: string, o: ViewOptions): ViewFact => ({
       ...o,
       rest,
@@ -78,10 +81,13 @@ export function Resource(options: ResourceOptions) {
       owned,
       ordering: options.ordering ?? [],
       one,
-      many: options.plural ?? `${one}s`,
+      many,
       create: can('create'),
       update: can('update'),
       remove: can('remove'),
+      createMany: canMany('create'),
+      updateMany: canMany('update'),
+      removeMany: canMany('remove'),
       views: options.rest
         ? [
             view(options.rest, { filters, title, position, routes, permits, selection }),
@@ -96,7 +102,7 @@ export function Resource(options: ResourceOptions) {
       owner: options.owner ?? 'user_id',
       table,
       one,
-      many: fact.many,
+      many,
       ordering: options.ordering ?? [],
       writes,
       fact,

@@ -2,10 +2,10 @@
 import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from './context';
-import { readOne } from './crud';
 import { badArgument, notFound } from './errors';
 import { Node, parseNodeId } from './node';
 import { entityNamed } from './resource';
+import { readOne } from './row';
 import { knownIds } from './validation';
 
 @Resolver()

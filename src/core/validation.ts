@@ -1,13 +1,14 @@
-/** What must hold before a write: limits of every value, parents that are the viewer's, references that exist. */
-import type { ValidationError } from 'sequelize';
+/** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
 import { scope } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
+import { pathOf, type Draft } from './drafts';
 import { foreignParent, InvalidValues, WHOLE, type FieldErrors } from './errors';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
+import { fieldsOf, type Entity, type FieldMeta } from './fields';
 import { parseId } from './ids';
 import { from } from './plan';
 import { resourceOf } from './resource';
+import { clashing, uniqueFields, uniqueMessage } from './unique';
 
 export type Values = Record<string, unknown>;
 
@@ -25,57 +26,75 @@ export async function knownIds(entity: Entity, ids: readonly unknown[], context:
   return rows.map((row) => row.id as number);
 }
 
-/** Throws what is wrong with the input of a write; `required` is false for an update. */
-export async function validate(entity: Entity, input: Values, required: boolean, context: Context): Promise<void> {
-  const errors: FieldErrors = {};
-  const add = (field: FieldMeta, messages: string[]) => {
-    if (messages.length) errors[field.name] = [...(errors[field.name] ?? []), ...messages];
+/** A value that names other rows. */
+interface Reference {
+  draft: Draft;
+  field: FieldMeta;
+  ids: unknown[];
+}
+
+/** Throws all that is wrong with the rows of a write. What they refer to is looked up in one statement for each type. */
+export async function validate(drafts: readonly Draft[], context: Context): Promise<void> {
+  const found = new Map<Draft, FieldErrors>();
+  const add = (draft: Draft, name: string, messages: string[]) => {
+    if (!messages.length) return;
+    const errors = found.get(draft) ?? {};
+    found.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...messages] });
   };
+  const references = new Map<Entity, Reference[]>();
   const lookups: Promise<void>[] = [];
-  for (const field of fieldsOf(entity)) {
-    if (field.readOnly) continue;
-    const value = input[field.name];
-    if (value === undefined) {
-      if (required && !field.null && !field.hasDefault && !field.blank) add(field, ['This field is required.']);
-    } else if (value === null) {
-      if (!field.null) add(field, ['This field may not be null.']);
-    } else if (field.relation) {
-      lookups.push(checkReference(field, value, context, (messages) => add(field, messages)));
-    } else {
-      const messages = field.check(value);
-      add(field, messages);
-      if (!messages.length && field.inspect) lookups.push(field.inspect(value).then((further) => add(field, further)));
+
+  for (const draft of drafts)
+    for (const field of fieldsOf(draft.entity)) {
+      if (field.readOnly || field.name === draft.above?.by) continue;
+      const value = draft.input[field.name];
+      const refuse = (messages: string[]) => add(draft, field.name, messages);
+      if (value === undefined) {
+        if (draft.id === undefined && !field.null && !field.hasDefault && !field.blank) refuse(['This field is required.']);
+      } else if (value === null) {
+        if (!field.null) refuse(['This field may not be null.']);
+      } else if (field.relation) {
+        const ids = Array.isArray(value) ? (value as unknown[]) : [value];
+        if (ids.length === 0) refuse(['This list may not be empty.']);
+        const target = field.target!();
+        references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
+      } else {
+        const messages = field.check(value);
+        refuse(messages);
+        if (!messages.length && field.inspect) lookups.push(field.inspect(value).then(refuse));
+      }
     }
-  }
-  await Promise.all(lookups);
-  if (Object.keys(errors).length) throw new InvalidValues(inOrder(entity, errors));
+
+  const foreign: Reference[] = [];
+  const lookUp = async ([target, named]: [Entity, Reference[]]) => {
+    const ids = named.flatMap((reference) => reference.ids);
+    const known = new Set(await knownIds(target, ids, context));
+    for (const reference of named) {
+      const missing = reference.ids.find((id) => !known.has(Number(id)));
+      if (missing === undefined) continue;
+      if (reference.field.relation!.owned) foreign.push(reference);
+      else add(reference.draft, reference.field.name, [`Invalid pk "${missing}" - object does not exist.`]);
+    }
+  };
+  const findDoubles = async (entity: Entity) => {
+    const names = uniqueFields(entity).map(({ name }) => name);
+    const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
+    for (const draft of await clashing(entity, good, context)) add(draft, WHOLE, [uniqueMessage(entity)]);
+  };
+  const withUnique = [...new Set(drafts.map(({ entity }) => entity))].filter((entity) => uniqueFields(entity).length);
+  await Promise.all([...lookups, ...[...references].map(lookUp), ...withUnique.map(findDoubles)]);
+
+  const [first] = foreign.sort((a, b) => drafts.indexOf(a.draft) - drafts.indexOf(b.draft));
+  if (first) throw foreignParent(pathOf(first.draft, first.field.name));
+  if (found.size) throw new InvalidValues(inOrder(drafts, found));
 }
 
-async function checkReference(field: FieldMeta, value: unknown, context: Context, add: (messages: string[]) => void): Promise<void> {
-  const ids = Array.isArray(value) ? value : [value];
-  if (ids.length === 0) return add(['This list may not be empty.']);
-  const known = await knownIds(field.target!(), ids, context);
-  const missing = ids.find((id) => !known.includes(Number(id)));
-  if (missing === undefined) return;
-  if (field.relation!.owned) throw foreignParent();
-  add([`Invalid pk "${missing}" - object does not exist.`]);
-}
-
-const inOrder = (entity: Entity, errors: FieldErrors): FieldErrors =>
+/** As the rows come in the input and the fields in their type; what is said of a row as a whole comes last. */
+const inOrder = (drafts: readonly Draft[], found: ReadonlyMap<Draft, FieldErrors>): FieldErrors =>
   Object.fromEntries(
-    fieldsOf(entity)
-      .filter((field) => errors[field.name])
-      .map((field) => [field.name, errors[field.name]!]),
+    drafts.flatMap((draft) => {
+      const errors = found.get(draft) ?? {};
+      const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE];
+      return names.filter((name) => errors[name]).map((name) => [pathOf(draft, name), errors[name]!]);
+    }),
   );
-
-/** What the database refused, as the errors that the caller can mend. Anything else is thrown on as it is. */
-export function refused(entity: Entity, error: unknown): never {
-  const name = (error as ValidationError)?.name;
-  if (name === 'SequelizeUniqueConstraintError') {
-    const names = (resourceOf(entity)!.unique ?? []).map((field) => fieldOf(entity, field).rest).sort();
-    throw new InvalidValues({ [WHOLE]: [`The fields ${names.join(', ')} must make a unique set.`] });
-  }
-  // The parent was deleted between its check and the write.
-  if (name === 'SequelizeForeignKeyConstraintError') throw foreignParent();
-  throw error;
-}

@@ -28,9 +28,11 @@ export class Schedule extends Model<Schedule> {
 }
 
 export default crud(Schedule, {
-  async after(id, values, context, transaction) {
-    if (values.isActive !== true) return;
-    const where = { ...ownership(Schedule, context), id: { [Op.ne]: id }, isActive: true };
+  async after(written, context, transaction) {
+    // Of several that are to be active the last one is.
+    const active = written.findLast(({ values }) => values.isActive === true);
+    if (!active) return;
+    const where = { ...ownership(Schedule, context), id: { [Op.ne]: active.id }, isActive: true };
     await Schedule.update({ isActive: false } as any, { where: where as any, transaction, ...context.session.counted });
   },
 });

@@ -1,0 +1,25 @@
+/** What a resource does beside storing its rows. */
+import type { Transaction } from 'sequelize';
+import type { Context } from './context';
+import type { Entity } from './fields';
+import type { Values } from './validation';
+
+export interface Written {
+  id: number;
+  values: Values;
+}
+
+/** All of it happens in the transaction of the write, however the row came to be written: alone, in a tree or among many. */
+export interface Hooks {
+  /** May change the values that are stored. Runs for each row; `id` is absent at creation. */
+  before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
+  /** Runs once for all rows of a statement, in the order of the input. */
+  after?(written: readonly Written[], context: Context, transaction: Transaction): Promise<void>;
+  /** Takes back what `before` did outside of the database for a row that was not created after all. */
+  undo?(values: Values, context: Context): Promise<void>;
+}
+
+const hooks = new Map<Entity, Hooks>();
+
+export const hook = (entity: Entity, itsHooks: Hooks): void => void hooks.set(entity, itsHooks);
+export const hooksOf = (entity: Entity): Hooks => hooks.get(entity) ?? {};

@@ -1,0 +1,114 @@
+/** The mutations of a resource: one row or many, as far as its rows may be written. */
+import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
+import type { Context } from './context';
+import { childrenOf, type Entity } from './fields';
+import { changeInput, creationInput, patchInput } from './inputs';
+import { MAX_ROWS } from './limits';
+import { loadLinked } from './loaders';
+import { method } from './method';
+import { noun, upperFirst, withArticle } from './names';
+import { answered, payloadOf } from './payload';
+import { resourceOf } from './resource';
+import { readOne } from './row';
+import type { Values } from './validation';
+import { changeRows, createRows, removeRows } from './write';
+
+const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
+
+export function addMutations(target: ClassType, entity: Entity): void {
+  const { fact, one } = resourceOf(entity)!;
+  const aNoun = withArticle(noun(entity.name));
+  if (fact.create || fact.update) {
+    const Payload = payloadOf<number>({
+      name: `${entity.name}Payload`,
+      description: `${upperFirst(aNoun)} that was written, or what is wrong with its values.`,
+      field: one,
+      type: () => entity,
+      read: (id, context, info) => readOne(entity, id, context, info),
+    });
+    if (fact.create) {
+      const Create = creationInput(entity);
+      const andBelow = childrenOf(entity).length ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most` : '';
+      method(
+        target,
+        'create',
+        (input: Values, context: Context) =>
+          answered(Payload, async () => (await createRows(entity, [{ input, path: '' }], 'input', context))[0]!),
+        [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
+        Mutation(() => Payload, { name: fact.create, description: `Creates ${aNoun}${andBelow}.` }),
+      );
+    }
+    if (fact.update) {
+      const Patch = patchInput(entity);
+      method(
+        target,
+        'update',
+        (id: string, input: Values, context: Context) =>
+          answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '' }], 'input', context))[0]!),
+        [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx()],
+        Mutation(() => Payload, { name: fact.update, description: `Changes ${aNoun}.` }),
+      );
+    }
+  }
+  if (fact.remove)
+    method(
+      target,
+      'remove',
+      async (id: string, context: Context) => (await removeRows(entity, [{ id }], 'id', context))[0],
+      [ID_ARGUMENT, Ctx()],
+      Mutation(() => ID, { name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it, and answers its id.` }),
+    );
+  if (fact.createMany) addMutationsOfMany(target, entity);
+}
+
+const ID_ARGUMENT = Arg('id', () => ID, { description: 'Id of the row.' });
+
+function addMutationsOfMany(target: ClassType, entity: Entity): void {
+  const { fact, many } = resourceOf(entity)!;
+  const nouns = noun(many);
+  const Payload = payloadOf<number[]>({
+    name: `${upperFirst(many)}Payload`,
+    description: `The ${nouns} that were written, in the order of the input, or what is wrong with their values.`,
+    field: many,
+    type: () => [entity],
+    read: (ids, context, info) => loadLinked(entity, ids, context, info),
+  });
+  const Create = creationInput(entity);
+  const Change = changeInput(entity);
+  method(
+    target,
+    'createMany',
+    (inputs: Values[], context: Context) => {
+      const placed = inputs.map((input, index) => ({ input, path: `inputs[${index}]` }));
+      return answered(Payload, () => createRows(entity, placed, 'inputs', context));
+    },
+    [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
+    Mutation(() => Payload, { name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
+  );
+  method(
+    target,
+    'updateMany',
+    (changes: { id: string; input: Values }[], context: Context) => {
+      const placed = changes.map(({ id, input }, index) => ({ id, at: `changes[${index}].id`, input, path: `changes[${index}].input` }));
+      return answered(Payload, () => changeRows(entity, placed, 'changes', context));
+    },
+    [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
+    Mutation(() => Payload, { name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),
+  );
+  method(
+    target,
+    'removeMany',
+    (ids: string[], context: Context) =>
+      removeRows(
+        entity,
+        ids.map((id, index) => ({ id, at: `ids[${index}]` })),
+        'ids',
+        context,
+      ),
+    [Arg('ids', () => [ID], { description: 'Ids of the rows, each once.' }), Ctx()],
+    Mutation(() => [ID], {
+      name: fact.removeMany,
+      description: `Deletes ${nouns} and all that hangs below them, and answers their ids. ${TOGETHER}`,
+    }),
+  );
+}

@@ -1,0 +1,172 @@
+/**
+ * Making, changing and deleting rows: one, a tree or many, all in one transaction and with a number of statements that does not grow
+ * with the rows.
+ */
+import { ownership, scope } from './access';
+import { anyOf, binder, whereOf } from './conditions';
+import type { Context } from './context';
+import { changeOf, draftsOf, levelsOf, limitRows, withDefaults, type Draft } from './drafts';
+import { badArgument, conflict, foreignParent, notFound } from './errors';
+import type { Entity } from './fields';
+import { hooksOf, type Written } from './hooks';
+import { parseId } from './ids';
+import { columnsOf, from } from './plan';
+import { deleteRows, insertRows, lockRows, updateRows, writeLinks, type Writing } from './store';
+import { uniqueFields } from './unique';
+import { validate, type Values } from './validation';
+
+const ATTEMPTS = 3;
+
+/** PostgreSQL's codes of what another write at the same time may be the reason of: a double, a deadlock, a serialization failure. */
+const PASSING = ['23505', '40P01', '40001'];
+const FOREIGN_KEY = '23503';
+
+/** Tries again what another write got in the way of: then it fits, or the checks before it say what is wrong. */
+async function attempted<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await work();
+    } catch (error) {
+      const code = (error as { original?: { code?: string } }).original?.code;
+      // The parent was deleted between its check and the write.
+      if (code === FOREIGN_KEY) throw foreignParent();
+      if (!code || !PASSING.includes(code)) throw error;
+      if (attempt === ATTEMPTS) throw conflict();
+    }
+}
+
+/** An input and its place; the place of a single one is empty. */
+export interface Placed {
+  input: Values;
+  path: string;
+}
+
+/** Answers the ids of the rows, without those of what was made below them. */
+export async function createRows(entity: Entity, inputs: readonly Placed[], argument: string, context: Context): Promise<number[]> {
+  ownership(entity, context);
+  const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
+  limitRows(drafts.length, argument);
+  if (drafts.length === 0) return [];
+  const ids = await attempted(async () => {
+    await validate(drafts, context);
+    return insertDrafts(drafts, context);
+  });
+  context.loaders.clear();
+  return drafts.filter(({ above }) => !above).map((draft) => ids.get(draft)!);
+}
+
+async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, number>> {
+  const ids = new Map<Draft, number>();
+  const begun: { entity: Entity; values: Values }[] = [];
+  const insertLevel = async (level: readonly Draft[], writing: Writing) => {
+    const { entity } = level[0]!;
+    const hooks = hooksOf(entity);
+    const rows: Values[] = [];
+    for (const { input, above } of level) {
+      const values = withDefaults(entity, input, context);
+      if (above) values[above.by] = ids.get(above.draft);
+      begun.push({ entity, values });
+      await hooks.before?.(values, context, writing.transaction);
+      rows.push(values);
+    }
+    const made = await insertRows(entity, rows, writing);
+    level.forEach((draft, index) => ids.set(draft, made[index]!));
+    const written = rows.map((values, index): Written => ({ id: made[index]!, values }));
+    await writeLinks(entity, written, false, writing);
+    await hooks.after?.(written, context, writing.transaction);
+  };
+  try {
+    await context.session.transaction(async (transaction) => {
+      for (const level of levelsOf(drafts)) await insertLevel(level, { context, transaction });
+    });
+  } catch (error) {
+    for (const { entity, values } of begun) await hooksOf(entity).undo?.(values, context);
+    throw error;
+  }
+  return ids;
+}
+
+/** A row to be changed or deleted, as it was named. */
+export interface Named {
+  id: string;
+  /** Place of the id in the input; absent where there is one only. */
+  at?: string;
+}
+
+/** The ids as numbers. What cannot be an id is not found; one that is named twice is a mistake. */
+function numbersOf(named: readonly Named[]): number[] {
+  const seen = new Set<number>();
+  return named.map(({ id, at }) => {
+    const number = parseId(id);
+    if (number === undefined) throw notFound(at);
+    if (seen.has(number)) throw badArgument(at!, `The id ${number} is there more than once.`);
+    seen.add(number);
+    return number;
+  });
+}
+
+/** Throws for the first of the rows that is not there. */
+function demand(named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
+  const there = new Set(found);
+  const missing = numbers.findIndex((number) => !there.has(number));
+  if (missing >= 0) throw notFound(named[missing]!.at);
+}
+
+export interface Change extends Placed, Named {}
+
+/** Answers the ids, in the order of the changes. */
+export async function changeRows(entity: Entity, changes: readonly Change[], argument: string, context: Context): Promise<number[]> {
+  ownership(entity, context);
+  limitRows(changes.length, argument);
+  const ids = numbersOf(changes);
+  if (ids.length === 0) return [];
+  const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
+  await attempted(async () => {
+    const held = await heldRows(entity, ids, context);
+    demand(changes, ids, held.keys());
+    for (const draft of drafts) draft.held = held.get(draft.id!);
+    await validate(drafts, context);
+    await context.session.transaction(async (transaction) => {
+      const writing: Writing = { context, transaction };
+      const hooks = hooksOf(entity);
+      // One row alone cannot be locked in a wrong order.
+      if (ids.length > 1) demand(changes, ids, await lockRows(entity, ids, 'NO KEY UPDATE', writing));
+      const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
+      for (const { id, values } of rows) await hooks.before?.(values, context, transaction, id);
+      demand(changes, ids, await updateRows(entity, rows, writing));
+      await writeLinks(entity, rows, true, writing);
+      await hooks.after?.(rows, context, transaction);
+    });
+  });
+  context.loaders.clear();
+  return ids;
+}
+
+/** Of these rows those that are the viewer's, with what must be unique of them. */
+async function heldRows(entity: Entity, ids: readonly number[], context: Context) {
+  const { bind, values } = binder();
+  const columns = columnsOf(
+    entity,
+    uniqueFields(entity).map(({ name }) => name),
+  );
+  const where = whereOf([anyOf('id', ids), ...scope(entity, context)], 't', bind);
+  const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
+  return new Map(rows.map((row) => [row.id as number, row]));
+}
+
+/** Answers the ids. */
+export async function removeRows(entity: Entity, named: readonly Named[], argument: string, context: Context): Promise<number[]> {
+  ownership(entity, context);
+  limitRows(named.length, argument);
+  const ids = numbersOf(named);
+  if (ids.length === 0) return [];
+  await attempted(() =>
+    context.session.transaction(async (transaction) => {
+      const writing: Writing = { context, transaction };
+      if (ids.length > 1) demand(named, ids, await lockRows(entity, ids, 'UPDATE', writing));
+      demand(named, ids, await deleteRows(entity, ids, writing));
+    }),
+  );
+  context.loaders.clear();
+  return ids;
+}

@@ -1,0 +1,272 @@
+/** Many rows are made, changed and deleted in one mutation: all of them or none. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { GraphQLAnswer, Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+beforeEach(async () => {
+  ann = await fitgraph.user('ann');
+  await fitgraph.sql('DELETE FROM "weight_entry"');
+});
+
+const SHOWN = 'weightEntries { id date weight } fieldErrors { path messages }';
+const create = (inputs: unknown) =>
+  ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${SHOWN} } }`, { inputs });
+const update = (changes: unknown) =>
+  ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${SHOWN} } }`, { changes });
+const remove = (ids: unknown) => ann.query('mutation ($ids: [ID!]!) { answer: deleteWeightEntries(ids: $ids) }', { ids });
+
+const entry = (day: number, weight = '80.00') => ({ date: `2021-03-${String(day).padStart(2, '0')}`, weight });
+const stored = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" ORDER BY "id"');
+const idsOf = ({ data }: GraphQLAnswer): string[] => data.answer.weightEntries.map(({ id }: { id: string }) => id);
+const extensions = ({ errors }: GraphQLAnswer) => errors![0]!.extensions;
+
+const DOUBLE = ['The fields date, user must make a unique set.'];
+
+describe('creating', () => {
+  test('answers the rows in the order of the inputs', async () => {
+    const inputs = [7, 3, 9, 1, 5].map((day) => entry(day, `${70 + day}.00`));
+    const { data } = await create(inputs);
+    expect(data.answer.fieldErrors).toEqual([]);
+    expect(data.answer.weightEntries).toMatchObject(inputs);
+    expect(await stored()).toEqual(inputs);
+  });
+
+  test('of nothing does nothing', async () => {
+    expect((await create([])).data.answer).toEqual({ weightEntries: [], fieldErrors: [] });
+  });
+
+  test('tells all mistakes, each with the place of its row, and writes nothing', async () => {
+    await create([entry(10)]);
+    const { data } = await create([entry(1), entry(2, '601'), entry(10), entry(3), entry(1), entry(10, '20')]);
+    expect(data.answer).toEqual({
+      weightEntries: null,
+      fieldErrors: [
+        { path: 'inputs[1].weight', messages: ['Ensure this value is less than or equal to 600.'] },
+        { path: 'inputs[2].nonFieldErrors', messages: DOUBLE },
+        { path: 'inputs[4].nonFieldErrors', messages: DOUBLE },
+        { path: 'inputs[5].weight', messages: ['Ensure this value is greater than or equal to 30.'] },
+        { path: 'inputs[5].nonFieldErrors', messages: DOUBLE },
+      ],
+    });
+    expect(await stored()).toEqual([entry(10)]);
+  });
+
+  test('stops at 500 rows, and so do changes and deletions', async () => {
+    const days = Array.from({ length: 501 }, (_, index) => new Date(Date.UTC(2000, 0, 1 + index)).toISOString().slice(0, 10));
+    const inputs = days.map((date) => ({ date, weight: '80' }));
+    const limit = (argument: string) => ({
+      code: 'BAD_USER_INPUT',
+      fields: { [argument]: ['A mutation writes 500 rows at most; these are 501.'] },
+    });
+    expect(extensions(await create(inputs))).toEqual(limit('inputs'));
+    expect(extensions(await update(days.map((_, id) => ({ id, input: {} }))))).toEqual(limit('changes'));
+    expect(extensions(await remove(days.map((_, id) => id)))).toEqual(limit('ids'));
+    expect(idsOf(await create(inputs.slice(1)))).toHaveLength(500);
+  });
+
+  test('takes whole trees', async () => {
+    const document = `mutation ($inputs: [WorkoutInput!]!) { answer: createWorkouts(inputs: $inputs) {
+      workouts { comment days { description sets { settings { reps } } } } fieldErrors { path } } }`;
+    const workout = (comment: string, reps: number) => ({
+      comment,
+      days: [{ description: comment, weekdayIds: [1], sets: [{ settings: [{ exerciseId: 1, reps }] }] }],
+    });
+    const good = await ann.ask(document, { inputs: [workout('a', 1), workout('b', 2)] });
+    expect(good.answer.workouts).toEqual(
+      ['a', 'b'].map((comment, index) => ({
+        comment,
+        days: [{ description: comment, sets: [{ settings: [{ reps: index + 1 }] }] }],
+      })),
+    );
+    const bad = await ann.ask(document, { inputs: [workout('a', 1), workout('b', 601)] });
+    expect(bad.answer).toEqual({ workouts: null, fieldErrors: [{ path: 'inputs[1].days[0].sets[0].settings[0].reps' }] });
+  });
+});
+
+describe('changing', () => {
+  test('gives each row what is given for it, null too, and leaves it the rest', async () => {
+    const workoutId = (await ann.post('/workout/', {})).body.id;
+    const log = { exerciseId: 1, workoutId, date: '2021-03-10' };
+    const made = await ann.ask(
+      'mutation ($inputs: [WorkoutLogInput!]!) { answer: createWorkoutLogs(inputs: $inputs) { workoutLogs { id } } }',
+      {
+        inputs: [1, 2, 3, 4].map((reps) => ({ ...log, reps, weight: '10', rir: '2' })),
+      },
+    );
+    const ids = made.answer.workoutLogs.map(({ id }: { id: string }) => id);
+    const changes = [
+      { id: ids[3], input: { rir: null } },
+      { id: ids[0], input: { reps: 11, weight: '12.5' } },
+      { id: ids[2], input: {} },
+      { id: ids[1], input: { rir: '', date: '2021-03-11' } },
+    ];
+    const { answer } = await ann.ask(
+      `mutation ($changes: [WorkoutLogChange!]!) { answer: updateWorkoutLogs(changes: $changes) { workoutLogs { reps weight rir date } fieldErrors { path } } }`,
+      { changes },
+    );
+    expect(answer).toEqual({
+      workoutLogs: [
+        { reps: 4, weight: '10.00', rir: null, date: '2021-03-10' },
+        { reps: 11, weight: '12.50', rir: '2', date: '2021-03-10' },
+        { reps: 3, weight: '10.00', rir: '2', date: '2021-03-10' },
+        { reps: 2, weight: '10.00', rir: '', date: '2021-03-11' },
+      ],
+      fieldErrors: [],
+    });
+  });
+
+  test('replaces links where they are given', async () => {
+    const { answer } = await ann.ask(
+      `mutation { answer: createWorkouts(inputs: [{ days: [{ description: "a", weekdayIds: [1, 2] }, { description: "b", weekdayIds: [3] }] }]) { workouts { days { id } } } }`,
+    );
+    const [a, b] = answer.workouts[0].days.map(({ id }: { id: string }) => id);
+    const changed = await ann.ask(
+      `mutation ($changes: [TrainingDayChange!]!) { answer: updateTrainingDays(changes: $changes) { trainingDays { description weekdayIds } } }`,
+      {
+        changes: [
+          { id: b, input: { description: 'c' } },
+          { id: a, input: { weekdayIds: [2, 4] } },
+        ],
+      },
+    );
+    expect(changed.answer.trainingDays).toEqual([
+      { description: 'c', weekdayIds: ['3'] },
+      { description: 'a', weekdayIds: ['2', '4'] },
+    ]);
+  });
+
+  test('tells all mistakes and changes nothing', async () => {
+    const [a, b, c] = idsOf(await create([entry(1), entry(2), entry(3)]));
+    const { data } = await update([
+      { id: a, input: { weight: '700' } },
+      { id: b, input: { date: '2021-03-03', weight: '81' } },
+      { id: c, input: { weight: null } },
+    ]);
+    expect(data.answer).toEqual({
+      weightEntries: null,
+      fieldErrors: [
+        { path: 'changes[0].input.weight', messages: ['Ensure this value is less than or equal to 600.'] },
+        { path: 'changes[1].input.nonFieldErrors', messages: DOUBLE },
+        { path: 'changes[2].input.weight', messages: ['This field may not be null.'] },
+      ],
+    });
+    expect(await stored()).toEqual([entry(1), entry(2), entry(3)]);
+  });
+
+  test('rows may trade what must be unique', async () => {
+    const ids = idsOf(await create([entry(1, '71.00'), entry(2, '72.00'), entry(3, '73.00')]));
+    const dates = ['2021-03-02', '2021-03-03', '2021-03-01'];
+    const traded = await update(ids.map((id, index) => ({ id, input: { date: dates[index] } })));
+    expect(traded.data.answer.weightEntries).toMatchObject(dates.map((date) => ({ date })));
+    const onto = await update([
+      { id: ids[0], input: { date: '2021-03-20' } },
+      { id: ids[1], input: { date: '2021-03-20' } },
+    ]);
+    expect(onto.data.answer.fieldErrors).toEqual([{ path: 'changes[1].input.nonFieldErrors', messages: DOUBLE }]);
+  });
+
+  test.each([
+    [
+      'named twice',
+      (id: string) => id,
+      { code: 'BAD_USER_INPUT', fields: { AT: [expect.stringMatching(/^The id \d+ is there more than once\.$/)] } },
+    ],
+    ['unknown', () => '2000000000', { code: 'NOT_FOUND', at: 'AT' }],
+    ['no id at all', () => 'x', { code: 'NOT_FOUND', at: 'AT' }],
+  ])('a row that is %s is named, and nothing is changed or deleted', async (_what, last, expected) => {
+    const [a, b] = idsOf(await create([entry(1), entry(2)])) as [string, string];
+    const ids = [a, b, last(a)];
+    const at = (path: string) =>
+      'fields' in expected ? { ...expected, fields: { [path]: expected.fields!.AT } } : { ...expected, at: path };
+    expect(extensions(await update(ids.map((id) => ({ id, input: { weight: '99' } }))))).toEqual(at('changes[2].id'));
+    expect(extensions(await remove(ids))).toEqual(at('ids[2]'));
+    expect(await stored()).toEqual([entry(1), entry(2)]);
+  });
+});
+
+test('deleting answers the ids in their order and takes what hangs below', async () => {
+  const ids = idsOf(await create([entry(1), entry(2), entry(3)]));
+  expect((await remove([ids[2], ids[0]])).data.answer).toEqual([ids[2], ids[0]]);
+  expect(await stored()).toEqual([entry(2)]);
+  expect((await remove([])).data.answer).toEqual([]);
+  const { answer } = await ann.ask(
+    `mutation { answer: createWorkouts(inputs: [{ days: [{ description: "a", weekdayIds: [1] }] }, {}]) { workouts { id days { id } } } }`,
+  );
+  await ann.ask('mutation ($ids: [ID!]!) { deleteWorkouts(ids: $ids) }', { ids: answer.workouts.map(({ id }: { id: string }) => id) });
+  expect((await ann.query(`{ trainingDay(id: ${answer.workouts[0].days[0].id}) { id } }`)).code).toBe('NOT_FOUND');
+});
+
+test('of several schedules that are to be active the last one is', async () => {
+  const { answer } = await ann.ask(
+    `mutation { answer: createSchedules(inputs: [{ name: "a" }, { name: "b" }, { name: "c", isActive: false }]) { schedules { name isActive } } }`,
+  );
+  expect(answer.schedules.map(({ isActive }: { isActive: boolean }) => isActive)).toEqual([false, true, false]);
+});
+
+describe('at the same time', () => {
+  const CODES = [undefined, 'CONFLICT', 'NOT_FOUND'];
+
+  test('changes of the same rows in another order wait for each other', async () => {
+    const ids = idsOf(await create(Array.from({ length: 28 }, (_, index) => entry(index + 1))));
+    for (let round = 0; round < 5; round += 1) {
+      const weights = [61, 62, 63, 64];
+      const answers = await Promise.all(
+        weights.map((weight, index) => {
+          const changes = ids.map((id) => ({ id, input: { weight: `${weight}.00` } }));
+          return update(index % 2 ? changes.reverse() : changes);
+        }),
+      );
+      for (const { errors } of answers) expect(errors).toBeUndefined();
+      // One of them was the last, for all rows.
+      expect(new Set((await stored()).map(({ weight }) => weight)).size).toBe(1);
+    }
+  });
+
+  test('of the same days made twice in another order, one write wins and the other one names its rows', async () => {
+    const inputs = Array.from({ length: 28 }, (_, index) => entry(index + 1));
+    const answers = await Promise.all([create(inputs), create([...inputs].reverse()), create(inputs)]);
+    for (const { code } of answers) expect(CODES).toContain(code);
+    const made = answers.filter(({ data }) => data?.answer.weightEntries);
+    expect(made).toHaveLength(1);
+    for (const { data } of answers.filter((answer) => answer.data && !made.includes(answer)))
+      expect(data.answer.fieldErrors).toHaveLength(inputs.length);
+    expect(await stored()).toHaveLength(inputs.length);
+  });
+
+  test('changes and deletions never end in an unexpected error', async () => {
+    const ids = idsOf(await create(Array.from({ length: 28 }, (_, index) => entry(index + 1))));
+    const back = [...ids].reverse();
+    const answers = await Promise.all([
+      update(ids.map((id) => ({ id, input: { weight: '65' } }))),
+      remove(back),
+      update(
+        back.map((id) => ({ id, input: { date: '2022-01-01'.replace('01-01', `01-${String(ids.indexOf(id) + 1).padStart(2, '0')}`) } })),
+      ),
+      sleep(5).then(() => remove(ids)),
+    ]);
+    for (const { code } of answers) expect(CODES).toContain(code);
+  });
+
+  test('a deadlock that could not be foreseen is tried again', async () => {
+    const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
+    const client = await fitgraph.database.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('SET LOCAL deadlock_timeout = 60000');
+      // Somebody else locks the rows in the order of their own.
+      await client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [high]);
+      const changed = update([low, high].map((id) => ({ id, input: { weight: '67' } })));
+      await sleep(200);
+      const theirs = client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [low]);
+      await theirs;
+      await client.query('COMMIT');
+      expect((await changed).data.answer.fieldErrors).toEqual([]);
+      expect((await stored()).map(({ weight }) => weight)).toEqual(['67.00', '67.00']);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  });
+});

@@ -1,0 +1,228 @@
+/** A row and what hangs below it are made in one mutation: all of it or nothing, and all mistakes are told at once, each with its place. */
+import { getNamedType, isInputObjectType, isListType, type GraphQLInputObjectType } from 'graphql';
+import { entities, resourceOf } from '../../src/core/resource';
+import { buildGraphQLSchema } from '../../src/schema';
+import { ownedTypes } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+beforeAll(async () => {
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+});
+
+const schema = buildGraphQLSchema();
+const ERRORS = 'fieldErrors { path messages }';
+
+const createWorkout = (person: Person, input: unknown) =>
+  person.query(
+    `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { ${ERRORS} workout {
+      comment sessions { nodes { date impression } } logs { totalCount }
+      days { description weekdays { id } sets { sets order settings { reps weight exercise { id } repetitionUnitId } } } } } }`,
+    { input },
+  );
+
+const setting = (reps: number, more: object = {}) => ({ exerciseId: 1, reps, ...more });
+
+const PLAN = {
+  comment: 'Push and pull',
+  days: [
+    {
+      description: 'Push',
+      weekdayIds: [5, 1, 5],
+      sets: [
+        { order: 1, settings: [setting(10, { weight: '20', order: 1 }), setting(8, { order: 2 })] },
+        { order: 2, sets: 3, settings: [setting(5, { exerciseId: 2 })] },
+      ],
+    },
+    { description: 'Pull', weekdayIds: [2], sets: [{ order: 1, settings: [setting(12)] }] },
+    { description: 'Rest', weekdayIds: [7] },
+  ],
+  sessions: [{ date: '2021-03-10' }, { date: '2021-03-12', impression: '3' }],
+};
+
+async function rowsOf(person: Person): Promise<number> {
+  const counts = await Promise.all(
+    ownedTypes().map((entity) =>
+      fitgraph.sql(`SELECT count(*)::int AS n FROM "${resourceOf(entity)!.table}" WHERE "user_id" = $1`, [person.id]),
+    ),
+  );
+  return counts.reduce((sum, [row]) => sum + row!.n, 0);
+}
+
+test('a whole plan is made as it was said, with the defaults of each row', async () => {
+  const { data, errors } = await createWorkout(ann, PLAN);
+  expect(errors).toBeUndefined();
+  expect(data.made.fieldErrors).toEqual([]);
+  const settings = (reps: number, weight: string | null, id = '1') => ({ reps, weight, exercise: { id }, repetitionUnitId: '1' });
+  expect(data.made.workout).toEqual({
+    comment: 'Push and pull',
+    sessions: {
+      nodes: [
+        { date: '2021-03-10', impression: '2' },
+        { date: '2021-03-12', impression: '3' },
+      ],
+    },
+    logs: { totalCount: 0 },
+    days: [
+      {
+        description: 'Pull',
+        weekdays: [{ id: '2' }],
+        sets: [{ sets: 4, order: 1, settings: [settings(12, null)] }],
+      },
+      {
+        description: 'Push',
+        weekdays: [{ id: '1' }, { id: '5' }],
+        sets: [
+          { sets: 4, order: 1, settings: [settings(10, '20.00'), settings(8, null)] },
+          { sets: 3, order: 2, settings: [settings(5, null, '2')] },
+        ],
+      },
+      { description: 'Rest', weekdays: [{ id: '7' }], sets: [] },
+    ].sort(
+      (a, b) =>
+        PLAN.days.findIndex(({ description }) => description === a.description) -
+        PLAN.days.findIndex(({ description }) => description === b.description),
+    ),
+  });
+});
+
+test('what is wrong anywhere in it is told at once, in the order of the input, and nothing is written', async () => {
+  const before = await rowsOf(ann);
+  const { data, errors } = await createWorkout(ann, {
+    comment: 'x'.repeat(101),
+    days: [
+      { description: 'Push', weekdayIds: [] },
+      {
+        description: '',
+        weekdayIds: [1],
+        sets: [
+          { sets: 11, settings: [setting(1), setting(2), setting(601, { exerciseId: 999, weight: '1.234' })] },
+          { settings: [setting(-1)] },
+        ],
+      },
+    ],
+    sessions: [{ date: '2021-05-01' }, { date: '2021-05-01' }, { date: '2021-03-12', impression: '9' }],
+  });
+  expect(errors).toBeUndefined();
+  expect(data.made.workout).toBeNull();
+  const doubled = ['The fields date, user must make a unique set.'];
+  expect(data.made.fieldErrors).toEqual([
+    { path: 'comment', messages: ['Ensure this field has no more than 100 characters.'] },
+    { path: 'days[0].weekdayIds', messages: ['This list may not be empty.'] },
+    { path: 'days[1].description', messages: ['This field may not be blank.'] },
+    { path: 'days[1].sets[0].sets', messages: ['Ensure this value is less than or equal to 10.'] },
+    { path: 'days[1].sets[0].settings[2].exerciseId', messages: ['Invalid pk "999" - object does not exist.'] },
+    { path: 'days[1].sets[0].settings[2].reps', messages: ['Ensure this value is less than or equal to 600.'] },
+    { path: 'days[1].sets[0].settings[2].weight', messages: ['Ensure that there are no more than 2 decimal places.'] },
+    { path: 'days[1].sets[1].settings[0].reps', messages: ['Ensure this value is greater than or equal to 0.'] },
+    { path: 'sessions[1].nonFieldErrors', messages: doubled },
+    { path: 'sessions[2].impression', messages: ['"9" is not a valid choice.'] },
+    { path: 'sessions[2].nonFieldErrors', messages: doubled },
+  ]);
+  expect(await rowsOf(ann)).toBe(before);
+});
+
+test('values of a wrong type are named by their places too', async () => {
+  const { code, errors } = await createWorkout(ann, {
+    days: [{ description: 'x', weekdayIds: [1], sets: [{ settings: [{ reps: 'ten' }] }] }],
+  });
+  expect(code).toBe('BAD_USER_INPUT');
+  expect(Object.keys(errors![0]!.extensions.fields)).toEqual([
+    'days[0].sets[0].settings[0].exerciseId',
+    'days[0].sets[0].settings[0].reps',
+  ]);
+});
+
+test("another user's row anywhere in it is forbidden, and nothing is written", async () => {
+  const workouts = await Promise.all([ann, bob].map((person) => person.post('/workout/', {})));
+  const [own, foreign] = workouts.map(({ body }) => body.id);
+  const before = [await rowsOf(ann), await rowsOf(bob)];
+  const document = `mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { steps { workoutId } } ${ERRORS} } }`;
+  const schedule = (workoutId: number) => ({
+    input: {
+      name: 'Year',
+      steps: [
+        { workoutId: own, order: 1 },
+        { workoutId, order: 2, duration: 99 },
+      ],
+    },
+  });
+  for (const id of [foreign, 2_000_000_000]) {
+    const { errors } = await ann.query(document, schedule(id));
+    expect(errors![0]!.extensions).toEqual({ code: 'FORBIDDEN', at: 'steps[1].workoutId' });
+  }
+  expect([await rowsOf(ann), await rowsOf(bob)]).toEqual(before);
+});
+
+test('what a resource does beside storing a row it does in a tree too', async () => {
+  const create = (input: unknown) =>
+    ann.ask(`mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { id isActive steps { duration } } } }`, {
+      input,
+    });
+  const workoutId = (await ann.post('/workout/', {})).body.id;
+  const first = (await create({ name: 'First' })).made.schedule;
+  const second = (await create({ name: 'Second', steps: [{ workoutId }, { workoutId, duration: 2, order: 2 }] })).made.schedule;
+  expect(second).toMatchObject({ isActive: true, steps: [{ duration: 4 }, { duration: 2 }] });
+  expect((await ann.get(`/schedule/${first.id}/`)).body.is_active).toBe(false);
+  const plan = await ann.sending({ 'Accept-Language': 'en' }).ask(
+    `mutation { made: createNutritionPlan(input: { description: "Bulk", meals: [{ time: "08:00", items: [{ ingredientId: 1, amount: "50" }] }, { items: [] }] }) {
+      nutritionPlan { language { shortName } creationDate meals { time order items { amount ingredientId } } } ${ERRORS} } }`,
+  );
+  expect(plan.made.nutritionPlan).toMatchObject({
+    language: { shortName: 'en' },
+    creationDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    meals: [
+      { time: '08:00:00', order: 1, items: [{ amount: '50.00', ingredientId: '1' }] },
+      { time: null, order: 1, items: [] },
+    ],
+  });
+});
+
+test('a mutation writes 500 rows at most, those below counted', async () => {
+  const before = await rowsOf(ann);
+  const many = (settings: number) => ({
+    days: [{ description: 'Long', weekdayIds: [1], sets: [{ settings: Array.from({ length: settings }, () => setting(1)) }] }],
+  });
+  const { errors } = await createWorkout(ann, many(498));
+  expect(errors![0]!.extensions).toEqual({
+    code: 'BAD_USER_INPUT',
+    fields: { input: ['A mutation writes 500 rows at most; these are 501.'] },
+  });
+  expect(await rowsOf(ann)).toBe(before);
+  expect((await createWorkout(ann, many(497))).data.made.fieldErrors).toEqual([]);
+  expect(await rowsOf(ann)).toBe(before + 500);
+});
+
+test('every owned row that can be made can be made below each row that it names', () => {
+  const found = new Set<string>();
+  const look = (type: GraphQLInputObjectType, path: string) => {
+    for (const field of Object.values(type.getFields())) {
+      const below = getNamedType(field.type);
+      if (!isInputObjectType(below)) continue;
+      expect(isListType(field.type)).toBe(true);
+      found.add(`${path}.${field.name}`);
+      look(below, `${path}.${field.name}`);
+    }
+  };
+  for (const entity of entities()) {
+    const type = schema.getType(`${entity.name}Input`);
+    if (isInputObjectType(type)) look(type, entity.name);
+  }
+  expect([...found]).toEqual(
+    expect.arrayContaining([
+      'Workout.days.sets.settings',
+      'Workout.sessions',
+      'Workout.logs',
+      'Workout.scheduleSteps',
+      'TrainingDay.sets.settings',
+      'WorkoutSet.settings',
+      'NutritionPlan.meals.items',
+      'NutritionPlan.diaryEntries',
+      'Meal.items',
+      'Schedule.steps',
+    ]),
+  );
+});
