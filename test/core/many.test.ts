@@ -249,6 +249,26 @@ describe('at the same time', () => {
     for (const { code } of answers) expect(CODES).toContain(code);
   });
 
+  test('rows are locked in the order of their ids, wherever they lie', async () => {
+    const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
+    // Its new version lies behind the other row.
+    await fitgraph.sql('UPDATE "weight_entry" SET "weight" = 70 WHERE "id" = $1', [low]);
+    const client = await fitgraph.database.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [low]);
+      const changed = update([high, low].map((id) => ({ id, input: { weight: '67' } })));
+      await sleep(200);
+      // Who waits for the first row does not hold the second one yet.
+      await client.query('SELECT FROM "weight_entry" WHERE "id" = $1 FOR UPDATE NOWAIT', [high]);
+      await client.query('COMMIT');
+      expect((await changed).data.answer.fieldErrors).toEqual([]);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  });
+
   test('a deadlock that could not be foreseen is tried again', async () => {
     const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
     const client = await fitgraph.database.pool.connect();

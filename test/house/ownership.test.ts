@@ -2,6 +2,7 @@
  * Nobody ever sees, touches or learns of another user's row. The walk goes over every owned type there is and over both interfaces; an
  * answer about a foreign id must be the very answer about an id that no row has.
  */
+import { creatableBelow } from '../../src/core/drafts';
 import { fieldsOf, type Entity } from '../../src/core/fields';
 import { resourceOf } from '../../src/core/resource';
 import { nodeIdOf } from '../../src/core/node';
@@ -156,6 +157,72 @@ describe.each(types)('%s', (_name, entity) => {
       await expectUnknown((id) => ann.patch(`/${rest}/${own()}/`, { [field.rest]: id }), theirs, 403);
       // The parent is looked at first, so that not even the row's own existence shows.
       await expectUnknown((id) => ann.patch(`/${rest}/${foreign()}/`, { [field.rest]: id }), theirs, 403);
+    });
+
+  const { createMany, updateMany, removeMany } = fact;
+  if (createMany && updateMany && removeMany) {
+    const asks = async (document: string, variables: Record<string, unknown>, extensions: object) => {
+      const answer = await ann.query(document, variables);
+      expect(answer.errors?.map((error) => error.extensions)).toEqual([extensions]);
+      return answer;
+    };
+
+    test('a foreign row among many keeps all of them from being changed or deleted, and its place is told', async () => {
+      const update = `mutation ($changes: [${entity.name}Change!]!) { rows: ${updateMany}(changes: $changes) { fieldErrors { path } } }`;
+      const remove = `mutation ($ids: [ID!]!) { ${removeMany}(ids: $ids) }`;
+      const input = inputOf(entity, 2, parentsIn(annas));
+      const change = (id: number) =>
+        asks(update, { changes: [own(), id].map((one) => ({ id: one, input })) }, { code: 'NOT_FOUND', at: 'changes[1].id' });
+      await expectUnknown(change, foreign(), 200);
+      await expectUnknown((id) => asks(remove, { ids: [own(), id] }, { code: 'NOT_FOUND', at: 'ids[1]' }), foreign(), 200);
+      await expectUnknown((id) => asks(remove, { ids: [id, own()] }, { code: 'NOT_FOUND', at: 'ids[0]' }), foreign(), 200);
+    });
+
+    if (parents.length)
+      test.each(parents)('nor are many rows made below a foreign %s, or moved there', async (_field, field) => {
+        const theirs = bobs.get(field.target!())!;
+        const create = `mutation ($inputs: [${entity.name}Input!]!) { rows: ${createMany}(inputs: $inputs) { fieldErrors { path } } }`;
+        const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
+        const below = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
+        const at = (path: string) => ({ code: 'FORBIDDEN', at: path });
+        await expectUnknown((id) => asks(create, { inputs: below(id) }, at(`inputs[1].${field.name}`)), theirs, 200);
+        const move = `mutation ($changes: [${entity.name}Change!]!) { rows: ${updateMany}(changes: $changes) { fieldErrors { path } } }`;
+        const moved = (id: number) => [{ id: own(), input: { [field.name]: id } }];
+        await expectUnknown((id) => asks(move, { changes: moved(id) }, at(`changes[0].input.${field.name}`)), theirs, 200);
+      });
+
+    test('anonymous requests write none of many', async () => {
+      const { anyone } = fitgraph;
+      for (const document of [
+        `mutation { ${createMany}(inputs: []) { fieldErrors { path } } }`,
+        `mutation { ${updateMany}(changes: [{ id: ${foreign()}, input: {} }]) { fieldErrors { path } } }`,
+        `mutation { ${removeMany}(ids: [${foreign()}]) }`,
+      ])
+        expect((await anyone.query(document)).code).toBe('UNAUTHENTICATED');
+    });
+  }
+
+  /** Rows that a tree may hold below this one and that name a further parent. */
+  const below = fact.create
+    ? creatableBelow(entity).flatMap((child) =>
+        ownedParents(child.target())
+          .filter(({ name }) => name !== child.by)
+          .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
+      )
+    : [];
+  if (below.length)
+    test.each(below)('no tree is made whose %s name a foreign %s', async (_child, _field, child, field) => {
+      const rows = await table(child.target());
+      const { [child.by]: _parent, ...row } = inputOf(child.target(), 6, parentsIn(annas));
+      const create = `mutation ($input: ${entity.name}Input!) { ${fact.create}(input: $input) { fieldErrors { path } } }`;
+      const ask = async (id: number) => {
+        const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
+        const answer = await ann.query(create, { input: tree });
+        expect(answer.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', at: `${child.name}[1].${field.name}` }]);
+        return answer;
+      };
+      await expectUnknown(ask, bobs.get(field.target!())!, 200);
+      expect(await table(child.target())).toEqual(rows);
     });
 
   test('the owner of a row cannot be given', async () => {

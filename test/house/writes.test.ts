@@ -1,0 +1,107 @@
+/** The number of statements of a write depends on what is written, never on how many rows. */
+import { creatableBelow } from '../../src/core/drafts';
+import type { Entity } from '../../src/core/fields';
+import { resourceOf } from '../../src/core/resource';
+import '../../src/schema';
+import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { GraphQLAnswer, Person } from '../setup/person';
+import { inputOf, type Values } from '../setup/samples';
+
+const SIZES = [1, 20, 400];
+/** Look-ups of what the rows name, the transaction, rows and links, and what is read at the end. */
+const MOST = 14;
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let belongings: Belongings;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  belongings = await furnish(ann);
+});
+
+/** No two of a test file meet in what must be unique. */
+let number = 100;
+function next(entity: Entity, without?: string): Values {
+  const { [without ?? '']: _parent, ...values } = inputOf(entity, (number += 1), parentsIn(belongings));
+  // What is true may have consequences for other rows.
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === false ? true : value]));
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+
+const succeeded = (answer: GraphQLAnswer): GraphQLAnswer => {
+  expect(answer.errors).toBeUndefined();
+  const { rows } = answer.data;
+  if (rows.fieldErrors) expect(rows.fieldErrors).toEqual([]);
+  return answer;
+};
+
+/** A lock is needed for several rows only. */
+function expectNoGrowth([one, some, many]: number[]): void {
+  expect(many).toBe(some);
+  expect(some! - one!).toBeGreaterThanOrEqual(0);
+  expect(some! - one!).toBeLessThanOrEqual(1);
+  expect(many).toBeLessThanOrEqual(MOST);
+}
+
+const written = ownedTypes().filter((entity) => resourceOf(entity)!.fact.createMany);
+
+test('there are types of which many rows are written', () => expect(written.length).toBeGreaterThanOrEqual(13));
+
+test.each(written.map((entity): [string, Entity] => [entity.name, entity]))('%s: many rows', async (name, entity) => {
+  const { many, fact } = resourceOf(entity)!;
+  const shown = `{ shown: ${many} { id } fieldErrors { path messages } }`;
+  const create = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${shown} }`;
+  const update = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${shown} }`;
+  const remove = `mutation ($ids: [ID!]!) { rows: ${fact.removeMany}(ids: $ids) }`;
+  const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
+  for (const size of SIZES) {
+    const created = succeeded(await ann.query(create, { inputs: times(size, () => next(entity)) }));
+    statements.create!.push(created.statements);
+    const ids: string[] = created.data.rows.shown.map(({ id }: { id: string }) => id);
+    expect(new Set(ids).size).toBe(size);
+    const changes = ids.map((id) => ({ id, input: next(entity) }));
+    statements.update!.push(succeeded(await ann.query(update, { changes })).statements);
+    // Each row changes another field.
+    const parts = changes.map(({ id }, index) => {
+      const entries = Object.entries(next(entity));
+      return { id, input: Object.fromEntries([entries[index % entries.length]!]) };
+    });
+    if (size > 1) statements.parts!.push(succeeded(await ann.query(update, { changes: parts })).statements);
+    statements.remove!.push(succeeded(await ann.query(remove, { ids })).statements);
+  }
+  expectNoGrowth(statements.create!);
+  expectNoGrowth(statements.update!);
+  expectNoGrowth([statements.parts![0]!, ...statements.parts!]);
+  expectNoGrowth(statements.remove!);
+});
+
+/** A tree of a row, `width` rows below it, one below each of those, and so on. */
+function tree(entity: Entity, width: number, without?: string): Values {
+  const children = creatableBelow(entity).map(({ name, target, by }) => [name, times(width, () => tree(target(), 1, by))] as const);
+  return { ...next(entity, without), ...Object.fromEntries(children) };
+}
+
+const rowsIn = (values: Values): number =>
+  1 +
+  Object.values(values)
+    .flat()
+    .filter((value): value is Values => value !== null && typeof value === 'object')
+    .reduce((sum, value) => sum + rowsIn(value), 0);
+
+const trunks = written.filter((entity) => creatableBelow(entity).length);
+
+test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))('%s: a tree', async (name, entity) => {
+  const { one, fact } = resourceOf(entity)!;
+  const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) { shown: ${one} { id } fieldErrors { path messages } } }`;
+  const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
+  const answers: GraphQLAnswer[] = [];
+  for (const size of SIZES) {
+    const input = tree(entity, Math.ceil(size / perWidth));
+    expect(rowsIn(input)).toBeGreaterThanOrEqual(size);
+    answers.push(succeeded(await ann.query(create, { input })));
+  }
+  expect(new Set(answers.map(({ statements }) => statements)).size).toBe(1);
+  expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MOST);
+});
