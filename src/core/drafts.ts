@@ -33,11 +33,20 @@ export const creatableBelow = (entity: Entity): readonly ChildMeta[] =>
 const ownValues = (entity: Entity, input: Values): Values =>
   Object.fromEntries(fieldsOf(entity).flatMap(({ name }) => (input[name] === undefined ? [] : [[name, input[name]]])));
 
+const childrenIn = (input: Values, { name }: ChildMeta) => (input[name] ?? []) as Values[];
+
+/** How many rows an input makes. */
+export const rowsIn = (entity: Entity, input: Values): number =>
+  creatableBelow(entity).reduce(
+    (count, child) => childrenIn(input, child).reduce((sum, below) => sum + rowsIn(child.target(), below), count),
+    1,
+  );
+
 export function draftsOf(entity: Entity, input: Values, path: string, above?: Draft['above']): Draft[] {
   const draft: Draft = { entity, path, input: ownValues(entity, input), above, depth: above ? above.draft.depth + 1 : 0 };
-  const below = creatableBelow(entity).flatMap(({ name, target, by }) =>
-    ((input[name] ?? []) as Values[]).flatMap((child, index) =>
-      draftsOf(target(), child, pathOf(draft, `${name}[${index}]`), { draft, by }),
+  const below = creatableBelow(entity).flatMap((child) =>
+    childrenIn(input, child).flatMap((values, index) =>
+      draftsOf(child.target(), values, pathOf(draft, `${child.name}[${index}]`), { draft, by: child.by }),
     ),
   );
   return [draft, ...below];

@@ -5,7 +5,7 @@
 import { ownership, scope } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
-import { changeOf, draftsOf, levelsOf, limitRows, withDefaults, type Draft } from './drafts';
+import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
 import { badArgument, conflict, foreignParent, notFound } from './errors';
 import type { Entity } from './fields';
 import { hooksOf, type Written } from './hooks';
@@ -44,9 +44,12 @@ export interface Placed {
 /** Answers the ids of the rows, without those of what was made below them. */
 export async function createRows(entity: Entity, inputs: readonly Placed[], argument: string, context: Context): Promise<number[]> {
   ownership(entity, context);
+  if (inputs.length === 0) return [];
+  limitRows(
+    inputs.reduce((count, { input }) => count + rowsIn(entity, input), 0),
+    argument,
+  );
   const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
-  limitRows(drafts.length, argument);
-  if (drafts.length === 0) return [];
   const ids = await attempted(async () => {
     await validate(drafts, context);
     return insertDrafts(drafts, context);

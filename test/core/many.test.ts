@@ -249,6 +249,22 @@ describe('at the same time', () => {
     for (const { code } of answers) expect(CODES).toContain(code);
   });
 
+  test('a write that others get in the way of again and again is a conflict, over both interfaces', async () => {
+    const ids = idsOf(await create([entry(1), entry(2)]));
+    await fitgraph.sql(
+      `CREATE FUNCTION busy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$`,
+    );
+    await fitgraph.sql('CREATE TRIGGER busy BEFORE UPDATE OR DELETE ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION busy()');
+    try {
+      expect((await update(ids.map((id) => ({ id, input: { weight: '67' } })))).code).toBe('CONFLICT');
+      expect((await remove(ids)).code).toBe('CONFLICT');
+      expect((await ann.patch(`/weightentry/${ids[0]}/`, { weight: '67' })).status).toBe(409);
+    } finally {
+      await fitgraph.sql('DROP FUNCTION busy CASCADE');
+    }
+    expect(await stored()).toEqual([entry(1), entry(2)]);
+  });
+
   test('rows are locked in the order of their ids, wherever they lie', async () => {
     const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
     // Its new version lies behind the other row.

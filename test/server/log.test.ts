@@ -99,7 +99,7 @@ test('nor in what is logged of an unexpected error', async () => {
   const errors = lines().filter(({ msg }) => msg === 'unexpected error');
   for (const { err } of errors) {
     expect(err.message).toContain('unforeseen');
-    expect(err.stack).toContain('crud');
+    expect(err.stack).toContain('insertRows');
   }
   // The answer tells where in the log to look, and nothing else.
   expect(answer.body).toEqual({ detail: `Internal server error (id ${errors[0].errorId}).` });
