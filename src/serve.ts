@@ -8,6 +8,7 @@ import type { Config } from './config';
 import { migrateUp } from './database/migrate';
 import { openDatabase } from './database/open';
 import { createLog } from './logging';
+import { Origin } from './origin';
 import { models } from './schema';
 import { startServices } from './services';
 import { readTls } from './tls';
@@ -23,6 +24,7 @@ export interface RunningServer {
 
 export async function serve(config: Config): Promise<RunningServer> {
   const log = createLog(config.logLevel);
+  const origin = new Origin(config);
   const tls = config.tls && readTls(config.tls);
   const opened = await openDatabase(config, models, (message) => log.info(message));
   const { database } = opened;
@@ -31,7 +33,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     const vault = new TokenVault(opened.secretKey);
     const demo = opened.embedded ? await firstData() : undefined;
-    const { services, stop: stopServices } = await startServices(config, database, vault, log);
+    const { services, stop: stopServices } = await startServices(config, database, vault, origin, log);
     const app = await createApp(services);
     const options = { keepAliveTimeout: 65_000 };
     const server = tls ? createTlsServer({ ...options, ...tls }, app.listener) : createServer(options, app.listener);

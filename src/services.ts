@@ -9,7 +9,7 @@ import { Memory } from './core/memory';
 import { ReferenceTables } from './core/reference';
 import { entities } from './core/resource';
 import type { Database } from './database/connection';
-import { Origin } from './origin';
+import type { Origin } from './origin';
 
 export interface Services {
   config: Config;
@@ -28,6 +28,7 @@ export async function startServices(
   config: Config,
   database: Database,
   vault: TokenVault,
+  origin: Origin,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   const listener = new Listener(database, log);
@@ -38,7 +39,7 @@ export async function startServices(
   await changes.start();
   const limit = new LoginLimit(database, config.loginRate);
   return {
-    services: { config, database, reference, memory: new Memory(), changes, vault, limit, origin: new Origin(config), log },
+    services: { config, database, reference, memory: new Memory(), changes, vault, limit, origin, log },
     async stop() {
       changes.stop();
       await listener.stop();

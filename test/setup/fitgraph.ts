@@ -11,6 +11,7 @@ import { readConfig } from '../../src/config';
 import type { ReferenceTables } from '../../src/core/reference';
 import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/logging';
+import { Origin } from '../../src/origin';
 import { startServices } from '../../src/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
@@ -57,7 +58,7 @@ export class Fitgraph {
     });
     const logged: string[] = [];
     const log = createLog('info', { write: (line) => void logged.push(line) });
-    const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), log);
+    const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new Origin(config), log);
     const app = await createApp(services);
     const server = await listening(app);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
