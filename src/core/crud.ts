@@ -5,11 +5,10 @@ import type { Transaction } from 'sequelize';
 import type { Row } from '../database/connection';
 import { OWNER, ownership, scope, visible } from './access';
 import { binder, equals, whereOf } from './conditions';
-import { listPage, type Connection, type PageArgs } from './connection';
+import { listPage, listRequest, type Connection, type PageArgs } from './connection';
 import type { Context } from './context';
 import { notFound } from './errors';
 import { childrenOf, fieldsOf, type Entity } from './fields';
-import { conditionsOf, orderKeys } from './filters';
 import { parseId } from './ids';
 import { inputOf, method } from './method';
 import { upperFirst, words } from './names';
@@ -184,15 +183,8 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
     method(
       Crud,
       'many',
-      (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> => {
-        const { conditions, joins } = conditionsOf(entity, where);
-        const order = orderKeys(orderBy) ?? resource.ordering;
-        return listPage(
-          { entity, conditions: [...visible(entity, context), ...conditions], joins, order, page },
-          connectionPlan(entity, info),
-          context,
-        );
-      },
+      (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> =>
+        listPage(listRequest(entity, page, where, orderBy, context), connectionPlan(entity, info), context),
       listParameters(types),
       Query(() => types.connection, {
         name: resource.many,

@@ -4,19 +4,22 @@ import type { Row } from '../database/connection';
 import type { Kind } from '../extensions';
 import type { Condition } from './conditions';
 import { badArgument } from './errors';
-import type { OrderTerm } from './ordering';
+import type { BoundTerm, OrderTerm } from './ordering';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
 
+type Term = Omit<OrderTerm, 'sql'>;
+
 /** Tells the order that a cursor belongs to. */
-const signature = (terms: readonly OrderTerm[]) => terms.map(({ key, descending }) => `${descending ? '-' : ''}${key}`).join();
+const signature = (terms: readonly Term[]) =>
+  terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
 /** Of a row that was selected with the terms' values, as `_0`, `_1` and so on. */
-export function cursorOf(terms: readonly OrderTerm[], row: Row): string {
+export function cursorOf(terms: readonly Term[], row: Row): string {
   return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
 }
 
 /** The values in a cursor, which a client may have made up. */
-export function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: string): unknown[] {
+export function parseCursor(argument: string, terms: readonly Term[], cursor: string): unknown[] {
   const none = () => badArgument(argument, 'This is not a cursor of this list.');
   let parts: unknown;
   try {
@@ -25,7 +28,7 @@ export function parseCursor(argument: string, terms: readonly OrderTerm[], curso
     throw none();
   }
   if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw none();
-  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list.');
+  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list, or to another search.');
   const values: unknown[] = parts.slice(1);
   if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || fits(kind, values[index])))
     throw none();
@@ -65,22 +68,21 @@ function fits(kind: Kind, value: unknown): boolean {
 }
 
 /** Rows that come after the given values in this order. */
-export function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
-  const type = ({ kind }: OrderTerm) => SQL_TYPES[kind] ?? 'text';
+export function beyond(terms: readonly BoundTerm[], values: readonly unknown[]): Condition {
+  const type = ({ kind }: BoundTerm) => SQL_TYPES[kind] ?? 'text';
   return (_alias, bind) => {
-    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
+    const places = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${type(term)}`));
     const alternatives = terms.map((term, index) => {
-      const column = term.sql;
-      const same = terms.slice(0, index).map((other, j) => {
-        const otherColumn = other.sql;
-        return values[j] === null ? `${otherColumn} IS NULL` : `${otherColumn} = ${placeholders[j]}`;
-      });
-      let further: string;
-      if (term.descending) further = values[index] === null ? `${column} IS NOT NULL` : `${column} < ${placeholders[index]}`;
-      else if (values[index] === null) further = 'FALSE';
-      else further = term.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
-      return `(${[...same, further].join(' AND ')})`;
+      const same = terms.slice(0, index).map(({ sql }, j) => (values[j] === null ? `${sql} IS NULL` : `${sql} = ${places[j]}`));
+      return `(${[...same, further(term, values[index], places[index]!)].join(' AND ')})`;
     });
     return `(${alternatives.join(' OR ')})`;
   };
+}
+
+/** The condition that one term alone has a later value. */
+function further({ sql, descending, nullsFirst, null: nullable }: BoundTerm, value: unknown, place: string): string {
+  if (value === null) return nullsFirst ? `${sql} IS NOT NULL` : 'FALSE';
+  const later = `${sql} ${descending ? '<' : '>'} ${place}`;
+  return nullable && !nullsFirst ? `(${later} OR ${sql} IS NULL)` : later;
 }
