@@ -14,7 +14,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import type { Context } from './context';
 import { KnownError } from './errors';
-import { coerced, objectVariables, plain, taking, variableErrors } from './variables';
+import { coerced, deepValue, objectVariables, plain, taking, variableErrors } from './variables';
 
 export type Variables = Record<string, unknown>;
 export interface Operation {
@@ -124,6 +124,8 @@ export class Executor {
     operationName: string | undefined,
     options: Partial<CompilerOptions> = {},
   ): Run | ExecutionResult {
+    const deep = deepValue(document);
+    if (deep) return { errors: [deep] };
     const compiled = compileQuery(taking(this.schema), plain(document, this.schema), operationName, {
       disablingCapturingStackErrors: true,
       ...options,

@@ -1,5 +1,6 @@
 /** What is wrong with the variables of an operation, field by field. */
 import {
+  BREAK,
   getNamedType,
   getNullableType,
   getOperationAST,
@@ -13,6 +14,8 @@ import {
   isRequiredInputField,
   Kind,
   typeFromAST,
+  visit,
+  type ASTNode,
   type DocumentNode,
   type GraphQLInputType,
   type GraphQLLeafType,
@@ -69,12 +72,32 @@ function isDeep(value: unknown): boolean {
   return false;
 }
 
+const TOO_DEEP = `Ensure that this is nested no deeper than ${MAX_DEPTH} levels.`;
+
+/** As `isDeep`, of a value that is written into the operation. */
+export function deepValue(document: DocumentNode): GraphQLError | undefined {
+  let depth = 0;
+  let found: GraphQLError | undefined;
+  const nested = {
+    enter(node: ASTNode) {
+      depth += 1;
+      if (depth <= MAX_DEPTH) return undefined;
+      found = new GraphQLError(`A value is nested too deep. ${TOO_DEEP}`, { nodes: [node], extensions: { code: 'BAD_USER_INPUT' } });
+      return BREAK;
+    },
+    leave() {
+      depth -= 1;
+    },
+  };
+  visit(document, { ObjectValue: nested, ListValue: nested });
+  return found;
+}
+
 function depthError(definition: VariableDefinitionNode, variables: Variables): GraphQLError | undefined {
   const name = definition.variable.name.value;
   if (!isDeep(variables[name])) return undefined;
-  const message = `Ensure that this is nested no deeper than ${MAX_DEPTH} levels.`;
-  const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [message] } };
-  return new GraphQLError(`Variable "$${name}" got an invalid value. ${message}`, { nodes: [definition], extensions });
+  const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [TOO_DEEP] } };
+  return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP}`, { nodes: [definition], extensions });
 }
 
 /** The variables, those of input objects coerced; or what is wrong with the latter. */

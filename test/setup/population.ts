@@ -66,7 +66,9 @@ function value(entity: Entity, field: FieldMeta, random: Random): unknown {
 
 /** The profile of a new user names a language, which makes room for those of the population once there is another one. */
 async function twoPeople(fitgraph: Fitgraph): Promise<[Person, Person]> {
-  await fitgraph.sql(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment'), (99, 'yy', 'Of profiles')`);
+  await fitgraph.sql(
+    `INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment'), (99, 'yy', 'Of profiles')`,
+  );
   const people: [Person, Person] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   await fitgraph.sql('UPDATE "user_profile" SET "notification_language_id" = 99');
   await fitgraph.sql('DELETE FROM "language" WHERE "id" = 2');

@@ -14,7 +14,7 @@ BEGIN
     -- No more volatile and no stricter than its operator, so that it is unfolded in the statement and an index can answer.
     EXECUTE replace($function$
       CREATE FUNCTION "search_similar"(text, text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
-      AS $body$ SELECT $1 OPERATOR(trigrams.%>) $2 $body$
+      AS $body$ SELECT $1 OPERATOR(trigrams.%>>) $2 $body$
     $function$, 'trigrams', trigram_schema);
     EXECUTE replace($function$
       CREATE FUNCTION "search_rank"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
