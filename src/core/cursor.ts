@@ -76,13 +76,20 @@ export function beyond(terms: readonly BoundTerm[], values: readonly unknown[]):
       const same = terms.slice(0, index).map(({ sql }, j) => (values[j] === null ? `${sql} IS NULL` : `${sql} = ${places[j]}`));
       return `(${[...same, further(term, values[index], places[index]!)].join(' AND ')})`;
     });
-    return `(${alternatives.join(' OR ')})`;
+    return `(${[...start(terms[0]!, values[0], places[0]!), `(${alternatives.join(' OR ')})`].join(' AND ')})`;
   };
 }
 
+const nullsAfter = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
+
+/** What the alternatives have in common, said by itself because only so an index can start there. */
+const start = (term: BoundTerm, value: unknown, place: string): string[] =>
+  value === null || nullsAfter(term) ? [] : [`${term.sql} ${term.descending ? '<=' : '>='} ${place}`];
+
 /** The condition that one term alone has a later value. */
-function further({ sql, descending, nullsFirst, null: nullable }: BoundTerm, value: unknown, place: string): string {
+function further(term: BoundTerm, value: unknown, place: string): string {
+  const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? `${sql} IS NOT NULL` : 'FALSE';
   const later = `${sql} ${descending ? '<' : '>'} ${place}`;
-  return nullable && !nullsFirst ? `(${later} OR ${sql} IS NULL)` : later;
+  return nullsAfter(term) ? `(${later} OR ${sql} IS NULL)` : later;
 }
