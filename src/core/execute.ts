@@ -57,6 +57,8 @@ export class Executor {
     context: Context,
     variables: Variables,
   ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
+    const read = coerced(this.schema, objectVariables(this.schema, document, operationName), variables);
+    if (read.errors) return this.finished({ errors: read.errors }, document, operationName, context, variables);
     const found = await createSourceEventStream({
       schema: this.schema,
       document,
