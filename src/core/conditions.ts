@@ -22,3 +22,17 @@ export const anyOf =
   (column: string, values: readonly unknown[]): Condition =>
   (alias, bind) =>
     `${alias}."${column}" = ANY(${bind(values)})`;
+
+const joined = (conditions: readonly Condition[], word: string, none: string): Condition => {
+  if (conditions.length === 1) return conditions[0]!;
+  return (alias, bind) => (conditions.length ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${word} `)})` : none);
+};
+
+export const all = (conditions: readonly Condition[]): Condition => joined(conditions, 'AND', 'TRUE');
+export const any = (conditions: readonly Condition[]): Condition => joined(conditions, 'OR', 'FALSE');
+
+/** The complement: rows for which the condition is false, and those for which a null leaves it open. */
+export const not =
+  (condition: Condition): Condition =>
+  (alias, bind) =>
+    `((${condition(alias, bind)}) IS NOT TRUE)`;

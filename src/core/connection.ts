@@ -1,13 +1,16 @@
 /** Pages of a list: `first`/`after`, `last`/`before`, `offset`, and cursors that name a place in one order (keyset paging). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import type { Row } from '../database/connection';
+import { visible } from './access';
 import { binder, whereOf, type Bind, type Condition } from './conditions';
 import type { Context } from './context';
 import { badArgument } from './errors';
 import { fieldOf, type Entity } from './fields';
-import { beyond, cursorOf, parseCursor } from './cursor';
-import { orderOf, orderSql, reversed, type OrderTerm } from './ordering';
+import { beyond, cursorOf, parseCursor, waysBeyond } from './cursor';
+import { bound, orderKeys, orderOf, orderSql, reversed, type OrderElement, type OrderKey, type OrderTerm } from './ordering';
 import { from, names, type ConnectionPlan } from './plan';
+import type { Search } from './texts';
+import { filtered } from './where';
 
 export const DEFAULT_PAGE = 20;
 /** No request may ask for the whole of a large table at once. */
@@ -74,8 +77,22 @@ export interface ListRequest {
   entity: Entity;
   conditions: readonly Condition[];
   joins: readonly Condition[];
-  order: readonly string[];
+  order: readonly OrderKey[];
+  searches: readonly Search[];
   page: PageArgs;
+}
+
+/** The arguments of a list, read for this viewer. */
+export function listRequest(
+  entity: Entity,
+  page: PageArgs,
+  where: Record<string, unknown> | null | undefined,
+  orderBy: readonly OrderElement[] | null | undefined,
+  context: Context,
+): ListRequest {
+  const own = visible(entity, context);
+  const { conditions, joins, searches } = filtered(entity, where, context);
+  return { entity, conditions: [...own, ...conditions], joins, searches, order: orderKeys(entity, orderBy, searches), page };
 }
 
 interface Window {
@@ -83,8 +100,9 @@ interface Window {
   offset: number;
   backward: boolean;
   terms: OrderTerm[];
-  conditions: Condition[];
-  cursorGiven: boolean;
+  /** Values of the cursors. */
+  after?: unknown[];
+  before?: unknown[];
 }
 
 function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
@@ -94,40 +112,56 @@ function count(argument: 'first' | 'last' | 'offset', value: number | null | und
   return value;
 }
 
-function windowOf({ entity, order, page }: ListRequest): Window {
+function windowOf({ entity, order, searches, page }: ListRequest): Window {
   const first = count('first', page.first, MAX_PAGE);
   const last = count('last', page.last, MAX_PAGE);
   const offset = count('offset', page.offset, MAX_OFFSET) ?? 0;
   if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
   const backward = last !== undefined || (first === undefined && page.before != null && page.after == null);
-  const terms = orderOf(entity, order);
-  const conditions: Condition[] = [];
-  if (page.after != null) conditions.push(beyond(terms, parseCursor('after', terms, page.after)));
-  if (page.before != null) conditions.push(beyond(reversed(terms), parseCursor('before', terms, page.before)));
+  const terms = orderOf(entity, order, searches);
+  const valuesOf = (argument: 'after' | 'before') => {
+    const cursor = page[argument];
+    return cursor == null ? undefined : parseCursor(argument, terms, cursor);
+  };
   return {
     limit: first ?? last ?? DEFAULT_PAGE,
     offset,
     backward,
     terms,
-    conditions,
-    cursorGiven: page.after != null || page.before != null,
+    after: valuesOf('after'),
+    before: valuesOf('before'),
   };
 }
 
 function select(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
   const { entity, joins, conditions } = request;
-  const cursors = plan.cursors ? window.terms.map((term, index) => `, ${term.sql} AS "_${index}"`).join('') : '';
-  const where = whereOf([...more, ...conditions, ...window.conditions], 't', bind);
-  const order = orderSql(window.backward ? reversed(window.terms) : window.terms);
-  const limit = bind(window.limit + (plan.neighbours ? 1 : 0));
-  return `SELECT ${plan.columns}${cursors} ${from(entity, joins, bind)}${where} ORDER BY ${order} LIMIT ${limit}${window.offset ? ` OFFSET ${bind(window.offset)}` : ''}`;
+  const { backward, offset } = window;
+  const terms = bound(window.terms, bind);
+  const order = backward ? reversed(terms) : terms;
+  const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
+  const where = whereOf([...more, ...conditions, ...(end ? [beyond(reversed(order), end)] : [])], 't', bind);
+  const number = window.limit + (plan.neighbours ? 1 : 0);
+  const limit = bind(number);
+  const skip = offset ? ` OFFSET ${bind(offset)}` : '';
+  const ways = start ? waysBeyond(order, start, bind) : [];
+  const values = plan.cursors || ways.length > 1 ? terms.map((term, index) => `, ${term.sql} AS "_${index}"`).join('') : '';
+  const rows = `SELECT ${plan.columns}${values} ${from(entity, joins, bind)}${where}`;
+  const sorted = ` ORDER BY ${orderSql(order)}`;
+  const further = (way: string) => `${rows}${where ? ' AND ' : ' WHERE '}${way}`;
+  if (ways.length === 0) return `${rows}${sorted} LIMIT ${limit}${skip}`;
+  if (ways.length === 1) return `${further(ways[0]!)}${sorted} LIMIT ${limit}${skip}`;
+  // Each way is found by an index, so a page costs the same wherever it lies.
+  const most = offset ? bind(number + offset) : limit;
+  const found = ways.map((way) => `(${further(way)}${sorted} LIMIT ${most})`).join(' UNION ALL ');
+  const places = order.map((term, index) => ({ ...term, sql: `"_${index}"` }));
+  return `SELECT * FROM (${found}) AS f ORDER BY ${orderSql(places)} LIMIT ${limit}${skip}`;
 }
 
 function assemble(plan: ConnectionPlan, window: Window, found: Row[], totalCount: number): Connection {
   const beyondPage = found.length > window.limit;
   const nodes = beyondPage ? found.slice(0, window.limit) : found;
   if (window.backward) nodes.reverse();
-  const skipped = window.cursorGiven || window.offset > 0;
+  const skipped = window.after !== undefined || window.before !== undefined || window.offset > 0;
   const cursors = plan.cursors ? nodes.map((row) => cursorOf(window.terms, row)) : [];
   return {
     totalCount,

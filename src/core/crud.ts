@@ -2,11 +2,9 @@
 import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
-import { visible } from './access';
-import { listPage, type Connection, type PageArgs } from './connection';
+import { listPage, listRequest, type Connection, type PageArgs } from './connection';
 import type { Context } from './context';
 import { childrenOf, fieldsOf, type Entity } from './fields';
-import { conditionsOf, orderKeys } from './filters';
 import { hook, type Hooks } from './hooks';
 import { method } from './method';
 import { addMutations } from './mutations';
@@ -48,15 +46,8 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
     method(
       Crud,
       'many',
-      (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> => {
-        const { conditions, joins } = conditionsOf(entity, where);
-        const order = orderKeys(orderBy) ?? resource.ordering;
-        return listPage(
-          { entity, conditions: [...visible(entity, context), ...conditions], joins, order, page },
-          connectionPlan(entity, info),
-          context,
-        );
-      },
+      (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> =>
+        listPage(listRequest(entity, page, where, orderBy, context), connectionPlan(entity, info), context),
       listParameters(types),
       Query(() => types.connection, {
         name: resource.many,

@@ -2,22 +2,25 @@
 import type { GraphQLScalarType } from 'graphql';
 import type { Row } from '../database/connection';
 import type { Kind } from '../extensions';
-import type { Condition } from './conditions';
+import type { Bind, Condition } from './conditions';
 import { badArgument } from './errors';
 import { sqlType } from './fields';
-import type { OrderTerm } from './ordering';
+import type { BoundTerm, OrderTerm } from './ordering';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
 
+type Term = Omit<OrderTerm, 'sql'>;
+
 /** Tells the order that a cursor belongs to. */
-const signature = (terms: readonly OrderTerm[]) => terms.map(({ key, descending }) => `${descending ? '-' : ''}${key}`).join();
+const signature = (terms: readonly Term[]) =>
+  terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
 /** Of a row that was selected with the terms' values, as `_0`, `_1` and so on. */
-export function cursorOf(terms: readonly OrderTerm[], row: Row): string {
+export function cursorOf(terms: readonly Term[], row: Row): string {
   return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
 }
 
 /** The values in a cursor, which a client may have made up. */
-export function parseCursor(argument: string, terms: readonly OrderTerm[], cursor: string): unknown[] {
+export function parseCursor(argument: string, terms: readonly Term[], cursor: string): unknown[] {
   const none = () => badArgument(argument, 'This is not a cursor of this list.');
   let parts: unknown;
   try {
@@ -26,7 +29,7 @@ export function parseCursor(argument: string, terms: readonly OrderTerm[], curso
     throw none();
   }
   if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw none();
-  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list.');
+  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list, or to another search.');
   const values: unknown[] = parts.slice(1);
   if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || fits(kind, values[index])))
     throw none();
@@ -54,22 +57,33 @@ function fits(kind: Kind, value: unknown): boolean {
   }
 }
 
-/** Rows that come after the given values in this order. */
-export function beyond(terms: readonly OrderTerm[], values: readonly unknown[]): Condition {
-  return (_alias, bind) => {
-    const placeholders = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
-    const alternatives = terms.map((term, index) => {
-      const column = term.sql;
-      const same = terms.slice(0, index).map((other, j) => {
-        const otherColumn = other.sql;
-        return values[j] === null ? `${otherColumn} IS NULL` : `${otherColumn} = ${placeholders[j]}`;
-      });
-      let further: string;
-      if (term.descending) further = values[index] === null ? `${column} IS NOT NULL` : `${column} < ${placeholders[index]}`;
-      else if (values[index] === null) further = 'FALSE';
-      else further = term.null ? `(${column} > ${placeholders[index]} OR ${column} IS NULL)` : `${column} > ${placeholders[index]}`;
-      return `(${[...same, further].join(' AND ')})`;
-    });
-    return `(${alternatives.join(' OR ')})`;
-  };
+type Values = readonly unknown[];
+
+const nullsAfter = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
+
+/** The ways in which one term alone can have a later value. */
+function later(term: BoundTerm, value: unknown, place: string): string[] {
+  const { sql, descending, nullsFirst } = term;
+  if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
+  return [`${sql} ${descending ? '<' : '>'} ${place}`, ...(nullsAfter(term) ? [`${sql} IS NULL`] : [])];
 }
+
+/**
+ * The ways in which a row can come after the given values: the same in the first terms and later in the next one. No row comes in two of
+ * them, and an index in this order has the rows of each side by side.
+ */
+export function waysBeyond(terms: readonly BoundTerm[], values: Values, bind: Bind): string[] {
+  const places = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
+  return terms.flatMap((term, index) => {
+    const same = terms.slice(0, index).map(({ sql }, j) => (values[j] === null ? `${sql} IS NULL` : `${sql} = ${places[j]}`));
+    return later(term, values[index], places[index]!).map((further) => [...same, further].join(' AND '));
+  });
+}
+
+/** Rows that come after the given values in this order. */
+export const beyond =
+  (terms: readonly BoundTerm[], values: Values): Condition =>
+  (_alias, bind) =>
+    `(${waysBeyond(terms, values, bind)
+      .map((way) => `(${way})`)
+      .join(' OR ')})`;

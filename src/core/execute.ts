@@ -1,5 +1,5 @@
 /** An operation, parsed, validated and compiled once and run many times, for GraphQL and REST alike. */
-import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
+import { compileQuery, isCompiledQuery, type CompilerOptions } from 'graphql-jit';
 import {
   createSourceEventStream,
   getOperationAST,
@@ -14,15 +14,18 @@ import {
 import { randomUUID } from 'node:crypto';
 import type { Context } from './context';
 import { KnownError } from './errors';
-import { variableErrors } from './variables';
+import { coerced, deepValue, objectVariables, plain, taking, variableErrors } from './variables';
 
 export type Variables = Record<string, unknown>;
 export interface Operation {
   (context: Context, variables?: Variables): Promise<ExecutionResult>;
 }
 
+/** Answers errors without a path where the variables do not fit. */
+type Run = (context: Context, variables: Variables, root?: unknown) => Promise<ExecutionResult> | ExecutionResult;
+
 export class Executor {
-  private readonly compiled = new WeakMap<DocumentNode, Map<string, CompiledQuery | ExecutionResult>>();
+  private readonly compiled = new WeakMap<DocumentNode, Map<string, Run | ExecutionResult>>();
 
   constructor(readonly schema: GraphQLSchema) {}
 
@@ -31,12 +34,9 @@ export class Executor {
     const document = parse(text);
     const errors = validate(this.schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
-    const compiled = compileQuery(this.schema, document, undefined, {
-      customSerializers: { ID: Number },
-      disablingCapturingStackErrors: true,
-    });
-    if (!isCompiledQuery(compiled)) throw new Error(`${JSON.stringify(compiled)}\n${text}`);
-    return async (context, variables = {}) => finish(await compiled.query(undefined, context, variables), context);
+    const run = this.compile(document, undefined, { customSerializers: { ID: Number } });
+    if (typeof run !== 'function') throw new Error(`${JSON.stringify(run)}\n${text}`);
+    return async (context, variables = {}) => finish(await run(context, variables), context);
   }
 
   /** For documents that are parsed and validated. */
@@ -57,6 +57,8 @@ export class Executor {
     context: Context,
     variables: Variables,
   ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
+    const read = coerced(this.schema, objectVariables(this.schema, document, operationName), variables);
+    if (read.errors) return this.finished({ errors: read.errors }, document, operationName, context, variables);
     const found = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -98,13 +100,10 @@ export class Executor {
     let operations = this.compiled.get(document);
     if (!operations) this.compiled.set(document, (operations = new Map()));
     const key = operationName ?? '';
-    let compiled = operations.get(key);
-    if (!compiled) {
-      compiled = compileQuery(this.schema, document, operationName, { disablingCapturingStackErrors: true });
-      operations.set(key, compiled);
-    }
-    if (!isCompiledQuery(compiled)) return compiled;
-    return this.finished(await compiled.query(root, context, variables), document, operationName, context, variables);
+    let run = operations.get(key);
+    if (!run) operations.set(key, (run = this.compile(document, operationName)));
+    if (typeof run !== 'function') return run;
+    return this.finished(await run(context, variables, root), document, operationName, context, variables);
   }
 
   private finished(
@@ -120,6 +119,25 @@ export class Executor {
       if (errors.length) return { errors };
     }
     return finish(result, context);
+  }
+
+  private compile(
+    document: DocumentNode,
+    operationName: string | undefined,
+    options: Partial<CompilerOptions> = {},
+  ): Run | ExecutionResult {
+    const deep = deepValue(document);
+    if (deep) return { errors: [deep] };
+    const compiled = compileQuery(taking(this.schema), plain(document, this.schema), operationName, {
+      disablingCapturingStackErrors: true,
+      ...options,
+    });
+    if (!isCompiledQuery(compiled)) return compiled;
+    const objects = objectVariables(this.schema, document, operationName);
+    return (context, variables, root) => {
+      const read = coerced(this.schema, objects, variables);
+      return read.errors ? { errors: read.errors } : compiled.query(root, context, read.values);
+    };
   }
 }
 

@@ -58,6 +58,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   sql?: Expression;
   /** A column of the row that `via` names: shown and filtered as if it stood here. */
   through?: Through;
+  /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`. */
+  searched?: boolean;
   /** Further checks of a good value. */
   check?: (value: unknown) => string[];
   /** Checks that take time, of a value that has passed all others. */
@@ -69,6 +71,7 @@ export interface FieldMeta extends FieldFact {
   column?: string;
   sql?: Expression;
   through?: Through;
+  searched?: boolean;
   default?: FieldOptions['default'];
   type: () => GraphQLScalarType | typeof String | typeof Boolean;
   /** What is written, where it is not what is shown. */

@@ -1,182 +1,177 @@
-/** `where` and `orderBy`: the inputs made from the fields, and the conditions made from the inputs. */
+/** The inputs of `where`: filters of one value, and for each type `XWhere`, made from its fields and relations. */
 import { Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
-import type { Condition } from './conditions';
-import { badArgument } from './errors';
-import { fieldsOf, ofKind, type Entity, type FieldMeta } from './fields';
-import { parseId } from './ids';
-import { expression } from './plan';
+import { fieldsOf, type Entity, type FieldMeta } from './fields';
+import { relativesOf } from './relatives';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
 
-export enum OrderDirection {
-  ASC = 'ASC',
-  DESC = 'DESC',
+export enum TextMode {
+  SENSITIVE = 'SENSITIVE',
+  INSENSITIVE = 'INSENSITIVE',
 }
-registerEnumType(OrderDirection, {
-  name: 'OrderDirection',
-  description: 'Which way an order runs.',
-  valuesConfig: { ASC: { description: 'Smallest first, nulls last.' }, DESC: { description: 'Largest first, nulls first.' } },
+registerEnumType(TextMode, {
+  name: 'TextMode',
+  description: 'Whether capitals matter when texts are compared.',
+  valuesConfig: {
+    SENSITIVE: { description: '`a` and `A` are two letters.' },
+    INSENSITIVE: { description: '`a` and `A` are the same letter.' },
+  },
 });
 
-/** The operators on one scalar; more are added here and in `operators` below. */
-function filterInput(name: string, type: () => any, noun: string): ClassType {
-  const Filter = { [name]: class {} }[name]!;
-  Field(type, { nullable: true, description: `Equal to this ${noun}; null matches rows without one.` })(Filter.prototype, 'eq');
-  Field(() => [type()], { nullable: true, description: `Equal to one of these; an empty list matches nothing.` })(Filter.prototype, 'in');
-  InputType(name, { description: `Conditions on a ${noun}; all given ones must hold.` })(Filter);
-  return Filter;
+type Type = () => any;
+type Operators = Record<string, [type: Type, description: string]>;
+
+const classNamed = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
+
+function inputType(name: string, description: string, operators: Operators): ClassType {
+  const Input = classNamed(name);
+  for (const [operator, [type, meaning]] of Object.entries(operators))
+    Field(type, { nullable: true, description: meaning })(Input.prototype, operator);
+  InputType(name, { description })(Input);
+  return Input;
 }
 
-const IdFilter = filterInput('IdFilter', () => ID, 'id');
-const StringFilter = filterInput('StringFilter', () => String, 'text');
-const IntFilter = filterInput('IntFilter', () => Int, 'whole number');
-const DecimalFilter = filterInput('DecimalFilter', () => DecimalScalar, 'decimal');
-const DateFilter = filterInput('DateFilter', () => DateScalar, 'day');
-const TimeFilter = filterInput('TimeFilter', () => TimeScalar, 'time of day');
-const DateTimeFilter = filterInput('DateTimeFilter', () => DateTimeScalar, 'moment');
-const BooleanFilter = filterInput('BooleanFilter', () => Boolean, 'truth value');
+const single = (type: Type, noun: string): Operators => ({
+  eq: [type, `Equal to this ${noun}; null matches rows without one.`],
+  ne: [type, `Anything but this ${noun}, rows without one included; null matches rows with one.`],
+});
+const several = (type: Type): Operators => ({
+  in: [() => [type()], 'Equal to one of these; an empty list matches nothing.'],
+  notIn: [() => [type()], 'Equal to none of these, rows without a value included; an empty list matches everything.'],
+});
+const empty: Operators = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
 
-@InputType({ description: 'Conditions on a set of ids; all given ones must hold.' })
-class IdListFilter {
-  @Field(() => [ID], { nullable: true, description: 'At least one of these is in the set.' })
-  declare in?: string[];
-  @Field(() => [ID], { nullable: true, description: 'As `in`, but a row is listed and counted once for each of these in its set.' })
-  declare each?: string[];
+function range(name: string, type: Type, noun: string): ClassType {
+  const Range = classNamed(name);
+  Field(type, { description: 'The smallest that matches.' })(Range.prototype, 'from');
+  Field(type, { description: 'The largest that matches; not below `from`.' })(Range.prototype, 'to');
+  InputType(name, { description: `From one ${noun} to another, both included.` })(Range);
+  return Range;
 }
+
+function ordered(kind: string, type: Type, noun: string): Operators {
+  const Range = range(`${kind}Range`, type, noun);
+  return {
+    lt: [type, `Less than this ${noun}. Rows without one never match this and the other comparisons.`],
+    lte: [type, `Less than this ${noun} or equal to it.`],
+    gt: [type, `Greater than this ${noun}.`],
+    gte: [type, `Greater than this ${noun} or equal to it.`],
+    between: [() => Range, 'Within this range.'],
+  };
+}
+
+const filter = (name: string, noun: string, operators: Operators) =>
+  inputType(name, `Conditions on a ${noun}; all given ones must hold, and null is none.`, operators);
+
+const exact = (name: string, type: Type, noun: string) => filter(name, noun, { ...single(type, noun), ...several(type), ...empty });
+
+const comparable = (kind: string, type: Type, noun: string) =>
+  filter(`${kind}Filter`, noun, { ...single(type, noun), ...several(type), ...ordered(kind, type, noun), ...empty });
+
+const text: Type = () => String;
+
+const IdFilter = exact('IdFilter', () => ID, 'id');
+const ChoiceFilter = exact('ChoiceFilter', text, 'choice');
+const UuidFilter = exact('UuidFilter', text, 'UUID');
+const BooleanFilter = filter('BooleanFilter', 'truth value', { ...single(() => Boolean, 'truth value'), ...empty });
+const IntFilter = comparable('Int', () => Int, 'whole number');
+const DecimalFilter = comparable('Decimal', () => DecimalScalar, 'decimal');
+const DateFilter = comparable('Date', () => DateScalar, 'day');
+const TimeFilter = comparable('Time', () => TimeScalar, 'time of day');
+const DateTimeFilter = comparable('DateTime', () => DateTimeScalar, 'moment');
+const StringFilter = filter('StringFilter', 'text', {
+  ...single(text, 'text'),
+  ...several(text),
+  contains: [text, 'This is a part of it. `%` and `_` stand for themselves.'],
+  startsWith: [text, 'It begins with this.'],
+  endsWith: [text, 'It ends with this.'],
+  search: [
+    text,
+    'It contains this, or words much like it, whatever the case. In `where` itself, outside of `and`, `or`, `not` and relations, it ranks the rows too: see `relevance` in `orderBy`.',
+  ],
+  mode: [() => TextMode, 'Whether capitals matter to the other conditions of this filter; they do if absent.'],
+  ...empty,
+});
+const IdListFilter = filter('IdListFilter', 'set of ids', {
+  in: [() => [ID], 'At least one of these is in the set.'],
+  notIn: [() => [ID], 'None of these is in the set.'],
+  each: [
+    () => [ID],
+    'As `in`, but a row is listed and counted once for each of these in its set. In `where` itself only, not in conditions inside of it.',
+  ],
+});
+
+const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
+  relation: IdFilter,
+  integer: IntFilter,
+  decimal: DecimalFilter,
+  boolean: BooleanFilter,
+  date: DateFilter,
+  time: TimeFilter,
+  datetime: DateTimeFilter,
+  choice: ChoiceFilter,
+  uuid: UuidFilter,
+  string: StringFilter,
+  url: StringFilter,
+  image: StringFilter,
+  computed: undefined,
+};
 
 function filterOf(field: FieldMeta): ClassType | undefined {
   if (field.relation?.many) return field.link ? IdListFilter : undefined;
-  switch (field.kind) {
-    case 'relation':
-      return IdFilter;
-    case 'integer':
-      return field.name === 'id' ? IdFilter : IntFilter;
-    case 'decimal':
-      return DecimalFilter;
-    case 'boolean':
-      return BooleanFilter;
-    case 'date':
-      return DateFilter;
-    case 'time':
-      return TimeFilter;
-    case 'datetime':
-      return DateTimeFilter;
-    case 'computed':
-      return undefined;
-    default:
-      return StringFilter;
-  }
+  return field.name === 'id' ? IdFilter : FILTERS[field.kind];
 }
 
+/** Whether `search` can look through the field. */
+export const isText = (field: FieldMeta): boolean => filterOf(field) === StringFilter;
+
+const wheres = new Map<Entity, ClassType>();
+const lists = new Map<Entity, ClassType>();
+const pending: (() => void)[] = [];
+
+/** `XWhere`. Conditions on relations are added by `completeFilters`. */
 export function whereInput(entity: Entity): ClassType {
+  const made = wheres.get(entity);
+  if (made) return made;
   const name = `${entity.name}Where`;
-  const Where = { [name]: class {} }[name]!;
+  const Where = classNamed(name);
+  wheres.set(entity, Where);
+  const condition = (key: string, type: Type, description: string) => Field(type, { nullable: true, description })(Where.prototype, key);
   for (const field of fieldsOf(entity)) {
-    const filter = filterOf(field);
-    if (filter) Field(() => filter, { nullable: true, description: `By ${field.label.toLowerCase()}.` })(Where.prototype, field.name);
+    const type = filterOf(field);
+    if (type) condition(field.name, () => type, `By ${field.label.toLowerCase()}.`);
   }
+  condition('and', () => [Where], 'All of these hold; an empty list always does.');
+  condition('or', () => [Where], 'At least one of these holds; an empty list never does.');
+  condition('not', () => Where, 'This does not hold: exactly the rows that it alone would leave out.');
   InputType(name, { description: `Which rows of ${entity.name} are meant: those for which all given conditions hold.` })(Where);
+  pending.push(() => {
+    for (const { name: relation, target, many, noun } of relativesOf(entity)) {
+      const type = many ? listFilter(target()) : whereInput(target());
+      condition(relation, () => type, many ? `By its ${noun}.` : `By the ${noun}: there is one, and these conditions hold for it.`);
+    }
+  });
   return Where;
 }
 
-const orders = new Map<Entity, ClassType>();
-
-/** `XOrder`: a direction for each stored field, and for each reference the order of the row that it names. */
-export function orderInput(entity: Entity): ClassType {
-  const made = orders.get(entity);
+/** `XListFilter`, shared by all relations to several rows of X. */
+function listFilter(entity: Entity): ClassType {
+  const made = lists.get(entity);
   if (made) return made;
-  const name = `${entity.name}Order`;
-  const Order = { [name]: class {} }[name]! as ClassType;
-  orders.set(entity, Order);
-  for (const field of fieldsOf(entity)) {
-    if (!field.stored) continue;
-    Field(() => OrderDirection, { nullable: true, description: `By ${field.label.toLowerCase()}.` })(Order.prototype, field.name);
-    if (field.object)
-      Field(() => orderInput(field.target!()), { nullable: true, description: `By a field of the ${field.label.toLowerCase()}.` })(
-        Order.prototype,
-        field.object,
-      );
-  }
-  InputType(name, { description: `One field of ${entity.name} and the direction; exactly one per element of the list.` })(Order);
-  return Order;
+  const type: Type = () => whereInput(entity);
+  const List = inputType(
+    `${entity.name}ListFilter`,
+    `Conditions on the rows of ${entity.name} that a row leads to; all given ones must hold, and null is none.`,
+    {
+      some: [type, 'At least one of the rows is such a row.'],
+      every: [type, 'There is no row but such rows; so it is where there is none at all.'],
+      none: [type, 'None of the rows is such a row.'],
+    },
+  );
+  lists.set(entity, List);
+  return List;
 }
 
-type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
-
-/** `[{ date: DESC }, { exercise: { name: ASC } }]` → `['-date', 'exercise.name']`. */
-export function orderKeys(orderBy: readonly OrderElement[] | null | undefined): string[] | undefined {
-  const only = (element: OrderElement): [string, OrderDirection | OrderElement] => {
-    const given = Object.entries(element).filter((entry): entry is [string, OrderDirection | OrderElement] => entry[1] != null);
-    if (given.length !== 1) throw badArgument('orderBy', 'Each element names exactly one field.');
-    return given[0]!;
-  };
-  return orderBy?.map((element) => {
-    let [key, value] = only(element);
-    while (typeof value === 'object') {
-      const [name, inner] = only(value);
-      if (key.includes('.')) throw badArgument('orderBy', 'Only fields of the row and of the rows that it names can be ordered by.');
-      key = `${key}.${name}`;
-      value = inner;
-    }
-    return value === OrderDirection.DESC ? `-${key}` : key;
-  });
-}
-
-const NEVER: Condition = () => 'FALSE';
-const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
-
-/** A parameter of the field's type, or undefined where no row can have the value. */
-function parameter(field: FieldMeta, value: unknown): unknown {
-  if (field.kind === 'relation' || field.name === 'id') return parseId(value);
-  if (field.kind === 'uuid') return UUID.test(String(value)) ? value : undefined;
-  if (typeof value === 'string' && value.includes('\0')) return undefined;
-  return value;
-}
-
-function compare(field: FieldMeta, test: (column: string, bind: (value: unknown) => string) => string): Condition {
-  if (!field.through) return (alias, bind) => test(expression(field, alias), bind);
-  const { table, via, column } = field.through;
-  return (alias, bind) => `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE ${test(`x."${column}"`, bind)})`;
-}
-
-function inSet(field: FieldMeta, ids: readonly unknown[]): Condition {
-  const { table, own, other, via = 'id' } = field.link!;
-  const kind = ofKind(field.link!, 'l');
-  return (alias, bind) =>
-    `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${own}" = ${alias}."${via}" AND l."${other}" = ANY(${bind(ids)}::int[])${kind})`;
-}
-
-function joinEach(field: FieldMeta, ids: readonly unknown[], name: string): Condition {
-  const { table, own, other, via = 'id' } = field.link!;
-  const kind = ofKind(field.link!, name);
-  return (alias, bind) =>
-    `JOIN "${table}" ${name} ON ${name}."${own}" = ${alias}."${via}" AND ${name}."${other}" = ANY(${bind(ids)}::int[])${kind}`;
-}
-
-/** The conditions of a `where`, and the joins of its `each`. */
-export function conditionsOf(
-  entity: Entity,
-  where: Record<string, any> | null | undefined,
-): { conditions: Condition[]; joins: Condition[] } {
-  const conditions: Condition[] = [];
-  const joins: Condition[] = [];
-  for (const [name, filter] of Object.entries(where ?? {})) {
-    if (filter == null) continue;
-    const field = fieldsOf(entity).find((candidate) => candidate.name === name)!;
-    const known = (values: readonly unknown[]) => values.map((value) => parameter(field, value)).filter((value) => value !== undefined);
-    if (field.relation?.many) {
-      if (filter.in != null) conditions.push(inSet(field, known(filter.in)));
-      if (filter.each != null) joins.push(joinEach(field, known(filter.each), `j${joins.length}`));
-      continue;
-    }
-    if (filter.eq === null) conditions.push(compare(field, (column) => `${column} IS NULL`));
-    else if (filter.eq !== undefined) {
-      const value = parameter(field, filter.eq);
-      conditions.push(value === undefined ? NEVER : compare(field, (column, bind) => `${column} = ${bind(value)}`));
-    }
-    if (filter.in != null) {
-      const values = known(filter.in);
-      conditions.push(values.length ? compare(field, (column, bind) => `${column} = ANY(${bind(values)})`) : NEVER);
-    }
-  }
-  return { conditions, joins };
+/** Relations name types of resources that may not be loaded yet; their conditions are made when all are. */
+export function completeFilters(): void {
+  while (pending.length) pending.pop()!();
 }

@@ -7,7 +7,7 @@ import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { columnsOf, expression, from, rowFields } from './plan';
-import { orderOf, orderSql } from './ordering';
+import { bound, orderKey, orderOf, orderSql } from './ordering';
 import { resourceOf } from './resource';
 
 type Key = number | string;
@@ -50,7 +50,7 @@ async function byParents(
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
   const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context), ...among], 't', bind);
-  const sorted = orderSql(orderOf(entity, order));
+  const sorted = orderSql(bound(orderOf(entity, order.map(orderKey)), bind));
   const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.query(text, values)) groups.get(row._parent)!.push(row);

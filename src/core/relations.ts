@@ -2,14 +2,14 @@
 import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
-import { visible } from './access';
-import { connectionType, listPagesBelow, PageArgs, type Connection } from './connection';
+import { connectionType, listPagesBelow, listRequest, PageArgs, type Connection } from './connection';
 import type { Context } from './context';
 import type { ChildMeta, Entity, FieldMeta } from './fields';
-import { conditionsOf, orderInput, orderKeys, whereInput } from './filters';
+import { completeFilters, whereInput } from './filters';
 import { loadChildren, loadLinked, loadParent } from './loaders';
 import { method, type Parameter } from './method';
 import { upperFirst } from './names';
+import { orderInput } from './ordering';
 import { connectionPlan, need } from './plan';
 import { resourceOf } from './resource';
 import type { Values } from './validation';
@@ -34,7 +34,7 @@ export const listParameters = ({ where, order }: Inputs): Parameter[] => [
   Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
   Arg('orderBy', () => [order], {
     nullable: true,
-    description: 'In which order; the default order of the type if absent. The id decides last.',
+    description: 'In which order. If absent: by relevance if `where` searches, then the default order of the type. The id decides last.',
   }),
   Ctx(),
   Info(),
@@ -87,14 +87,7 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
     ): Promise<Connection> =>
       context.loaders
         .get<Connection>(info.fieldNodes, (ids) => {
-          const { conditions, joins } = conditionsOf(child.target(), where);
-          const request = {
-            entity: child.target(),
-            conditions: [...visible(child.target(), context), ...conditions],
-            joins,
-            order: orderKeys(orderBy) ?? resourceOf(child.target())!.ordering,
-            page,
-          };
+          const request = listRequest(child.target(), page, where, orderBy, context);
           return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info), context);
         })
         .load(row[child.key]);
@@ -111,5 +104,6 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
 /** Connections name types of resources that may not be loaded yet; they are made when all are. */
 const pendingConnections: (() => void)[] = [];
 export function completeConnections(): void {
+  completeFilters();
   while (pendingConnections.length) pendingConnections.pop()!();
 }

@@ -1,8 +1,12 @@
 /** What is wrong with the variables of an operation, field by field. */
 import {
+  BREAK,
+  getNamedType,
   getNullableType,
   getOperationAST,
+  getVariableValues,
   GraphQLError,
+  GraphQLScalarType,
   isInputObjectType,
   isInputType,
   isListType,
@@ -10,14 +14,104 @@ import {
   isRequiredInputField,
   Kind,
   typeFromAST,
+  visit,
+  type ASTNode,
   type DocumentNode,
   type GraphQLInputType,
   type GraphQLLeafType,
   type GraphQLSchema,
+  type NamedTypeNode,
+  type VariableDefinitionNode,
 } from 'graphql';
 import type { FieldErrors } from './errors';
 
 type Variables = Record<string, unknown>;
+
+/** Deeper than any input can mean anything, and shallower than anything that reads it recursively can go. */
+const MAX_DEPTH = 64;
+
+/**
+ * Compiled operations would read a variable by code that is written out for every level of its type, and input objects may contain each
+ * other without end. So variables of input objects are coerced beforehand, and the compiled operation takes them as they come: it is made
+ * for a document, and by a schema, in which their type is a scalar that takes anything.
+ */
+const TAKEN = new GraphQLScalarType({ name: 'Taken' });
+
+const isObject = (schema: GraphQLSchema, { type }: VariableDefinitionNode) =>
+  isInputObjectType(getNamedType(typeFromAST(schema, type as NamedTypeNode)));
+
+export const taking = (schema: GraphQLSchema): GraphQLSchema =>
+  Object.create(schema, { getType: { value: (name: string) => (name === TAKEN.name ? TAKEN : schema.getType(name)) } }) as GraphQLSchema;
+
+export function plain(document: DocumentNode, schema: GraphQLSchema): DocumentNode {
+  const type: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: TAKEN.name } };
+  const definitions = document.definitions.map((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return definition;
+    const variableDefinitions = definition.variableDefinitions?.map((variable) =>
+      isObject(schema, variable) ? { ...variable, type, defaultValue: undefined } : variable,
+    );
+    return { ...definition, variableDefinitions };
+  });
+  return { ...document, definitions };
+}
+
+/** Of the variables of an operation, those of input objects. */
+export const objectVariables = (schema: GraphQLSchema, document: DocumentNode, operationName?: string): VariableDefinitionNode[] =>
+  (getOperationAST(document, operationName)?.variableDefinitions ?? []).filter((definition) => isObject(schema, definition));
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)));
+
+/** Walks without recursion, because what is too deep for that is what it looks for. */
+function isDeep(value: unknown): boolean {
+  let level = [value].filter(isPlain);
+  for (let depth = 0; level.length; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((one) => Object.values(one).filter(isPlain));
+  }
+  return false;
+}
+
+const TOO_DEEP = `Ensure that this is nested no deeper than ${MAX_DEPTH} levels.`;
+
+/** As `isDeep`, of a value that is written into the operation. */
+export function deepValue(document: DocumentNode): GraphQLError | undefined {
+  let depth = 0;
+  let found: GraphQLError | undefined;
+  const nested = {
+    enter(node: ASTNode) {
+      depth += 1;
+      if (depth <= MAX_DEPTH) return undefined;
+      found = new GraphQLError(`A value is nested too deep. ${TOO_DEEP}`, { nodes: [node], extensions: { code: 'BAD_USER_INPUT' } });
+      return BREAK;
+    },
+    leave() {
+      depth -= 1;
+    },
+  };
+  visit(document, { ObjectValue: nested, ListValue: nested });
+  return found;
+}
+
+function depthError(definition: VariableDefinitionNode, variables: Variables): GraphQLError | undefined {
+  const name = definition.variable.name.value;
+  if (!isDeep(variables[name])) return undefined;
+  const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [TOO_DEEP] } };
+  return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP}`, { nodes: [definition], extensions });
+}
+
+/** The variables, those of input objects coerced; or what is wrong with the latter. */
+export function coerced(
+  schema: GraphQLSchema,
+  objects: readonly VariableDefinitionNode[],
+  variables: Variables,
+): { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] } {
+  if (!objects.length) return { values: variables };
+  const deep = objects.flatMap((definition) => depthError(definition, variables) ?? []);
+  if (deep.length) return { errors: deep };
+  const read = getVariableValues(schema, objects, variables);
+  return read.errors ? { errors: read.errors } : { values: { ...variables, ...read.coerced } };
+}
 
 /** Collects messages under paths such as `days[1].reps`. */
 function check(type: GraphQLInputType, value: unknown, path: string, add: (path: string, message: string) => void): void {
@@ -56,6 +150,8 @@ export function variableErrors(
 ): GraphQLError[] {
   const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
   return definitions.flatMap((definition) => {
+    const deep = depthError(definition, variables);
+    if (deep) return [deep];
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = variables[name];

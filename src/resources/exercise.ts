@@ -56,7 +56,7 @@ const variations = (alias: string) =>
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
   @Uuid({ readOnly: true }) declare uuid: string;
-  @Text({ label: 'Name', max: 200 }) declare name: string;
+  @Text({ label: 'Name', max: 200, searched: true }) declare name: string;
   @Choose({ label: 'Status', choices: STATUS, default: PENDING, readOnly: true, max: 2 }) declare status: string;
   @Text({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
   @Day({ label: 'Date', readOnly: true, null: true, default: defaults.today }) declare creationDate: string | null;

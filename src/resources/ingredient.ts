@@ -63,7 +63,7 @@ const filters = [
 })
 export class Ingredient extends Model<Ingredient> {
   @Id() declare id: number;
-  @Text({ label: 'Name', min: 3, max: 200 }) declare name: string;
+  @Text({ label: 'Name', min: 3, max: 200, searched: true }) declare name: string;
   @Day({ label: 'Date', readOnly: true, default: defaults.today }) declare creationDate: string;
   @Day({ label: 'Date', readOnly: true, default: defaults.today }) declare updateDate: string;
   @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: -2147483648, max: 2147483647 }) declare energy: number;

@@ -1,5 +1,6 @@
 /** `where` and `orderBy`. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { entityNamed, resourceOf } from '../../src/core/resource';
 import type { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();
@@ -73,6 +74,25 @@ test.each<Case>([
   ['Exercise', 'exercises', { uuid: { eq: '00000002-0000-4000-8000-000000000003' } }, 'name', ['Plank']],
   ['Exercise', 'exercises', { uuid: { eq: 'x' } }, 'name', []],
   ['Exercise', 'exercises', { status: { eq: '1' } }, 'name', []],
+  ['Exercise', 'exercises', { category: { name: { eq: 'Legs' } } }, 'name', ['Squat']],
+  ['Exercise', 'exercises', { equipment: { some: { name: { eq: 'Bench' } } } }, 'name', ['Bench press']],
+  ['Exercise', 'exercises', { equipment: { none: {} } }, 'name', ['Plank']],
+  ['Exercise', 'exercises', { equipment: { every: { name: { eq: 'Barbell' } } } }, 'name', ['Squat', 'Plank']],
+  ['Exercise', 'exercises', { comments: { some: { comment: { contains: 'plank' } } } }, 'name', ['Plank']],
+  ['Exercise', 'exercises', { exerciseBase: { category: { name: { in: ['Arms', 'Abs'] } } } }, 'name', ['Bench press', 'Plank']],
+  ['Exercise', 'exercises', { images: { some: {} } }, 'name', ['Squat']],
+  ['Exercise', 'exercises', { name: { contains: 'a\0b' } }, 'name', []],
+  ['Exercise', 'exercises', { name: { ne: 'a\0b' }, id: { notIn: ['x', '99999999999'] } }, 'name', ['Squat', 'Bench press', 'Plank']],
+  ['Exercise', 'exercises', { name: { contains: '%' } }, 'name', []],
+  ['Exercise', 'exercises', { name: { startsWith: 'b', mode: 'INSENSITIVE' } }, 'name', ['Bench press']],
+  ['Exercise', 'exercises', { name: { in: ['PLANK', 'squat'], mode: 'INSENSITIVE' } }, 'name', ['Squat', 'Plank']],
+  ['Exercise', 'exercises', { not: { or: [{ name: { eq: 'Plank' } }, { muscleIds: { in: ['2'] } }] } }, 'name', ['Bench press']],
+  ['Exercise', 'exercises', { and: [], or: null, not: null, category: null, muscles: null, name: { contains: null } }, 'name', ['Squat', 'Bench press', 'Plank']], // prettier-ignore
+  ['Exercise', 'exercises', { or: [] }, 'name', []],
+  ['Muscle', 'muscles', { exercises: { some: { name: { eq: 'Not yet accepted' } } } }, 'name', []],
+  ['WorkoutSession', 'workoutSessions', { timeStart: { ne: '18:00:00.5' } }, 'date', ['2021-01-02']],
+  ['WorkoutSession', 'workoutSessions', { timeStart: { isNull: false } }, 'date', ['2021-01-01']],
+  ['WeightEntry', 'weightEntries', { weight: { between: { from: '79', to: 80 } } }, 'date', ['2021-01-02']],
   ['Muscle', 'muscles', { isFront: { eq: false } }, 'name', ['Quadriceps femoris']],
   ['Ingredient', 'ingredients', { energy: { in: [52, 64] } }, 'name', ['Milk', 'Apple']],
 ])('%s: %s where %j', async (type, many, where, field, expected) => {
@@ -101,6 +121,159 @@ test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:0
     else expect(data.diaryEntries.totalCount).toBe(0);
   },
 );
+
+describe('refused:', () => {
+  const refused = async (type: string, many: string, where: unknown, fields: Record<string, unknown>, orderBy?: unknown) => {
+    const document = `query ($where: ${type}Where, $orderBy: [${type}Order!]) { page: ${many}(where: $where, orderBy: $orderBy) { totalCount nodes { id } } }`;
+    const { status, code, errors } = await ann.query(document, { where, orderBy });
+    expect([status, code]).toEqual([expect.any(Number), 'BAD_USER_INPUT']);
+    expect(status).toBeLessThan(500);
+    expect(errors![0]!.extensions.fields).toEqual(fields);
+  };
+  const nested = (depth: number, innermost: object = {}): object => (depth ? { not: nested(depth - 1, innermost) } : innermost);
+  const BACKWARD = ['Ensure that `from` is not greater than `to`.'];
+
+  test.each<[string, string, object, string]>([
+    ['WeightEntry', 'weightEntries', { date: { between: { from: '2021-01-02', to: '2021-01-01' } } }, 'where.date.between'],
+    ['WeightEntry', 'weightEntries', { or: [{}, { weight: { between: { from: '10', to: 9.5 } } }] }, 'where.or[1].weight.between'],
+    ['WorkoutSession', 'workoutSessions', { timeStart: { between: { from: '08:00:00.5', to: '08:00' } } }, 'where.timeStart.between'],
+    ['WorkoutSession', 'workoutSessions', { workout: { logs: { some: { reps: { between: { from: 2, to: 1 } } } } } }, 'where.workout.logs.some.reps.between'], // prettier-ignore
+    ['DiaryEntry', 'diaryEntries', { datetime: { between: { from: '2021-03-10T08:00:00.000002Z', to: '2021-03-10T09:00:00.000001+01:00' } } }, 'where.datetime.between'], // prettier-ignore
+  ])('a range that runs backward: %s %s %j', (type, many, where, path) => refused(type, many, where, { [path]: BACKWARD }));
+
+  test('too many conditions, wherever they are', async () => {
+    const message = ['There are more than 200 conditions.'];
+    await refused('Exercise', 'exercises', { or: Array(201).fill({}) }, { where: message });
+    await refused('Exercise', 'exercises', { muscles: { some: { and: Array(100).fill({ name: { eq: 'a', ne: 'b' } }) } } }, { where: message }); // prettier-ignore
+  });
+
+  test('conditions that are nested too deep, whatever the depth', async () => {
+    const path = `where${'.not'.repeat(11)}`;
+    await refused('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
+    const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
+    await refused('Exercise', 'exercises', nested(65), deep);
+    const text = `${'{"not":'.repeat(100_000)}{}${'}'.repeat(100_000)}`;
+    const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
+    const answer = await ann.send('POST', '/graphql', `{"query":${JSON.stringify(query)},"variables":{"where":${text}}}`);
+    expect(answer.status).toBeLessThan(500);
+    expect(answer.body.errors[0].extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: deep });
+  });
+
+  test('nor in the text of an operation', async () => {
+    const answer = await ann.query(`{ exercises(where: ${'{not:'.repeat(400)}{}${'}'.repeat(400)}) { totalCount } }`);
+    expect(answer.status).toBeLessThan(500);
+    expect(answer.code).toBe('BAD_USER_INPUT');
+    expect(answer.errors![0]!.message).toContain('nested too deep');
+  });
+
+  test('`each` below the top', async () => {
+    const message = ['This stands in `where` itself only, not in conditions inside of it.'];
+    await refused('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
+  });
+
+  test('a search for a very long text', () =>
+    refused(
+      'Exercise',
+      'exercises',
+      { name: { search: 'ä'.repeat(201) } },
+      { 'where.name.search': ['Ensure this value has no more than 200 characters.'] },
+    ));
+
+  test('an order that cannot be', async () => {
+    const none = ['`relevance` is that of a `search` in `where`, and there is none.'];
+    await refused('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
+    await refused('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
+    const other = ['`relevance` is that of the listed rows themselves.'];
+    await refused('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [{ category: { relevance: 'DESC' } }]);
+    const far = { set: { trainingDay: { workout: { user: { id: 'ASC' } } } } };
+    await refused('Setting', 'settings', {}, { 'orderBy[1]': ['An order leads over 3 relations at most.'] }, [{ id: 'ASC' }, far]);
+    const long = { orderBy: ['Ensure this list has no more than 10 elements.'] };
+    await refused('Exercise', 'exercises', {}, long, Array(11).fill({ id: 'ASC' }));
+  });
+
+  test.each([
+    ['Exercise', { uuid: { isNil: true } }],
+    ['Muscle', { isFront: { in: [true] } }],
+    ['Exercise', { status: { contains: '2' } }],
+    ['Exercise', { id: { lt: '2' } }],
+    ['Muscle', { imageUrlMain: { eq: 'x' } }],
+  ])('conditions that there are not: %s %j', async (type, where) => {
+    const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(entityNamed(type)!)!.many}(where: $where) { totalCount } }`, { where }); // prettier-ignore
+    expect([status, code]).toEqual([expect.any(Number), 'BAD_USER_INPUT']);
+    expect(status).toBeLessThan(500);
+  });
+});
+
+describe('search', () => {
+  const names = async (search: string, more: Record<string, unknown> = {}, orderBy?: unknown) => {
+    const document = `query ($where: IngredientWhere, $orderBy: [IngredientOrder!]) { page: ingredients(where: $where, orderBy: $orderBy) { totalCount nodes { name } } }`;
+    const { page } = await ann.ask(document, { where: { name: { search }, ...more }, orderBy });
+    expect(page.totalCount).toBe(page.nodes.length);
+    return page.nodes.map(({ name }: any) => name);
+  };
+
+  beforeAll(async () => {
+    for (const [name, brand] of [
+      ['Greek yoghurt', null],
+      ['Yoghurt', 'Alp'],
+      ['Frozen yoghurt with cherries', 'Berg'],
+      ['Yogurt drink', 'Alp'],
+      ['100% cocoa', null],
+    ])
+      await fitgraph.sql(
+        `INSERT INTO "ingredient" ("name", "brand", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+         VALUES ($1, $2, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, 2, '2')`,
+        [name, brand],
+      );
+  });
+
+  test.each<[string, string[]]>([
+    ['yoghurt', ['Yoghurt', 'Greek yoghurt', 'Frozen yoghurt with cherries']],
+    ['YOGHURT', ['Yoghurt', 'Greek yoghurt', 'Frozen yoghurt with cherries']],
+    ['yoghrt', ['Yoghurt', 'Greek yoghurt', 'Frozen yoghurt with cherries']],
+    ['yoghurt greek', ['Greek yoghurt']],
+    ['oghur', ['Yoghurt', 'Greek yoghurt', 'Frozen yoghurt with cherries']],
+    ['0%', ['100% cocoa']],
+    ['_', []],
+    ['zzzz', []],
+    ['a\0b', []],
+  ])('%j, the best first', async (text, expected) => {
+    const found = await names(text);
+    expect(found.slice(0, expected.length)).toEqual(expected);
+    if (!expected.length) expect(found).toEqual([]);
+  });
+
+  test('an order of one’s own comes first, and the rank can run upwards', async () => {
+    expect((await names('yoghurt', {}, [{ name: 'ASC' }]))[0]).toBe('Frozen yoghurt with cherries');
+    const upwards = await names('yoghurt', {}, [{ relevance: 'ASC' }]);
+    expect(upwards).toEqual((await names('yoghurt')).reverse());
+  });
+
+  test('of several fields, the sum ranks', async () => {
+    expect(await names('yoghurt', { brand: { search: 'berg' } })).toEqual(['Frozen yoghurt with cherries']);
+    expect(await names('yo', { brand: { search: 'alp' } })).toEqual(['Yoghurt', 'Yogurt drink']);
+  });
+
+  test('inside of other conditions it finds, and does not rank', async () => {
+    const { page } = await ann.ask(
+      '{ page: ingredients(where: { or: [{ name: { search: "oats" } }, { brand: { search: "ALP" } }] }) { nodes { name } } }',
+    );
+    expect(page.nodes.map(({ name }: any) => name)).toEqual(['Oats', 'Yoghurt', 'Yogurt drink']);
+    const { units } = await ann.ask('{ units: ingredientUnits(where: { ingredient: { name: { search: "mlk" } } }) { totalCount } }');
+    expect(units.totalCount).toBe(0);
+  });
+
+  test('a cursor fits no other search', async () => {
+    const document = 'query ($text: String!, $after: String) { page: ingredients(first: 1, after: $after, where: { name: { search: $text } }) { nodes { name } pageInfo { endCursor } } }'; // prettier-ignore
+    const after = (await ann.ask(document, { text: 'yoghurt' })).page.pageInfo.endCursor;
+    expect((await ann.ask(document, { text: 'yoghurt', after })).page.nodes).toEqual([{ name: 'Greek yoghurt' }]);
+    const { errors } = await ann.query(document, { text: 'cocoa', after });
+    expect(errors![0]!.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      fields: { after: ['This cursor belongs to another order of the list, or to another search.'] },
+    });
+  });
+});
 
 describe('orderBy', () => {
   const ordered = async (type: string, many: string, orderBy: unknown, field: string) => {

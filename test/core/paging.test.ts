@@ -161,7 +161,7 @@ describe('refused:', () => {
 
   test('a cursor of another order', async () => {
     const { endCursor } = await page({ first: 1 }, [['sets', 'ASC']]);
-    const message = ['This cursor belongs to another order of the list.'];
+    const message = ['This cursor belongs to another order of the list, or to another search.'];
     await refused({ after: endCursor }, { after: message }, [['order', 'DESC']]);
     await refused({ before: endCursor }, { before: message }, [['id', 'DESC'], ['sets', 'ASC']]); // prettier-ignore
     await refused({ after: endCursor }, { after: message }, [['sets', 'DESC']]);

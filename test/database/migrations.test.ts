@@ -1,6 +1,7 @@
 /** Migrations: up, down and up again, also when several instances start at once. */
 import type { Database } from '../../src/database/connection';
 import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
+import { up as likeness } from '../../src/database/migrations/0007-likeness';
 import { createDatabase, open } from '../setup/databases';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
@@ -77,4 +78,15 @@ test('a migration that fails leaves nothing behind', async () => {
   expect(rows).toEqual([{ exercise: null, language: 'language' }]);
   await database.pool.query('DROP TABLE "ingredient"');
   expect((await migrateUp(database)).length).toBeGreaterThanOrEqual(2);
+});
+
+test('without trigrams a search finds what contains the term, the shorter text ranked higher', async () => {
+  const { pool } = connected();
+  await migrateUp(opened[0]!);
+  await pool.query('DROP FUNCTION "search_rank"(text, text); DROP FUNCTION "search_similar"(text, text); DROP EXTENSION pg_trgm CASCADE');
+  await likeness((sql) => pool.query(sql));
+  const { rows } = await pool.query(
+    `SELECT search_similar('squat', 'sqat') AS similar, search_rank('squat', 'squat') AS same, search_rank('front squat', 'squat') AS part, search_rank('', 'x') AS none`,
+  );
+  expect(rows).toEqual([{ similar: false, same: 1_000_000, part: 454_545, none: 0 }]);
 });

@@ -1,6 +1,6 @@
 /** What can be reached from one's own rows, through parents, children and computed fields, is one's own too. */
-import { getNamedType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
-import { resourceOf } from '../../src/core/resource';
+import { getNamedType, isNonNullType, isObjectType, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
+import { entityNamed, resourceOf } from '../../src/core/resource';
 import { buildGraphQLSchema } from '../../src/schema';
 import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -51,6 +51,35 @@ test('from the viewer one comes to all own rows and to no other', async () => {
   for (const id of annas.values()) expect(text).toContain(`"id":"${id}"`);
   for (const id of bobs.values()) expect(text).not.toContain(String(id));
 });
+
+/** Every way that conditions lead from a type to owned rows, `depth` relations far, as paths of fields with the type that they come to. */
+function conditionsOn(type: GraphQLInputObjectType, depth: number): { path: string[]; type: string }[] {
+  return Object.values(type.getFields()).flatMap((field) => {
+    const named = getNamedType(field.type) as GraphQLInputObjectType;
+    const name = /^(.+?)(Where|ListFilter)$/.exec(named.name)?.[1];
+    if (!name || !schema.getType(name) || named === type || !isOwned(schema.getType(name) as GraphQLObjectType)) return [];
+    const where = schema.getType(`${name}Where`) as GraphQLInputObjectType;
+    const steps = named === where ? [[field.name]] : ['some', 'every', 'none'].map((quantifier) => [field.name, quantifier]);
+    const further = depth > 1 ? conditionsOn(where, depth - 1) : [];
+    return steps.flatMap((step) => [{ path: step, type: name }, ...further.map((way) => ({ ...way, path: [...step, ...way.path] }))]);
+  });
+}
+
+test.each(ownedTypes().map((entity): [string, string] => [entity.name, resourceOf(entity)!.many]))(
+  'conditions on what %s leads to tell nothing of foreign rows',
+  async (name, many) => {
+    const ways = conditionsOn(schema.getType(`${name}Where`) as GraphQLInputObjectType, 2);
+    expect(ways.length).toBeGreaterThan(0);
+    const document = `query ($where: ${name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+    for (const { path, type } of ways) {
+      const ask = async (id: number) =>
+        (await ann.query(document, { where: path.reduceRight<object>((where, key) => ({ [key]: where }), { id: { eq: String(id) } }) }))
+          .text;
+      const foreign = type === 'User' ? bob.id : bobs.get(entityNamed(type)!)!;
+      expect([path, await ask(foreign)]).toEqual([path, await ask(UNKNOWN)]);
+    }
+  },
+);
 
 /** Fields of owned types that work something out. */
 const computed = ownedTypes().flatMap((entity) =>

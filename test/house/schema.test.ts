@@ -78,6 +78,21 @@ test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => 
   },
 );
 
+/** The input types that one of conditions or of an order may hold, and those that they may, and so on. */
+function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
+  const seen = new Set<GraphQLNamedType>([start]);
+  for (const type of seen)
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) seen.add(getNamedType(field.type));
+  return seen;
+}
+
+test.each(['Where', 'Order', 'ListFilter'])('the %s of a public type asks nothing of an owned one', (kind) => {
+  const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
+  const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
+  expect(asked.length).toBeGreaterThan(50);
+  expect(inputs(owned).filter((type) => asked.includes(type))).toEqual([]);
+});
+
 test('only owned types and the viewer lead to a user', () => {
   const user = schema.getType('User')!;
   const leading = types

@@ -1,5 +1,14 @@
 /** The number of statements of a request depends on what it asks for, never on how many rows there are. */
-import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
+import {
+  getNamedType,
+  isInputObjectType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+} from 'graphql';
 import type { Entity } from '../../src/core/fields';
 import { entities, entityNamed, resourceOf } from '../../src/core/resource';
 import { buildGraphQLSchema } from '../../src/schema';
@@ -47,9 +56,60 @@ function everything(type: GraphQLObjectType, depth: number): string {
     .join(' ');
 }
 
-const graphql = (name: string, document: string, rowsOf: (data: any) => unknown[], most?: number): Request => ({
+/** How many conditions of `everyCondition` one request may have. */
+const AT_ONCE = 60;
+
+/** A value for each type of input that conditions have. */
+const VALUES: Record<string, unknown> = {
+  ID: '1',
+  String: 'ab',
+  Boolean: true,
+  Int: 1,
+  Decimal: '1.5',
+  Date: '2000-01-01',
+  Time: '08:00',
+  DateTime: '2021-03-10T08:00:00Z',
+  TextMode: 'INSENSITIVE',
+};
+
+/** Every condition that there is on a type, relations one deep, each as a `where` of its own. */
+function everyCondition(entity: Entity): object[] {
+  const operand = (type: GraphQLInputType): unknown => {
+    const named = getNamedType(type);
+    if (!isInputObjectType(named)) return VALUES[named.name];
+    return named.name.endsWith('Range')
+      ? { from: operand(named.getFields().from!.type), to: operand(named.getFields().to!.type) }
+      : { id: { eq: '1' } };
+  };
+  return Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields()).flatMap((field): object[] => {
+    const type = getNamedType(field.type) as GraphQLInputObjectType;
+    if (type.name.endsWith('Where')) return [{ [field.name]: operand(type) }];
+    const operators = Object.values(type.getFields()).filter(({ name }) => name !== 'each' && name !== 'mode');
+    return operators.map((operator) => ({ [field.name]: { [operator.name]: operand(operator.type) } }));
+  });
+}
+
+/** By fields of the row and of the rows that it names, as many as an order may have. */
+function everyOrder(entity: Entity): object[] {
+  const elements = Object.values((schema.getType(`${entity.name}Order`) as GraphQLInputObjectType).getFields()).flatMap(
+    ({ name, type }) => {
+      const inner = getNamedType(type);
+      if (name === 'id' || name === 'relevance') return [];
+      return [{ [name]: isInputObjectType(inner) ? { id: 'DESC_NULLS_LAST' } : 'ASC_NULLS_FIRST' }];
+    },
+  );
+  return [...elements.reverse().slice(0, 9), { id: 'DESC' }];
+}
+
+const graphql = (
+  name: string,
+  document: string,
+  rowsOf: (data: any) => unknown[],
+  most?: number,
+  variables?: Record<string, unknown>,
+): Request => ({
   name,
-  ask: (person) => person.query(document),
+  ask: (person) => person.query(document, variables),
   rows: ({ body }) => rowsOf(body.data).length,
   most,
 });
@@ -72,6 +132,18 @@ const requests: Request[] = [
       graphql(`${many}, the row alone`, list(everything(typeOf(entity), 0)), ({ page }) => page.nodes, MOST),
       graphql(`${many}, with all that it leads to`, list(everything(typeOf(entity), 1)), ({ page }) => page.nodes, Infinity),
     ];
+  }),
+  ...queried().flatMap((entity) => {
+    const { many } = resourceOf(entity)!;
+    const conditions = everyCondition(entity);
+    const document = `query ($where: ${entity.name}Where, $orderBy: [${entity.name}Order!]) { page: ${many}(first: 1000, where: $where, orderBy: $orderBy) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } }`;
+    const parts = Math.ceil(conditions.length / AT_ONCE);
+    return Array.from({ length: parts }, (_, part) => {
+      const some = conditions.slice(part * AT_ONCE, (part + 1) * AT_ONCE);
+      const variables = { where: { or: [...some, { id: { isNull: false } }] }, orderBy: everyOrder(entity) };
+      // Who is it, and the list with its count, whatever is asked of the rows.
+      return graphql(`${many}, by conditions and orders, ${part + 1} of ${parts}`, document, ({ page }) => page.edges, 2, variables);
+    });
   }),
   ...Object.values((schema.getType('User') as GraphQLObjectType).getFields())
     .filter((field) => getNamedType(field.type).name.endsWith('Connection'))

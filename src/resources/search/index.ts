@@ -1,6 +1,8 @@
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
+import { Exercise } from '../exercise';
+import { Ingredient } from '../ingredient';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseSuggestion, findExercises, findIngredients, IngredientSuggestion } from './suggestions';
 import { containing } from './terms';
@@ -24,7 +26,7 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseSuggestion[] | null> {
-    const contains = containing(term);
+    const contains = containing(Exercise, term);
     return contains && findExercises(contains, exerciseLanguages(language, context), context);
   }
 
@@ -42,7 +44,7 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<IngredientSuggestion[] | null> {
-    const contains = containing(term);
+    const contains = containing(Ingredient, term);
     return contains && findIngredients(contains, await ingredientLanguages(language, context), context);
   }
 }

@@ -1,0 +1,148 @@
+/** Every order there is of a few types full of nulls and ties: pages by cursor, from both ends, make the whole list, and nulls are where they should be. */
+import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
+import { Random } from '../../seeders/random';
+import { fieldsOf } from '../../src/core/fields';
+import { OrderDirection } from '../../src/core/ordering';
+import { entityNamed, resourceOf } from '../../src/core/resource';
+import { buildGraphQLSchema } from '../../src/schema';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { everyRow, populate, type Row } from '../setup/population';
+
+const SEED = 5;
+const PAGE = 6;
+const TYPES = ['Exercise', 'WorkoutSet', 'Setting', 'DiaryEntry'];
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+const schema = buildGraphQLSchema();
+let ann: Person;
+const rows = new Map<string, Map<number, Row>>();
+
+beforeAll(async () => {
+  [ann] = await populate(fitgraph, new Random(SEED));
+  for (const type of Object.values(schema.getTypeMap())) {
+    const entity = entityNamed(type.name);
+    if (entity) rows.set(type.name, new Map((await everyRow(fitgraph, entity)).map((row) => [row.id, row])));
+  }
+});
+
+/** Paths to all that a type can be ordered by, `relations` references far. */
+function paths(type: string, relations: number): string[][] {
+  const order = schema.getType(`${type}Order`) as GraphQLInputObjectType;
+  return Object.values(order.getFields()).flatMap(({ name, type: direction }) => {
+    // All rows are of one user.
+    if (name === 'relevance' || name === 'user') return [];
+    const named = getNamedType(direction);
+    if (!isInputObjectType(named)) return [[name]];
+    return relations > 0 ? paths(named.name.replace(/Order$/, ''), relations - 1).map((path) => [name, ...path]) : [];
+  });
+}
+
+/** The value at the end of a path, as the row shows it. */
+function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
+  if (!row) return null;
+  if (!further.length) return row[name!];
+  const reference = fieldsOf(entityNamed(type)!).find(({ object }) => object === name)!;
+  const target = reference.relation!.type;
+  return valueAt(target, rows.get(target)!.get(row[reference.name]), further);
+}
+
+interface Page {
+  nodes: { id: string }[];
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string; endCursor: string };
+}
+
+const ask = async (type: string, args: object): Promise<Page> => {
+  const document = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int, $where: ${type}Where, $orderBy: [${type}Order!]) {
+    page: ${resourceOf(entityNamed(type)!)!.many}(first: $first, after: $after, last: $last, before: $before, offset: $offset, where: $where, orderBy: $orderBy) {
+      nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
+  return (await ann.ask(document, args as Record<string, unknown>)).page;
+};
+
+const ids = ({ nodes }: Page) => nodes.map(({ id }) => Number(id));
+
+async function forward(type: string, args: object): Promise<number[]> {
+  const found: number[] = [];
+  let page: Page | undefined;
+  do found.push(...ids((page = await ask(type, { ...args, first: PAGE, after: page?.pageInfo.endCursor }))));
+  while (page.pageInfo.hasNextPage);
+  return found;
+}
+
+async function backward(type: string, args: object): Promise<number[]> {
+  const found: number[] = [];
+  let page: Page | undefined;
+  do found.unshift(...ids((page = await ask(type, { ...args, last: PAGE, before: page?.pageInfo.startCursor }))));
+  while (page.pageInfo.hasPreviousPage);
+  return found;
+}
+
+const whole = async (type: string, args: object) => ids(await ask(type, { ...args, first: 100 }));
+
+const NULLS_FIRST: Record<string, boolean> = { ASC: false, DESC: true, ASC_NULLS_FIRST: true, DESC_NULLS_LAST: false };
+const nested = (path: string[], direction: unknown): any => path.reduceRight((value, name) => ({ [name]: value }), direction);
+
+const cases = TYPES.flatMap((type) => paths(type, 1).map((path): [string, string, string[]] => [type, path.join('.'), path]));
+
+test.each(cases)('%s by %s', async (type, _name, path) => {
+  for (const direction of Object.keys(OrderDirection)) {
+    const args = { orderBy: [nested(path, direction)] };
+    const all = await whole(type, args);
+    expect(all.length).toBeGreaterThan(PAGE);
+    expect(new Set(all).size).toBe(all.length);
+    expect([direction, await forward(type, args)]).toEqual([direction, all]);
+    expect([direction, await backward(type, args)]).toEqual([direction, all]);
+    const values = all.map((id) => valueAt(type, rows.get(type)!.get(id), path));
+    const firstNull = values.indexOf(null);
+    if (firstNull < 0) continue;
+    const nulls = values.filter((value) => value === null).length;
+    const start = NULLS_FIRST[direction] ? 0 : values.length - nulls;
+    expect([direction, values.slice(start, start + nulls)]).toEqual([direction, Array(nulls).fill(null)]);
+  }
+});
+
+test('directions run against each other, the id upwards in all of them', async () => {
+  const sets = [...rows.get('WorkoutSet')!.values()].filter(({ userId }) => userId === ann.id);
+  const compare = (a: number, b: number) => a - b;
+  const expected = (sign: number) => {
+    const numbered = sets.filter(({ order }) => order !== null).sort((a, b) => sign * compare(a.order, b.order) || compare(a.id, b.id));
+    const nulls = sets.filter(({ order }) => order === null).sort((a, b) => compare(a.id, b.id));
+    return { nulls: nulls.map(({ id }) => id), numbered: numbered.map(({ id }) => id) };
+  };
+  const found = (direction: string) => whole('WorkoutSet', { orderBy: [{ order: direction }] });
+  expect(await found('ASC')).toEqual([...expected(1).numbered, ...expected(1).nulls]);
+  expect(await found('ASC_NULLS_FIRST')).toEqual([...expected(1).nulls, ...expected(1).numbered]);
+  expect(await found('DESC')).toEqual([...expected(-1).nulls, ...expected(-1).numbered]);
+  expect(await found('DESC_NULLS_LAST')).toEqual([...expected(-1).numbered, ...expected(-1).nulls]);
+});
+
+test('several fields, each with its direction, and fields over two and three references', async () => {
+  const orders: [string, object[]][] = [
+    ['Setting', [{ rir: 'DESC_NULLS_LAST' }, { weight: 'ASC_NULLS_FIRST' }, { comment: 'DESC' }]],
+    ['Setting', [{ set: { order: 'DESC_NULLS_LAST' } }, { exercise: { category: { name: 'DESC' } } }]],
+    ['Setting', [{ set: { trainingDay: { workout: { comment: 'ASC' } } } }, { weight: 'DESC' }]],
+    ['MealItem', [{ weightUnit: { unit: { language: { shortName: 'DESC_NULLS_LAST' } } } }, { amount: 'ASC' }]],
+    ['DiaryEntry', [{ weightUnit: { gram: 'ASC_NULLS_FIRST' } }, { datetime: 'DESC' }]],
+  ];
+  for (const [type, orderBy] of orders) {
+    const all = await whole(type, { orderBy });
+    expect(await forward(type, { orderBy })).toEqual(all);
+    expect(await backward(type, { orderBy })).toEqual(all);
+  }
+});
+
+describe('by relevance', () => {
+  const where = { comment: { search: 'squat' } };
+
+  test.each([
+    ['asked for', [{ relevance: 'DESC' }, { weight: 'ASC' }]],
+    ['upwards', [{ relevance: 'ASC' }]],
+    ['as the default', undefined],
+  ])('%s', async (_name, orderBy) => {
+    const args = { where, orderBy };
+    const all = await whole('Setting', args);
+    expect(all.length).toBeGreaterThan(3);
+    expect(await forward('Setting', args)).toEqual(all);
+    expect(await backward('Setting', args)).toEqual(all);
+  });
+});

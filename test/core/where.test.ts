@@ -1,0 +1,239 @@
+/** Conditions of every kind, put together at random, against an evaluation in JavaScript of the same conditions on the same rows. */
+import { getNamedType, isInputObjectType, isListType, getNullableType, type GraphQLInputObjectType, type GraphQLInputType } from 'graphql';
+import { Random } from '../../seeders/random';
+import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
+import { entities, entityNamed, resourceOf } from '../../src/core/resource';
+import { buildGraphQLSchema } from '../../src/schema';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { everyRow, populate, populated, type Row } from '../setup/population';
+
+const SEED = 20_211_103;
+/** Of each type. */
+const TRIES = 40;
+const MAX_DEPTH = 3;
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+const schema = buildGraphQLSchema();
+const random = new Random(SEED);
+let ann: Person;
+const rows = new Map<Entity, Row[]>();
+
+beforeAll(async () => {
+  [ann] = await populate(fitgraph, random);
+  for (const entity of entities()) rows.set(entity, await everyRow(fitgraph, entity));
+});
+
+type Where = Record<string, any>;
+
+/** What a text is compared by whatever the case. */
+const folded = (text: string) => text.toLowerCase().replaceAll('ς', 'σ');
+
+const comparableTime = (time: string) => time + '00:00:00.000000'.slice(time.length);
+const microseconds = (moment: string) => Date.parse(moment) * 1000 + Number(/\.\d{3}(\d{3})/.exec(moment)?.[1] ?? 0);
+
+/** A value as something that `===` and `<` compare as the database does. */
+function comparable(field: FieldMeta, value: any, insensitive = false): any {
+  if (value === null) return null;
+  if (field.kind === 'relation' || field.name === 'id' || field.kind === 'decimal') return Number(value);
+  if (field.kind === 'datetime') return microseconds(value);
+  if (field.kind === 'time') return comparableTime(value);
+  return insensitive && typeof value === 'string' ? folded(value) : value;
+}
+
+function operator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
+  const [own, given] = [comparable(field, row, insensitive), Array.isArray(value) ? null : value];
+  const other = typeof given === 'object' && given !== null ? null : comparable(field, given, insensitive);
+  const among = () => (value as any[]).some((one) => own === comparable(field, one, insensitive));
+  switch (name) {
+    case 'eq':
+      return own === other;
+    case 'ne':
+      return own !== other;
+    case 'in':
+      return among();
+    case 'notIn':
+      return !among();
+    case 'isNull':
+      return (own === null) === value;
+  }
+  if (own === null) return false;
+  switch (name) {
+    case 'lt':
+      return own < other;
+    case 'lte':
+      return own <= other;
+    case 'gt':
+      return own > other;
+    case 'gte':
+      return own >= other;
+    case 'between':
+      return own >= comparable(field, value.from) && own <= comparable(field, value.to);
+    case 'contains':
+      return own.includes(other);
+    case 'startsWith':
+      return own.startsWith(other);
+    case 'endsWith':
+      return own.endsWith(other);
+  }
+  throw new Error(`no such operator: ${name}`);
+}
+
+const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === entityNamed('User') ? row.id : row.userId) === ann.id;
+const isShown = (entity: Entity, row: Row) =>
+  owns(entity, row) &&
+  Object.entries(resourceOf(entity)!.visible ?? {}).every(
+    ([column, value]) => row[fieldsOf(entity).find((field) => field.column === column)!.name] === value,
+  );
+
+/** The rows that a relation of a row shows to Ann. */
+function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
+  const child = childrenOf(entity).find((candidate) => candidate.name === name);
+  const field = fieldsOf(entity).find(({ object }) => object === name);
+  const target = (child ?? field)!.target!();
+  const all = rows.get(target)!.filter((other) => owns(target, other));
+  if (!child) {
+    const ids = [row[field!.name]].flat();
+    return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.many };
+  }
+  const found = all.filter((other) => [other[child.by]].flat().includes(row[child.key]) && (!child.connection || isShown(target, other)));
+  return { target, found, many: true };
+}
+
+function holds(entity: Entity, where: Where, row: Row): boolean {
+  return Object.entries(where).every(([name, value]) => {
+    if (name === 'and') return value.every((one: Where) => holds(entity, one, row));
+    if (name === 'or') return value.some((one: Where) => holds(entity, one, row));
+    if (name === 'not') return !holds(entity, value, row);
+    const field = fieldsOf(entity).find((candidate) => candidate.name === name);
+    if (field?.relation?.many) {
+      const among = (ids: string[]) => ids.some((id) => row[name].includes(Number(id)));
+      return (!value.in || among(value.in)) && (!value.notIn || !among(value.notIn));
+    }
+    if (field) {
+      const { mode, ...operators } = value;
+      return Object.entries(operators).every(([key, given]) => operator(field, key, row[name], given, mode === 'INSENSITIVE'));
+    }
+    const { target, found, many } = related(entity, row, name);
+    const meets = (condition: Where) => (other: Row) => holds(target, condition, other);
+    if (!many) return found.some(meets(value));
+    return (
+      (!value.some || found.some(meets(value.some))) &&
+      (!value.every || found.every(meets(value.every))) &&
+      (!value.none || !found.some(meets(value.none)))
+    );
+  });
+}
+
+/** Some of the keys, at random. */
+function some<T>(items: readonly T[], most: number): T[] {
+  const count = random.int(1, most);
+  return Array.from({ length: count }, () => random.pick(items as [T]));
+}
+
+const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
+  integer: 77,
+  decimal: '77.7',
+  date: '2030-01-01',
+  time: '23:59',
+  datetime: '2030-01-01T00:00:00Z',
+};
+
+/** A value that a row has, or one that no row has. */
+function valueOf(entity: Entity, field: FieldMeta): any {
+  const held = rows
+    .get(entity)!
+    .map((row) => row[field.name])
+    .flat()
+    .filter((value) => value !== null);
+  if (!held.length || random.chance(0.1)) return field.kind === 'boolean' ? true : (ABSENT[field.kind] ?? random.pick(['77', 'none', '']));
+  return random.pick(held as [any]);
+}
+
+const partOf = (text: string) => {
+  const start = random.int(0, Math.max(text.length - 1, 0));
+  const part = random.pick([text.slice(start), text.slice(0, start + 1), text.slice(start, start + 3)]);
+  return random.pick([part, part.toLowerCase(), part.toUpperCase(), part]);
+};
+
+function operand(entity: Entity, field: FieldMeta, name: string): any {
+  const one = () => valueOf(entity, field);
+  switch (name) {
+    case 'isNull':
+      return random.chance(0.5);
+    case 'in':
+    case 'notIn':
+      return some([one, one], 3).map((make) => String(make())).map((value) => (field.kind === 'integer' && field.name !== 'id' ? Number(value) : value)); // prettier-ignore
+    case 'between': {
+      const bounds = [one(), one()].sort((a, b) => (comparable(field, a) < comparable(field, b) ? -1 : 1));
+      return { from: bounds[0], to: bounds[1] };
+    }
+    case 'contains':
+    case 'startsWith':
+    case 'endsWith':
+      return partOf(one());
+    default:
+      return (name === 'eq' || name === 'ne') && random.chance(0.15) ? null : one();
+  }
+}
+
+/** Which operators have been tried. */
+const tried = new Set<string>();
+
+const typeOf = (field: { type: GraphQLInputType }) => getNamedType(field.type) as GraphQLInputObjectType;
+
+/** A condition that the schema allows, as its input types tell. */
+function condition(entity: Entity, depth: number): Where {
+  const fields = Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields());
+  const usable = fields.filter(
+    (field) => depth > 0 || !/Where$|ListFilter$/.test(typeOf(field).name) || typeOf(field).name === 'IdListFilter',
+  );
+  const where: Where = {};
+  for (const field of some(usable, 2)) {
+    const type = typeOf(field);
+    if (type.name === `${entity.name}Where` && isListType(getNullableType(field.type)))
+      where[field.name] = Array.from({ length: random.int(0, 3) }, () => condition(entity, depth - 1));
+    else if (field.name === 'not') where.not = condition(entity, depth - 1);
+    else where[field.name] = filter(entity, field.name, type, depth);
+  }
+  return where;
+}
+
+function filter(entity: Entity, name: string, type: GraphQLInputObjectType, depth: number): Where {
+  const field = fieldsOf(entity).find((candidate) => candidate.name === name);
+  if (!field) {
+    const { target } = related(entity, rows.get(entity)![0]!, name);
+    if (type.name === `${target.name}Where`) return condition(target, depth - 1);
+    return Object.fromEntries(some(['some', 'every', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
+  }
+  const operators = Object.keys(type.getFields()).filter((key) => !['mode', 'search', 'each'].includes(key));
+  const made: Where = Object.fromEntries(some(operators, 2).map((key) => [key, operand(entity, field, key)]));
+  if (type.getFields().mode && random.chance(0.5)) made.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
+  for (const key of Object.keys(made)) tried.add(`${type.name}.${key}`);
+  return made;
+}
+
+const listed = populated().filter((entity) => schema.getQueryType()!.getFields()[resourceOf(entity)!.many]);
+const telling = new Map<Entity, number>();
+
+test.each(listed.map((entity): [string, Entity] => [resourceOf(entity)!.many, entity]))('%s', async (many, entity) => {
+  const document = `query ($where: ${entity.name}Where) { page: ${many}(where: $where, first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { id } } }`;
+  const all = rows.get(entity)!.filter((row) => isShown(entity, row));
+  telling.set(entity, 0);
+  for (let index = 0; index < TRIES; index += 1) {
+    const where = condition(entity, random.int(0, MAX_DEPTH));
+    const expected = all.filter((row) => holds(entity, where, row)).map(({ id }) => String(id));
+    const { data, errors } = await ann.query(document, { where });
+    expect({ where, errors, ids: data?.page.nodes.map(({ id }: any) => id) }).toEqual({ where, errors: undefined, ids: expected });
+    expect(data.page.totalCount).toBe(expected.length);
+    if (expected.length > 0 && expected.length < all.length) telling.set(entity, telling.get(entity)! + 1);
+  }
+});
+
+test('the conditions told some rows from others, and every operator was among them', () => {
+  const total = [...telling.values()].reduce((sum, count) => sum + count, 0);
+  expect(total).toBeGreaterThan(listed.length * TRIES * 0.25);
+  const filters = Object.values(schema.getTypeMap()).filter(isInputObjectType).filter(({ name }) => /(?<!List)Filter$|^IdListFilter$/.test(name)); // prettier-ignore
+  const operators = filters.flatMap((type) => Object.keys(type.getFields()).map((key) => `${type.name}.${key}`));
+  expect(operators.filter((name) => !tried.has(name) && !/\.(search|each|mode)$/.test(name))).toEqual([]);
+});

@@ -1,0 +1,111 @@
+/** Rows of every type for two users, full of nulls and of values that occur more than once: what conditions and orders are tried on. */
+import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
+import { columnsOf, from } from '../../src/core/plan';
+import { entityNamed, resourceOf } from '../../src/core/resource';
+import { asDump, byModel, inOrder, type DumpRow } from '../../src/transfer/dump';
+import { writeRows } from '../../src/transfer/writer';
+import type { Random } from '../../seeders/random';
+import type { Fitgraph } from './fitgraph';
+import type { Person } from './person';
+import { dumpRowOf } from './samples';
+
+/** Rows of each type for each user, and for everybody. */
+export const SIZE = 14;
+
+const isAccount = (entity: Entity) => entity === entityNamed('User') || entity === entityNamed('UserProfile');
+
+/** The types that have a population. */
+export const populated = (): Entity[] => inOrder(byModel()).filter((entity) => !isAccount(entity));
+
+const TEXTS = [
+  'Squat',
+  'squat',
+  'Front squat',
+  'Bench press',
+  'BENCH',
+  'Möhre',
+  'MÖHRE',
+  '100%',
+  '100 %',
+  'snake_case',
+  'a\\b',
+  'Ab',
+  'ΟΔΟΣ',
+] as const;
+
+/** A value of the field; undefined where the sample's own must do. */
+function value(entity: Entity, field: FieldMeta, random: Random): unknown {
+  if (resourceOf(entity)!.unique?.includes(field.name)) return undefined;
+  if (field.null && random.chance(0.35)) return null;
+  const shown = resourceOf(entity)!.visible?.[field.column!];
+  if (shown) return random.chance(0.8) ? shown : '1';
+  const low = Math.max(field.min ?? 1, 1);
+  switch (field.kind) {
+    case 'integer':
+      return random.int(low, low + 4);
+    case 'decimal':
+      return `${random.int(low, low + 3)}.${random.pick(['00', '50', '05'])}`;
+    case 'boolean':
+      return random.chance(0.5);
+    case 'date':
+      return `2021-0${random.int(1, 3)}-1${random.int(0, 2)}`;
+    case 'time':
+      return `0${random.int(7, 9)}:30:00${random.pick(['', '.5'])}`;
+    case 'datetime':
+      return `2021-03-1${random.int(0, 2)}T0${random.int(6, 8)}:00:00${random.pick(['Z', '+01:00', '.000001Z'])}`;
+    case 'choice':
+      return random.pick(field.choices!.filter((choice) => choice.value !== null) as unknown as [{ value: string }]).value;
+    case 'string':
+      return (field.minLength ?? 0) > 5
+        ? `${random.pick(TEXTS)} ${'x'.repeat(field.minLength!)}`
+        : random.pick(TEXTS).slice(0, field.maxLength);
+    default:
+      return undefined;
+  }
+}
+
+/** The profile of a new user names a language, which makes room for those of the population once there is another one. */
+async function twoPeople(fitgraph: Fitgraph): Promise<[Person, Person]> {
+  await fitgraph.sql(
+    `INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment'), (99, 'yy', 'Of profiles')`,
+  );
+  const people: [Person, Person] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  await fitgraph.sql('UPDATE "user_profile" SET "notification_language_id" = 99');
+  await fitgraph.sql('DELETE FROM "language" WHERE "id" = 2');
+  return people;
+}
+
+/** Of empty tables. Numbers of the rows: everybody's and the first user's 1 to SIZE, the second one's the next. */
+export async function populate(fitgraph: Fitgraph, random: Random): Promise<[Person, Person]> {
+  const people = await twoPeople(fitgraph);
+  const rows: DumpRow[] = populated().flatMap((entity) => {
+    const owners = resourceOf(entity)!.owned ? [0, 1] : [0];
+    return owners.flatMap((owner) =>
+      Array.from({ length: SIZE }, (_, index) => {
+        const number = owner * SIZE + index + 1;
+        const row = dumpRowOf(entity, number, (field) => {
+          const target = field.target!();
+          if (target === entityNamed('User')) return people[owner]!.id;
+          const start = resourceOf(target)!.owned ? owner * SIZE : 0;
+          const any = () => start + random.int(1, SIZE);
+          if (field.relation!.many) return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
+          return field.null && random.chance(0.35) ? null : any();
+        });
+        for (const field of fieldsOf(entity)) {
+          const given = field.stored && !field.relation && field.name !== 'id' ? value(entity, field, random) : undefined;
+          if (given !== undefined) row.fields[field.rest] = given;
+        }
+        return row;
+      }),
+    );
+  });
+  await writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await fitgraph.reference.reload();
+  return people;
+}
+
+export type Row = Record<string, any>;
+
+/** All rows of a type, whoever may see them, with all their fields. */
+export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
+  fitgraph.sql(`SELECT ${columnsOf(entity, fieldsOf(entity).map(({ name }) => name))} ${from(entity)} ORDER BY t."id"`); // prettier-ignore
