@@ -42,7 +42,7 @@ test('each row that stays is visited once, and the last page costs what the firs
   const seen = new Set<string>();
   let twice = 0;
   const times: number[] = [];
-  for (let after: string | null = null, more = true; more; ) {
+  for (let after: string | null = null, more = true; more;) {
     const began = performance.now();
     const { workouts } = await ann.ask(PAGES, { after });
     times.push(performance.now() - began);
