@@ -90,8 +90,9 @@ function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
       return () => undefined;
     },
     load: async () => ({
-      executor: ({ document, operationName, context, request }) =>
-        executor.execute(document, operationName ?? undefined, (context as unknown as GraphQLContext).full, request.variables ?? {}),
+      // Of the request, because Apollo forgets a name that no operation has, and then the only operation would run by a wrong name.
+      executor: ({ document, context, request }) =>
+        executor.execute(document, request.operationName, (context as unknown as GraphQLContext).full, request.variables ?? {}),
     }),
     stop: async () => undefined,
   };

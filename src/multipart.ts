@@ -52,7 +52,11 @@ export function readMultipart(request: IncomingMessage, { maxBody, maxUpload }: 
       if (room < 0) refuse('body too large');
       return room >= 0;
     };
-    const add = (name: string, value: string | UploadedFile) => parts.set(name, [...(parts.get(name) ?? []), value]);
+    const add = (name: string, value: string | UploadedFile) => {
+      const known = parts.get(name);
+      if (known) known.push(value);
+      else parts.set(name, [value]);
+    };
     parser.on('field', (name, value, { valueTruncated, mimeType }) => {
       // The parser takes a file without a name for a text.
       if (mimeType.startsWith('image/')) return add(name, { filename: '', content: Buffer.alloc(0) });

@@ -25,7 +25,7 @@ export interface Operation {
 type Run = (context: Context, variables: Variables, root?: unknown) => Promise<ExecutionResult> | ExecutionResult;
 
 export class Executor {
-  private readonly compiled = new WeakMap<DocumentNode, Map<string, Run | ExecutionResult>>();
+  private readonly compiled = new WeakMap<DocumentNode, Map<string, Run>>();
 
   constructor(readonly schema: GraphQLSchema) {}
 
@@ -101,8 +101,12 @@ export class Executor {
     if (!operations) this.compiled.set(document, (operations = new Map()));
     const key = operationName ?? '';
     let run = operations.get(key);
-    if (!run) operations.set(key, (run = this.compile(document, operationName)));
-    if (typeof run !== 'function') return run;
+    if (!run) {
+      const made = this.compile(document, operationName);
+      // Not kept: there is no end to the names that no operation has.
+      if (typeof made !== 'function') return made;
+      operations.set(key, (run = made));
+    }
     return this.finished(await run(context, variables, root), document, operationName, context, variables);
   }
 

@@ -1,6 +1,6 @@
 /** The media folder: the one place that knows where the files of rows are, and lets nothing out of it. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { UploadedFile } from '../extensions';
@@ -30,6 +30,14 @@ export class MediaFolder {
     if (path.includes('\0') || path.split(/[/\\]/).some((part) => part === '' || part.startsWith('.'))) return undefined;
     const place = join(this.root, path);
     return place.startsWith(this.root + sep) ? place : undefined;
+  }
+
+  /** Whether there is something at this path that is in the folder, not only linked from it. The folder itself may be a link. */
+  async holds(path: string): Promise<boolean> {
+    const place = this.place(path);
+    if (!place) return false;
+    const [found, root] = await Promise.all([realpath(place), realpath(this.root)]).catch(() => ['', this.root]);
+    return found.startsWith(root + sep);
   }
 
   /**
@@ -118,9 +126,8 @@ export class MediaFolder {
   }
 
   private async read(path: string): Promise<Buffer | undefined> {
-    const place = this.place(path);
-    if (!place) return undefined;
-    return readFile(place).catch((error) => {
+    if (!(await this.holds(path))) return undefined;
+    return readFile(this.placeOf(path)).catch((error) => {
       if (isCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG')) return undefined;
       throw error;
     });

@@ -1,5 +1,5 @@
 /** `/media/…`: images and their thumbnails. A thumbnail that is not there yet is made. */
-import express, { Router } from 'express';
+import express, { Router, type Response } from 'express';
 import { FORMATS, formatOfExtension } from './formats';
 import type { MediaFolder } from './media';
 import { extensionOf, thumbnailOf } from './names';
@@ -16,10 +16,13 @@ export function serveMedia(media: MediaFolder): Router {
       .set('Allow', METHODS.join(', '))
       .json({ detail: `Method "${request.method}" not allowed.` });
   });
-  router.use(async (request, _response, next) => {
-    const thumbnail = thumbnailOf(decoded(request.path).slice(1));
+  router.use(async (request, response, next) => {
+    const path = decoded(request.path).slice(1);
+    const thumbnail = thumbnailOf(path);
     if (thumbnail) await media.thumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);
-    next();
+    // What serves files follows links wherever they lead.
+    if (await media.holds(path)) next();
+    else notFound(response);
   });
   router.use(
     // A path never gets other content: names are not taken twice.
@@ -36,9 +39,11 @@ export function serveMedia(media: MediaFolder): Router {
       },
     }),
   );
-  router.use((_request, response) => void response.status(404).json({ detail: 'Not found.' }));
+  router.use((_request, response) => notFound(response));
   return router;
 }
+
+const notFound = (response: Response): void => void response.status(404).json({ detail: 'Not found.' });
 
 function decoded(path: string): string {
   try {

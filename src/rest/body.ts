@@ -40,9 +40,13 @@ export async function readBody(request: IncomingMessage, limits: MultipartLimits
   if (media === 'multipart/form-data') return { form: true, data: await multipart(request, limits) };
   const bytes = await read(request, limits.maxBody);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
-  if (media === 'application/json') return { form: false, data: bytes.length ? json(bytes, charset) : {} };
+  if (media === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decode(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
-  for (const [key, value] of new URLSearchParams(decode(bytes, charset))) values.set(key, [...(values.get(key) ?? []), value]);
+  for (const [key, value] of new URLSearchParams(decodeLoosely(bytes, charset))) {
+    const known = values.get(key);
+    if (known) known.push(value);
+    else values.set(key, [value]);
+  }
   return { form: true, data: values };
 }
 
@@ -64,9 +68,21 @@ function decode(bytes: Buffer, charset: string): string {
   return iconv.decode(bytes, charset, { stripBOM: false });
 }
 
-function json(bytes: Buffer, charset: string): unknown {
+/** A form is read as far as it can be: what is no character becomes a replacement, an unknown charset counts as UTF-8. */
+const decodeLoosely = (bytes: Buffer, charset: string): string =>
+  iconv.decode(bytes, iconv.encodingExists(charset) ? charset : 'utf-8', { stripBOM: false });
+
+/** Whoever looks into a value calls itself for what is in it. */
+const MAX_LEVELS = 100;
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  value !== null && typeof value === 'object' && (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
+
+export function parseJson(text: () => string): unknown {
   try {
-    return JSON.parse(decode(bytes, charset));
+    const value: unknown = JSON.parse(text());
+    if (isDeeper(value, MAX_LEVELS)) throw new Error(`Nested deeper than ${MAX_LEVELS} levels`);
+    return value;
   } catch (error) {
     throw badRequest(`JSON parse error - ${(error as Error).message}`);
   }

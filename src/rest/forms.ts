@@ -1,7 +1,7 @@
 /** Forms of HTML can only POST: hidden fields name the method that is meant, or carry JSON. Honoured for pages alone. */
 import type { IncomingMessage } from 'node:http';
-import type { Body } from './body';
-import { badRequest, unsupported, type RestError } from './errors';
+import { parseJson, type Body } from './body';
+import { RestError, unsupported } from './errors';
 import type { Values } from './view';
 
 const METHODS = ['PUT', 'PATCH', 'DELETE'];
@@ -43,8 +43,9 @@ export function formOf(body: Body): PostedForm {
 function json(raw: string, type = 'application/json'): { body: Body; refused?: RestError } {
   if (type !== 'application/json') return { body: { form: false, data: null }, refused: unsupported(type) };
   try {
-    return { body: { form: false, data: raw.trim() ? JSON.parse(raw) : {} } };
+    return { body: { form: false, data: raw.trim() ? parseJson(() => raw) : {} } };
   } catch (error) {
-    return { body: { form: false, data: null }, refused: badRequest(`JSON parse error - ${(error as Error).message}`) };
+    if (!(error instanceof RestError)) throw error;
+    return { body: { form: false, data: null }, refused: error };
   }
 }
