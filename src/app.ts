@@ -109,7 +109,8 @@ export async function createApp(services: Services): Promise<App> {
     log.error({ err: error, errorId: id }, 'unexpected error');
     if (response.headersSent) return void response.destroy();
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
-    response.writeHead(500, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
+    response.writeHead(500, headers).end(body);
   }
 
   return {
@@ -119,8 +120,10 @@ export async function createApp(services: Services): Promise<App> {
       exchanges.set(request, exchange);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.
-      if (isRest) rest(request, response).catch((error) => failed(error, response));
-      else app(request, response);
+      if (isRest) return void rest(request, response).catch((error) => failed(error, response));
+      // Whatever is answered, an error too, is what it says it is.
+      response.setHeader('X-Content-Type-Options', 'nosniff');
+      app(request, response);
     },
     upgrade: live.upgrade,
     endStreams: live.end,

@@ -156,7 +156,8 @@ export function variableErrors(
     const type = typeFromAST(schema, definition.type);
     const value = variables[name];
     if (!isInputType(type) || (value === undefined && (definition.defaultValue || definition.type.kind !== Kind.NON_NULL_TYPE))) return [];
-    const fields: FieldErrors = {};
+    // Keys are the sender's: not even `constructor` may be there already.
+    const fields: FieldErrors = Object.create(null) as FieldErrors;
     // The fields of an input object are named as a form would name them, without the variable.
     const root = isInputObjectType(getNullableType(type)) && value != null ? '' : name;
     check(type, value, root, (path, message) => (fields[path || name] = [...(fields[path || name] ?? []), message]));
