@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkCredentials, signIn, viewerOf } from './auth/accounts';
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
-import { CsrfError, type Sessions } from './auth/sessions';
+import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
 import type { Context, Media } from './core/context';
 import { notSignedIn } from './core/errors';
 import { Loaders } from './core/loaders';
@@ -108,7 +108,7 @@ export class HttpExchange {
     if (!viewer) return false;
     this.browser = { sessionId, username: viewer.username };
     if (!SAFE.includes(this.request.method ?? '')) {
-      const csrfToken = this.request.headers['x-csrftoken'] ?? (await formToken?.());
+      const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await formToken?.());
       if (!sessions.isCsrfToken(sessionId, csrfToken?.toString())) throw new CsrfError();
     }
     this.full.viewer = viewer;

@@ -9,6 +9,9 @@ import { KnownError } from '../core/errors';
 import type { Session } from '../database/connection';
 import { digestOf, type TokenVault } from './tokens';
 
+/** Carries the CSRF token where no form does. */
+export const CSRF_HEADER = 'X-CSRFToken';
+
 const LIFETIME_SECONDS = 14 * 24 * 60 * 60;
 const ID = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
@@ -21,7 +24,7 @@ export class CsrfError extends KnownError {
 }
 
 /** Browsers let no other host, not even one of the same domain, set a cookie with this prefix; they want it Secure. */
-const cookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
+export const cookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
 
 const FIND = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
   FROM "session" s JOIN "user_account" u ON u."id" = s."user_id"

@@ -1,4 +1,4 @@
-/** The interface as an OpenAPI document, derived from the schema whose facts OPTIONS tells too. Made once, at start. */
+/** The interface as an OpenAPI document, derived from the schema whose facts OPTIONS tells too. Made once, when somebody asks. */
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
 import { endpointsOf, type Endpoint, type Endpoints, type Prepare } from './endpoints';
@@ -41,10 +41,26 @@ const TOKEN = {
   description: 'The word `Token`, a blank and the key: `Token 0123456789abcdef…`',
 };
 
+/** How browsers that are signed in are known. */
+export interface SessionFact {
+  cookie: string;
+  csrfHeader: string;
+}
+
+const sessionSchemes = ({ cookie, csrfHeader }: SessionFact) => ({
+  session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'The session of a browser that has signed in at `/login`.' },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: csrfHeader,
+    description: 'What a session changes needs its CSRF token, in this header or in the field `csrfToken` of a form. Pages have it.',
+  },
+});
+
 /** A document describes operations; it runs none. */
 const unprepared: Prepare = () => () => Promise.reject(new Error('an operation of the document was run'));
 
-export function openApiOf(schema: GraphQLSchema): Omit<OpenApi, 'servers'> {
+export function openApiOf(schema: GraphQLSchema, session: SessionFact): Omit<OpenApi, 'servers'> {
   const endpoints = inOrder(endpointsOf(schema, unprepared));
   const all = [...endpoints.resources.values()];
   const answers = new Answers(endpoints);
@@ -56,10 +72,10 @@ export function openApiOf(schema: GraphQLSchema): Omit<OpenApi, 'servers'> {
       { name: GENERAL, description: 'What belongs to no resource.' },
       ...all.map(({ view }) => ({ name: view.rest, description: view.description })),
     ],
-    security: [{}, { token: [] }],
+    security: [{}, { token: [] }, { session: [] }],
     paths,
     components: {
-      securitySchemes: { token: TOKEN },
+      securitySchemes: { token: TOKEN, ...sessionSchemes(session) },
       parameters: SHARED,
       responses: RESPONSES,
       schemas: Object.assign({}, SCHEMAS, ...all.map((endpoint) => schemasOf(endpoint, answers, paths))),
@@ -98,15 +114,25 @@ const pageOf = (row: Schema): Schema => ({
   required: ['count', 'next', 'previous', 'results'],
 });
 
-/** The document as text. Only the server differs from request to request, so the rest is written once. */
-export function openApiTexts(schema: GraphQLSchema): Record<'json' | 'yaml', (baseUrl: string) => string> {
-  const { openapi, info, ...rest } = openApiOf(schema);
-  const head = (baseUrl: string) => ({ openapi, info, servers: [{ url: baseUrl + BASE }] });
-  const json = JSON.stringify(rest);
-  const yaml = toYaml(rest);
+/** Worked out when it is first asked for, and kept. */
+function once<T extends object | string>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+/** The document as text. Only the server differs from request to request, so the rest is written once, which takes a while. */
+export function openApiTexts(schema: GraphQLSchema, session: SessionFact): Record<'json' | 'yaml', (baseUrl: string) => string> {
+  const document = once(() => openApiOf(schema, session));
+  const head = (baseUrl: string) => ({ openapi: document().openapi, info: document().info, servers: [{ url: baseUrl + BASE }] });
+  const rest = () => {
+    const { openapi: _, info: __, ...others } = document();
+    return others;
+  };
+  const json = once(() => JSON.stringify(rest()));
+  const yaml = once(() => toYaml(rest()));
   return {
-    json: (baseUrl) => `${JSON.stringify(head(baseUrl)).slice(0, -1)},${json.slice(1)}`,
-    yaml: (baseUrl) => toYaml(head(baseUrl)) + yaml,
+    json: (baseUrl) => `${JSON.stringify(head(baseUrl)).slice(0, -1)},${json().slice(1)}`,
+    yaml: (baseUrl) => toYaml(head(baseUrl)) + yaml(),
   };
 }
 

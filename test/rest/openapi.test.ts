@@ -7,8 +7,9 @@ import { parse } from 'yaml';
 import { entities, resourceOf } from '../../src/core/resource';
 import { snake } from '../../src/core/names';
 import type { OpenApi } from '../../src/rest/openapi';
+import { Visitor } from '../pages/visitor';
 import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../setup/belongings';
-import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf } from '../setup/samples';
 import { Conformance } from './conformance';
@@ -76,6 +77,36 @@ test('operations have names of their own, and every parameter a description', ()
   expect(new Set(ids).size).toBe(ids.length);
   const parameters = operations().flatMap(({ operation }) => (operation.parameters ?? []) as Record<string, unknown>[]);
   expect(parameters.filter(({ $ref, description }) => !$ref && !description)).toEqual([]);
+});
+
+test('who asks is said by a token, or by the session of a browser, which needs its CSRF token to change anything', async () => {
+  const visitor = new Visitor(fitgraph.url);
+  await visitor.signIn('ann');
+  const { token, session, csrf } = document.components.securitySchemes as Record<string, { in: string; name: string }>;
+  expect([token!.in, session!.in, csrf!.in]).toEqual(['header', 'cookie', 'header']);
+  expect([...visitor.cookies.keys()]).toEqual([session!.name]);
+  for (const { method, operation } of operations()) {
+    const ways = (operation.security as object[]).map((way) => Object.keys(way));
+    const safe = ['get', 'options'].includes(method);
+    expect(ways.slice(-2)).toEqual([['token'], safe ? ['session'] : ['session', 'csrf']]);
+  }
+  // As it is described, so it is done.
+  const body = { date: '2022-02-02', weight: '80.00' };
+  expect((await visitor.json('POST', '/api/v2/weightentry/', body)).status).toBe(403);
+  expect((await visitor.json('POST', '/api/v2/weightentry/', body, { [csrf!.name]: await visitor.csrfToken() })).status).toBe(201);
+});
+
+test('over https the cookie has another name', async () => {
+  const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, beside: fitgraph });
+  try {
+    const { components } = (await secure.anyone.get('/schema')).body as OpenApi;
+    const visitor = new Visitor(secure.url);
+    await visitor.signIn('ann');
+    expect([...visitor.cookies.keys()]).toEqual([(components.securitySchemes as Record<string, { name: string }>).session!.name]);
+    expect([...visitor.cookies.keys()]).toEqual(['__Host-fitgraph']);
+  } finally {
+    await secure.stop();
+  }
 });
 
 test('methods are those that the addresses allow, less those that nobody may use', async () => {

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
+import { cookieName, CSRF_HEADER } from '../../auth/sessions';
 import { openApiTexts } from '../../rest/openapi';
 import { BASE } from '../../rest/routes';
 import type { Visitor } from '../layout';
@@ -40,6 +41,8 @@ const PAGE_HEADERS = protection(`'self' ${inlined(FRAME)}`, "'self'");
 interface Visit {
   /** Scheme and host of the service as the client knows it. */
   baseUrl: string;
+  /** Whether cookies are Secure, which is part of their name. */
+  secure: boolean;
   authenticate(): Promise<boolean>;
   visitor(): Visitor;
 }
@@ -47,15 +50,17 @@ interface Visit {
 export function reference(schema: GraphQLSchema, visitOf: (request: IncomingMessage) => Visit): Router {
   const router = express.Router();
   router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], readOnly);
-  serveDocument(router, openApiTexts(schema), (request) => visitOf(request).baseUrl);
+  const textsFor = (secure: boolean) => openApiTexts(schema, { cookie: cookieName(secure), csrfHeader: CSRF_HEADER });
+  const [plain, secured] = [textsFor(false), textsFor(true)];
+  serveDocument(router, (format, { baseUrl, secure }) => (secure ? secured : plain)[format](baseUrl), visitOf);
   servePage(router, visitOf);
   return router;
 }
 
-function serveDocument(router: Router, texts: ReturnType<typeof openApiTexts>, baseUrl: (request: Request) => string): void {
+function serveDocument(router: Router, text: (format: Format, visit: Visit) => string, visitOf: (request: Request) => Visit): void {
   const send = (request: Request, response: Response, format: Format) => {
     response.set({ Vary: 'Accept', 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' });
-    response.type(MEDIA.find(([, candidate]) => candidate === format)![0]).send(texts[format](baseUrl(request)));
+    response.type(MEDIA.find(([, candidate]) => candidate === format)![0]).send(text(format, visitOf(request)));
   };
   for (const format of FORMATS) router.get(`${ROOT}.${format}`, (request, response) => send(request, response, format));
   router.get(ROOT, (request, response) => {

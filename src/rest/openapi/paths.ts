@@ -24,8 +24,10 @@ export const componentsOf = ({ view: { rest } }: Endpoint) => ({
 
 export const GENERAL = 'general';
 
-const PUBLIC = [{}, { token: [] }];
-const PRIVATE = [{ token: [] }];
+/** Ways to say who asks; what a session changes needs the CSRF token too. */
+const READING = [{ token: [] }, { session: [] }];
+const WRITING = [{ token: [] }, { session: [], csrf: [] }];
+const PUBLIC = [{}, ...READING];
 
 /** Client generators make function names of it. */
 const operationId = (...words: string[]) => words.join('_').replace(/\W+/g, '_');
@@ -77,16 +79,18 @@ export class PathsOf {
     const field = this.schema.getMutationType()!.getFields()[node.name.value]!;
     const properties = Object.fromEntries(field.args.map(({ name, type, description }) => [name, described(argument(type), description)]));
     const hint = Object.fromEntries(Object.keys(HINT).map((key) => [key, { type: 'string' }]));
-    const common = { tags: [GENERAL], security: PUBLIC, parameters: [shared('format')] };
+    const common = { tags: [GENERAL], parameters: [shared('format')] };
     return {
       get: {
         ...common,
+        security: PUBLIC,
         operationId: operationId(PATH, 'hint'),
         summary: `${TITLE}: how it is done`,
         responses: { 200: answered('What to send.', { type: 'object', properties: hint, required: Object.keys(HINT) }), ...errors() },
       },
       post: {
         ...common,
+        security: [{}, ...WRITING],
         operationId: operationId(PATH),
         summary: 'A token for a name and a password',
         requestBody: body({ type: 'object', properties, required: Object.keys(properties) }),
@@ -203,12 +207,12 @@ export class PathsOf {
       tags: [rest],
       summary,
       description,
-      security: resource.owned ? PRIVATE : PUBLIC,
+      security: resource.owned ? READING : PUBLIC,
     };
   }
 
   private writing({ view: { rest } }: Endpoint, verb: string, summary: string): Operation {
-    return { operationId: operationId(rest, verb), tags: [rest], summary, security: PRIVATE, parameters: [shared('format')] };
+    return { operationId: operationId(rest, verb), tags: [rest], summary, security: WRITING, parameters: [shared('format')] };
   }
 
   /** The methods that the address advertises, less those that nobody is permitted. */
