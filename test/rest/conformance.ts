@@ -35,6 +35,19 @@ export class Conformance {
     return this.differences(`document${at}/content/application~1json/schema`, body);
   }
 
+  /** The same for an address as it was asked for, below the base. What the document does not describe is refused. */
+  problemsAt(method: string, url: string, status: number, body: unknown): string[] {
+    const path = this.pathOf(url.split('?')[0]!.replace(/\.[a-z0-9]+\/?$/, '/'));
+    if (path !== undefined && this.document.paths[path]![method.toLowerCase()] && status < 500)
+      return this.problems(method, path, status, body);
+    return status < 400 ? [`${status} is answered, and nothing is described`] : this.differs('detail', body);
+  }
+
+  private pathOf(path: string): string | undefined {
+    const general = path.replace(/^(\/[a-z0-9-]+\/)[^/]+\//, '$1{id}/');
+    return [path, general].find((candidate) => Object.hasOwn(this.document.paths, candidate));
+  }
+
   /** What is wrong with a value by the schema of this name. */
   differs(component: string, value: unknown): string[] {
     return this.differences(`document#/components/schemas/${component}`, value);

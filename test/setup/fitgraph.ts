@@ -12,9 +12,11 @@ import type { ReferenceTables } from '../../src/core/reference';
 import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/logging';
 import { Origin } from '../../src/origin';
+import type { OpenApi } from '../../src/rest/openapi';
 import { startServices } from '../../src/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
+import { Witness } from './witness';
 
 export const PASSWORD = 'a good password';
 
@@ -38,6 +40,7 @@ export class Fitgraph {
     readonly logged: string[],
     readonly mediaFolder: string,
     secretKey: string,
+    private readonly witness: Witness,
     private readonly end: () => Promise<void>,
   ) {
     this.vault = new TokenVault(secretKey);
@@ -60,9 +63,10 @@ export class Fitgraph {
     const log = createLog('info', { write: (line) => void logged.push(line) });
     const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new Origin(config), log);
     const app = await createApp(services);
-    const server = await listening(app);
+    const witness = new Witness();
+    const server = await listening(app, witness);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-    return new Fitgraph(database, services.reference, url, logged, path.join(dataDir, 'media'), config.secretKey!, async () => {
+    return new Fitgraph(database, services.reference, url, logged, path.join(dataDir, 'media'), config.secretKey!, witness, async () => {
       app.endStreams();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -96,13 +100,22 @@ export class Fitgraph {
     return (await this.database.pool.query(text, values)).rows;
   }
 
-  stop(): Promise<void> {
-    return this.end();
+  /** How REST answered otherwise than the OpenAPI document says. */
+  differences(): Promise<string[]> {
+    return this.witness.differences(async () => (await this.anyone.get('/schema')).body as OpenApi);
+  }
+
+  async stop(): Promise<void> {
+    try {
+      expect(await this.differences()).toEqual([]);
+    } finally {
+      await this.end();
+    }
   }
 }
 
-function listening(app: App): Promise<Server> {
-  const server = createServer(app.listener).on('upgrade', app.upgrade);
+function listening(app: App, witness: Witness): Promise<Server> {
+  const server = createServer(witness.hearing(app.listener)).on('upgrade', app.upgrade);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
 }
 
@@ -112,6 +125,7 @@ export function fitgraphForThisFile(options?: Options): Fitgraph {
   beforeAll(async () => {
     started = await Fitgraph.start(options);
   });
+  afterEach(async () => expect(await started?.differences()).toEqual([]));
   afterAll(() => started?.stop());
   return new Proxy({} as Fitgraph, {
     get(_target, name) {

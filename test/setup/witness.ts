@@ -1,0 +1,52 @@
+/** Hears every JSON answer that REST gives during a test, and holds it against the OpenAPI document. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { OpenApi } from '../../src/rest/openapi';
+import { BASE } from '../../src/rest/routes';
+import { Conformance } from '../rest/conformance';
+
+interface Heard {
+  method: string;
+  url: string;
+  status: number;
+  text: string;
+}
+
+/** The document is one of them, and has a format of its own. */
+const DOCUMENT = /^\/schema(?:[./?]|$)/;
+
+export class Witness {
+  private heard: Heard[] = [];
+  private conformance?: Conformance;
+
+  /** The same listener, heard. */
+  hearing(listener: RequestListener): RequestListener {
+    return (request, response) => {
+      if (request.url!.startsWith(`${BASE}/`) && !DOCUMENT.test(request.url!.slice(BASE.length))) this.hear(request, response);
+      listener(request, response);
+    };
+  }
+
+  private hear({ method, url }: IncomingMessage, response: ServerResponse): void {
+    const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
+    response.end = ((...parts: unknown[]) => {
+      const [text] = parts;
+      // Pages are no JSON.
+      if (typeof text === 'string' && !text.startsWith('<'))
+        this.heard.push({ method: method!, url: url!, status: response.statusCode, text });
+      return end(...parts);
+    }) as typeof response.end;
+  }
+
+  /** How what was heard since the last time differs from the document. */
+  async differences(read: () => Promise<OpenApi>): Promise<string[]> {
+    if (this.heard.length === 0) return [];
+    this.conformance ??= new Conformance(await read());
+    const heard = this.heard.splice(0);
+    const found = heard.flatMap(({ method, url, status, text }) =>
+      this.conformance!.problemsAt(method, url.slice(BASE.length), status, JSON.parse(text)).map(
+        (problem) => `${method} ${url}: ${problem}`,
+      ),
+    );
+    return [...new Set(found)];
+  }
+}
