@@ -1,10 +1,12 @@
 // Replays the recorded REST contract against a server of its own, where the contract lies beside the repository.
-// Prints the report of the replay and "N passed, N failed"; exit code 1 when a case fails.
+// Then holds every answer against the OpenAPI document. Prints the report of the replay and "N passed, N failed"; exit code 1 when a case
+// fails or an answer is not as the document says.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const kit = join(root, '..', 'shared', 'contract');
@@ -45,19 +47,46 @@ async function ready() {
   throw new Error('the server did not become ready');
 }
 
+/** The tests' own check of an answer, compiled. */
+async function conformance() {
+  const outfile = join(root, 'node_modules/.cache/fitgraph/conformance.cjs');
+  const entryPoints = [join(root, 'test/rest/conformance.ts')];
+  await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'cjs', packages: 'external', logLevel: 'error' });
+  const { Conformance } = (await import(pathToFileURL(outfile))).default;
+  const response = await fetch(`http://127.0.0.1:${port}/api/v2/schema.json`);
+  return new Conformance(await response.json());
+}
+
+/** How answers of the API differ from the document, each difference once. */
+async function differencesOf(answers) {
+  const base = '/api/v2';
+  const checked = await conformance();
+  const found = answers.flatMap(({ method, url, status, body }) => {
+    if (!url.startsWith(`${base}/`)) return [];
+    return checked.problemsAt(method, url.slice(base.length), status, body).map((problem) => `${method} ${url} ${status}: ${problem}`);
+  });
+  return [...new Set(found)];
+}
+
 let exitCode = 1;
 try {
   await ready();
   const report = join(folder, 'report.json');
   const reset = `node ${join(root, 'dist/src/cli/index.js')} import ${kit}/dataset.json --media ${kit}/media --replace >/dev/null`;
-  const args = [join(kit, 'replay.mjs'), '--base', `http://127.0.0.1:${port}`, '--reset', reset, '--report', report];
-  const { status } = spawnSync(process.execPath, args, { env: environment, stdio: 'inherit' });
+  const recorded = join(folder, 'answers.json');
+  const recorder = pathToFileURL(join(root, 'scripts/contract-answers.mjs')).href;
+  const args = ['--import', recorder, join(kit, 'replay.mjs'), '--base', `http://127.0.0.1:${port}`, '--reset', reset, '--report', report];
+  const { status } = spawnSync(process.execPath, args, { env: { ...environment, CONTRACT_ANSWERS: recorded }, stdio: 'inherit' });
   if (status === 2) throw new Error('the replay could not be run');
   const { passed, failures } = JSON.parse(readFileSync(report, 'utf8'));
   const beyond = failures.filter(({ problems }) => problems.every(beyondTheData));
   if (beyond.length)
     console.log(`${beyond.length} cases ask for microseconds that the data set does not hold: ${beyond.map(({ id }) => id).join(', ')}`);
-  const failed = failures.length - beyond.length;
+  const answers = JSON.parse(readFileSync(recorded, 'utf8'));
+  const differences = await differencesOf(answers);
+  for (const difference of differences.slice(0, 20)) console.log(difference);
+  console.log(`${answers.length} JSON answers, ${differences.length} differences from the OpenAPI document`);
+  const failed = failures.length - beyond.length + differences.length;
   console.log(`contract: ${passed} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;
 } catch (error) {

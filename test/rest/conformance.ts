@@ -37,7 +37,7 @@ export class Conformance {
 
   /** The same for an address as it was asked for, below the base. What the document does not describe is refused. */
   problemsAt(method: string, url: string, status: number, body: unknown): string[] {
-    const path = this.pathOf(url.split('?')[0]!.replace(/\.[a-z0-9]+\/?$/, '/'));
+    const path = this.pathOf(url.split('?')[0]!.replace(/\/?\.[a-z0-9]+\/?$/, '/'));
     if (path !== undefined && this.document.paths[path]![method.toLowerCase()] && status < 500)
       return this.problems(method, path, status, body);
     return status < 400 ? [`${status} is answered, and nothing is described`] : this.differs('detail', body);
