@@ -22,7 +22,7 @@ afterEach(() => expect(fitgraph.logged.splice(0).filter((line) => line.includes(
 
 const content = () =>
   fitgraph.sql(`SELECT relname, (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', relname), false, true, '')))[1]::text AS n
-    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'login_attempt' ORDER BY 1`);
+    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('login_attempt', 'change') ORDER BY 1`);
 
 async function quickly(ask: () => Promise<Answer>, milliseconds = 3000): Promise<Answer> {
   const began = performance.now();
@@ -123,12 +123,13 @@ describe('keys of prototypes', () => {
           ['application/json', json],
           ['application/json', `{${JSON.stringify(key)}:{"polluted":true}}`],
           [FORM, form],
-        ] as const)
-          for (const accept of ['application/json', 'text/html']) {
-            const { status, body: row } = await ann.sending({ 'Content-Type': type, Accept: accept }).send('POST', `/api/v2${path}`, body);
-            expect({ path, key, status: status < 500 }).toEqual({ path, key, status: true });
-            if (status === 201 && row.id) await ann.delete(`${path}${row.id}/`);
-          }
+        ] as const) {
+          // What a form says in hidden fields counts for pages alone.
+          const accept = type === FORM ? 'text/html' : type;
+          const { status, body: row } = await ann.sending({ 'Content-Type': type, Accept: accept }).send('POST', `/api/v2${path}`, body);
+          expect({ path, key, status: status < 500 }).toEqual({ path, key, status: true });
+          if (status === 201 && row.id) await ann.delete(`${path}${row.id}/`);
+        }
       }
     }
   });
@@ -149,7 +150,7 @@ describe('keys of prototypes', () => {
       const name = encodeURIComponent(key.replaceAll('.', ''));
       for (const path of [`/${name}/`, `/workout/${name}/`, `/workout/${UNKNOWN}/${name}/`, `/exercise/${name}/search/`])
         for (const accept of ['application/json', 'text/html']) expect((await ann.sending({ Accept: accept }).get(path)).status).toBe(404);
-      for (const page of ['/', '/login', '/register', '/playground', '/api/v2/schema'])
+      for (const page of ['/', '/login', '/register', '/api/v2/schema'])
         expect((await ann.send('GET', `${page}?${query}`)).status).toBeLessThan(400);
       expect((await fitgraph.anyone.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`)).status).toBe(400);
     }

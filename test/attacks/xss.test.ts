@@ -56,15 +56,16 @@ async function visit(path: string): Promise<Answer> {
   return page;
 }
 
-/** Wherever a row shows: lists and rows of all views of its type, and its actions. */
+const viewsOf = (endpoint: Endpoint): readonly Endpoint[] => endpoints.filter(({ type }) => type === endpoint.type);
+
+const listsOf = (endpoint: Endpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.rest}/?limit=100`);
+
+/** Wherever a row shows beside lists: as all views of its type, and in its actions. */
 const pagesOf = (endpoint: Endpoint, id: number): string[] =>
-  endpoints
-    .filter(({ type }) => type === endpoint.type)
-    .flatMap(({ view: { rest }, actions }) => [
-      `/api/v2/${rest}/?limit=100`,
-      `/api/v2/${rest}/${id}/`,
-      ...[...actions.keys()].map((action) => `/api/v2/${rest}/${id}/${action}/`),
-    ]);
+  viewsOf(endpoint).flatMap(({ view: { rest }, actions }) => [
+    `/api/v2/${rest}/${id}/`,
+    ...[...actions.keys()].map((action) => `/api/v2/${rest}/${id}/${action}/`),
+  ]);
 
 test('the parser finds what is not ours', () => {
   const page = (inner: string) => `<!doctype html><style>a{}</style><p>${inner}</p><textarea>${inner}</textarea><a title="${inner}">x</a>`;
@@ -91,6 +92,7 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('
   }
   // Every field had its share.
   for (const field of keys) expect(MARKUP.filter((payload) => fits(payload, field)).length).toBeGreaterThan(8);
+  for (const path of listsOf(endpoint)) await visit(path);
   for (const { id, texts } of rows)
     for (const path of pagesOf(endpoint, id)) {
       const page = await visit(path);
@@ -131,7 +133,8 @@ test('texts that a dump or an operator brought', async () => {
   }
   expect(attacked.size).toBeGreaterThan(15);
   await fitgraph.reference.reload();
-  for (const endpoint of endpoints) for (const path of pagesOf(endpoint, belongings.get(entityOf(endpoint)) ?? 1)) await visit(path);
+  for (const endpoint of endpoints)
+    for (const path of [...listsOf(endpoint), ...pagesOf(endpoint, belongings.get(entityOf(endpoint)) ?? 1)]) await visit(path);
   for (const rest of ['exercise', 'exerciseinfo', 'ingredient', 'license', 'muscle'])
     expectShown(payload(1, 50), await visit(`/api/v2/${rest}/1/`), rest);
   for (const search of searches) expectShown(payload(1, 50), await visit(`/api/v2/${search}/${query({ term: 'script' })}`), search);
