@@ -11,7 +11,7 @@ import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
 import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
-import { apolloServer, refusal, type GraphQLContext } from './graphql';
+import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
 import { liveTransports } from './live';
 import { browsePage } from './pages/browse';
 import { playground } from './pages/playground';
@@ -41,7 +41,7 @@ export async function createApp(services: Services): Promise<App> {
   const media = new MediaFolder(config.dataDir);
   const means: Means = { ...services, media, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
   const executor = new Executor(buildGraphQLSchema());
-  const apollo = await apolloServer(executor);
+  const apollo = await apolloServer(executor, config);
   const rest = restHandler({
     schema: executor.schema,
     prepare: (document) => executor.prepare(document) as never,
@@ -95,10 +95,8 @@ export async function createApp(services: Services): Promise<App> {
     if (response.headersSent) return next(error);
     if (error.status >= 400 && error.status < 500) {
       const { status, message } = error as { status: number; message: string };
-      const body = request.path.startsWith('/graphql')
-        ? { errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }
-        : { detail: message };
-      return void response.status(status).json(body);
+      if (request.path.startsWith('/graphql')) return refuse(request, response, status, 'BAD_REQUEST', message);
+      return void response.status(status).json({ detail: message });
     }
     failed(error, response);
   };

@@ -1,5 +1,5 @@
 /** GraphQL over HTTP: Apollo parses, validates and answers; operations run compiled, as REST's do. */
-import { ApolloServer, type ApolloServerOptions } from '@apollo/server';
+import { ApolloServer, type ApolloServerOptions, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -16,7 +16,10 @@ import {
   type GraphQLSchema,
   type ValidationContext,
 } from 'graphql';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Negotiator from 'negotiator';
 import { CsrfError } from './auth/sessions';
+import type { Config } from './config';
 import type { Context } from './core/context';
 import type { Executor } from './core/execute';
 import type { HttpExchange } from './exchange';
@@ -104,11 +107,41 @@ export function refusal(error: unknown): unknown {
   return new GraphQLError(error.message, { extensions: { code, http: { status } } });
 }
 
-export async function apolloServer(executor: Executor): Promise<ApolloServer<GraphQLContext>> {
+const JSON_TYPE = 'application/json';
+
+/** What an answer is sent as; the older type where the client takes either. */
+const mediaTypeOf = (accept: string | undefined): string =>
+  new Negotiator({ headers: { accept } } as never).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;
+
+/** Of operations that are sent as they should be, and still do not run. */
+const NOT_EXECUTED = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
+
+/** Refuses a request before Apollo sees it. */
+export function refuse(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
+  response.writeHead(status, { 'Content-Type': `${mediaTypeOf(request.headers.accept)}; charset=utf-8` });
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+}
+
+/**
+ * With application/json a status other than 200 may be an intermediary's, so that clients do not read the body; what is wrong with an operation
+ * is therefore said in the body alone. With application/graphql-response+json the status says it too.
+ * (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
+ */
+const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ request, response: { http, body } }) => {
+      const errors = body.kind === 'single' ? body.singleResult.errors : undefined;
+      if (http.status !== 400 || !NOT_EXECUTED.includes(String(errors?.[0]?.extensions?.code))) return;
+      if (mediaTypeOf(request.http?.headers.get('accept')) === JSON_TYPE) http.status = 200;
+    },
+  }),
+};
+
+export async function apolloServer(executor: Executor, { graphqlCsrf }: Config): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {
     gateway: gateway(executor.schema, executor),
     introspection: true,
-    csrfPrevention: true,
+    csrfPrevention: graphqlCsrf,
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },
@@ -117,6 +150,7 @@ export async function apolloServer(executor: Executor): Promise<ApolloServer<Gra
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
+      statusByMediaType,
       {
         requestDidStart: async ({ contextValue }) => ({
           willSendResponse: async ({ response }) => {

@@ -63,6 +63,7 @@ test.each([
   ['LOGIN_RATE', 'often'],
   ['LOGIN_RATE', '3/fortnight'],
   ['SERVER_TIMING', 'yes'],
+  ['GRAPHQL_CSRF', 'maybe'],
   ['MAX_BODY', 'big'],
   ['MAX_BODY', '5 furlongs'],
   ['MAX_UPLOAD', '-5'],
