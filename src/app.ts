@@ -21,6 +21,7 @@ import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
 import type { Services } from './services';
+import { TrustedDocuments, trustedDocuments } from './trusted';
 import { graphqlUploads } from './uploads';
 
 /** Of the Authorization header. */
@@ -41,6 +42,7 @@ export async function createApp(services: Services): Promise<App> {
   const media = new MediaFolder(config.dataDir);
   const means: Means = { ...services, media, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
   const executor = new Executor(buildGraphQLSchema());
+  const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);
   const rest = restHandler({
     schema: executor.schema,
@@ -55,6 +57,7 @@ export async function createApp(services: Services): Promise<App> {
 
   const live = liveTransports({
     executor,
+    trusted,
     maxBody: config.maxBody,
     open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES),
     known: exchangeOf,
@@ -72,7 +75,7 @@ export async function createApp(services: Services): Promise<App> {
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInPages(exchangeOf));
-  app.use(playground(exchangeOf));
+  app.use(playground(exchangeOf, config));
   app.use(reference(executor.schema, exchangeOf));
   app.use('/media', serveMedia(media));
   app.use('/graphql', live.events);
@@ -80,6 +83,7 @@ export async function createApp(services: Services): Promise<App> {
     '/graphql',
     express.json({ limit: config.maxBody }),
     graphqlUploads(config),
+    trustedDocuments(trusted),
     expressMiddleware(apollo, {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);

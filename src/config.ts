@@ -28,6 +28,10 @@ export interface Config {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Whether /graphql refuses requests that another site's page can send without asking. */
   readonly graphqlCsrf: boolean;
+  /** Folder with manifests of operations that clients name by an id. */
+  readonly persistedOperations?: string;
+  /** Whether /graphql runs nothing else. */
+  readonly persistedOnly: boolean;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -91,6 +95,10 @@ export function readConfig(environment: Environment = process.env): Config {
     const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
     throw new ConfigError(`${missing} is missing: it is needed with ${given}`);
   }
+  const persistedOperations = text('PERSISTED_OPERATIONS');
+  const persistedOnly = flag('PERSISTED_ONLY', false);
+  if (persistedOnly && persistedOperations === undefined)
+    throw new ConfigError('PERSISTED_OPERATIONS is missing: PERSISTED_ONLY demands it');
 
   return Object.freeze({
     production,
@@ -110,5 +118,7 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     graphqlCsrf: flag('GRAPHQL_CSRF', true),
+    persistedOperations: persistedOperations && resolve(persistedOperations),
+    persistedOnly,
   });
 }

@@ -142,6 +142,9 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
     gateway: gateway(executor.schema, executor),
     introspection: true,
     csrfPrevention: graphqlCsrf,
+    // Automatic persisted queries are kept by Apollo, 30 MB of those used last. Each instance has its own: a client that hears
+    // PERSISTED_QUERY_NOT_FOUND sends the text again.
+    allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },

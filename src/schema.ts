@@ -47,6 +47,7 @@ export function buildGraphQLSchema(): GraphQLSchema {
   // type-graphql makes the operation types without a word.
   schema.getQueryType()!.description = 'What can be read. Lists of rows are connections.';
   schema.getMutationType()!.description = 'What can be changed, each a transaction of its own, one after the other.';
+  schema.getSubscriptionType()!.description = 'What is told as it happens.';
   return schema;
 }
 
