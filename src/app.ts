@@ -12,6 +12,7 @@ import { Exposure } from './exposure';
 import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
 import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
+import { Idempotency } from './idempotency';
 import { liveTransports } from './live';
 import { browsePage } from './pages/browse';
 import { playground } from './pages/playground';
@@ -40,7 +41,13 @@ export interface App {
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, vault, origin } = services;
   const media = new MediaFolder(config.dataDir);
-  const means: Means = { ...services, media, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
+  const means: Means = {
+    ...services,
+    media,
+    sessions: new Sessions(vault),
+    exposure: new Exposure(config, origin, log),
+    idempotency: new Idempotency(database, vault),
+  };
   const executor = new Executor(buildGraphQLSchema());
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);
@@ -126,6 +133,9 @@ export async function createApp(services: Services): Promise<App> {
     },
     upgrade: live.upgrade,
     endStreams: live.end,
-    stop: () => apollo.stop(),
+    stop: () => {
+      means.idempotency.stop();
+      return apollo.stop();
+    },
   };
 }

@@ -1,5 +1,5 @@
 /** GraphQL over HTTP: Apollo parses, validates and answers; operations run compiled, as REST's do. */
-import { ApolloServer, type ApolloServerOptions, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer, HeaderMap, type ApolloServerOptions, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -13,6 +13,7 @@ import {
   validate,
   type ASTVisitor,
   type DocumentNode,
+  type FormattedExecutionResult,
   type GraphQLSchema,
   type ValidationContext,
 } from 'graphql';
@@ -21,8 +22,10 @@ import Negotiator from 'negotiator';
 import { CsrfError } from './auth/sessions';
 import type { Config } from './config';
 import type { Context } from './core/context';
+import { KnownError } from './core/errors';
 import type { Executor } from './core/execute';
 import type { HttpExchange } from './exchange';
+import type { Attempt } from './idempotency';
 
 export interface GraphQLContext {
   exchange: HttpExchange;
@@ -137,6 +140,42 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
+const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST: 400 };
+
+/** Of errors that may be over in a moment. */
+const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS'];
+
+/** A mutation that was carried out before with the same Idempotency-Key is not carried out again. */
+const idempotency: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async () => {
+    let attempt: Attempt | undefined;
+    return {
+      async didResolveOperation({ operation, source, request, contextValue }) {
+        if (operation?.operation !== 'mutation') return;
+        try {
+          attempt = await contextValue.exchange.attempt([source, request.operationName ?? null, request.variables ?? {}]);
+        } catch (error) {
+          if (!(error instanceof KnownError)) throw error;
+          const { code, retryAfter } = error.extensions;
+          const headers = new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
+          const http = { status: IDEMPOTENCY_STATUS[String(code)], headers };
+          throw new GraphQLError(error.message, { extensions: { code, http } });
+        }
+      },
+      async responseForOperation() {
+        if (!attempt || !('kept' in attempt)) return null;
+        const { status, body } = attempt.kept;
+        return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
+      },
+      async willSendResponse({ response: { http, body } }) {
+        if (!attempt || !('claim' in attempt) || body.kind !== 'single') return;
+        const passing = body.singleResult.errors?.some(({ extensions }) => PASSING.includes(String(extensions?.code)));
+        await (passing ? attempt.claim.release() : attempt.claim.settle({ status: http.status ?? 200, body: body.singleResult }));
+      },
+    };
+  },
+};
+
 export async function apolloServer(executor: Executor, { graphqlCsrf }: Config): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {
     gateway: gateway(executor.schema, executor),
@@ -153,6 +192,8 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
+      // What is kept is the status that no media type has changed yet, so it comes before that.
+      idempotency,
       statusByMediaType,
       {
         requestDidStart: async ({ contextValue }) => ({
