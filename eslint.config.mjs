@@ -1,10 +1,23 @@
 import js from '@eslint/js';
+import graphql from '@graphql-eslint/eslint-plugin';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { buildSchema, isObjectType } from 'graphql';
 import tseslint from 'typescript-eslint';
+
+const code = ['**/*.{ts,tsx,js,jsx,mjs,cjs}'];
+const { rules: schemaRules } = graphql.configs['flat/schema-recommended'];
+const { rules: relayRules } = graphql.configs['flat/schema-relay'];
+
+const schemaFile = fileURLToPath(new URL('schema.graphql', import.meta.url));
+/** What is no row has no id: sums, charts, pages of lists, answers of mutations. A row is what implements Node. */
+const values = Object.values(buildSchema(readFileSync(schemaFile, 'utf8')).getTypeMap())
+  .filter((type) => isObjectType(type) && !type.getInterfaces().some(({ name }) => name === 'Node'))
+  .map(({ name }) => name);
 
 export default tseslint.config(
   { ignores: ['dist', 'node_modules', '.data'] },
-  js.configs.recommended,
-  ...tseslint.configs.recommended,
+  { files: code, extends: [js.configs.recommended, ...tseslint.configs.recommended] },
   {
     files: ['**/*.mjs', '**/*.js', '**/*.jsx'],
     languageOptions: {
@@ -24,11 +37,37 @@ export default tseslint.config(
     rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
   {
+    files: code,
     rules: {
       // Sequelize rows are plain records whose shape the model facts describe at run time.
       '@typescript-eslint/no-explicit-any': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'none' }],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
+    },
+  },
+  {
+    files: ['schema.graphql'],
+    languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: { schema: schemaFile } } },
+    plugins: { '@graphql-eslint': graphql },
+    rules: {
+      ...schemaRules,
+      ...relayRules,
+      '@graphql-eslint/strict-id-in-types': ['error', { exceptions: { types: values } }],
+      // Not Relay's wish but the rule's: here `nodes` stands beside `edges`, and a short list of values is a plain list.
+      '@graphql-eslint/relay-edge-types': ['error', { listTypeCanWrapOnlyEdgeType: false }],
+      // `User.username`, `DayOfWeek.dayOfWeek` and `Exercise.exerciseBase` keep the names that the REST interface has.
+      '@graphql-eslint/no-typename-prefix': 'off',
+      '@graphql-eslint/require-description': [
+        'error',
+        {
+          types: true,
+          rootField: true,
+          DirectiveDefinition: true,
+          FieldDefinition: true,
+          InputValueDefinition: true,
+          EnumValueDefinition: true,
+        },
+      ],
     },
   },
 );

@@ -11,7 +11,8 @@ import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
 import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
-import { apolloServer, refusal, type GraphQLContext } from './graphql';
+import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
+import { Idempotency } from './idempotency';
 import { liveTransports } from './live';
 import { browsePage } from './pages/browse';
 import { playground } from './pages/playground';
@@ -21,6 +22,7 @@ import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
 import type { Services } from './services';
+import { TrustedDocuments, trustedDocuments } from './trusted';
 import { graphqlUploads } from './uploads';
 
 /** Of the Authorization header. */
@@ -39,9 +41,16 @@ export interface App {
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, vault, origin } = services;
   const media = new MediaFolder(config.dataDir);
-  const means: Means = { ...services, media, sessions: new Sessions(vault), exposure: new Exposure(config, origin, log) };
+  const means: Means = {
+    ...services,
+    media,
+    sessions: new Sessions(vault),
+    exposure: new Exposure(config, origin, log),
+    idempotency: new Idempotency(database, vault),
+  };
   const executor = new Executor(buildGraphQLSchema());
-  const apollo = await apolloServer(executor);
+  const trusted = new TrustedDocuments(config, executor.schema);
+  const apollo = await apolloServer(executor, config);
   const rest = restHandler({
     schema: executor.schema,
     prepare: (document) => executor.prepare(document) as never,
@@ -55,6 +64,7 @@ export async function createApp(services: Services): Promise<App> {
 
   const live = liveTransports({
     executor,
+    trusted,
     maxBody: config.maxBody,
     open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES),
     known: exchangeOf,
@@ -72,7 +82,7 @@ export async function createApp(services: Services): Promise<App> {
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInPages(exchangeOf));
-  app.use(playground(exchangeOf));
+  app.use(playground(exchangeOf, config));
   app.use(reference(executor.schema, exchangeOf));
   app.use('/media', serveMedia(media));
   app.use('/graphql', live.events);
@@ -80,6 +90,7 @@ export async function createApp(services: Services): Promise<App> {
     '/graphql',
     express.json({ limit: config.maxBody }),
     graphqlUploads(config),
+    trustedDocuments(trusted),
     expressMiddleware(apollo, {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);
@@ -95,10 +106,8 @@ export async function createApp(services: Services): Promise<App> {
     if (response.headersSent) return next(error);
     if (error.status >= 400 && error.status < 500) {
       const { status, message } = error as { status: number; message: string };
-      const body = request.path.startsWith('/graphql')
-        ? { errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }
-        : { detail: message };
-      return void response.status(status).json(body);
+      if (request.path.startsWith('/graphql')) return refuse(request, response, status, 'BAD_REQUEST', message);
+      return void response.status(status).json({ detail: message });
     }
     failed(error, response);
   };
@@ -127,6 +136,9 @@ export async function createApp(services: Services): Promise<App> {
     },
     upgrade: live.upgrade,
     endStreams: live.end,
-    stop: () => apollo.stop(),
+    stop: () => {
+      means.idempotency.stop();
+      return apollo.stop();
+    },
   };
 }

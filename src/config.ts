@@ -26,6 +26,12 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Paths of PEM files. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Whether /graphql refuses requests that another site's page can send without asking. */
+  readonly graphqlCsrf: boolean;
+  /** Folder with manifests of operations that clients name by an id. */
+  readonly persistedOperations?: string;
+  /** Whether /graphql runs nothing else. */
+  readonly persistedOnly: boolean;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -54,6 +60,11 @@ export function readConfig(environment: Environment = process.env): Config {
     const factor = SIZES[(unit ?? '?').toLowerCase()];
     return number && factor ? Number(number) * factor : fail(name, 'a size such as 5MB');
   };
+  const flag = (name: string, fallback: boolean) => {
+    const value = text(name)?.toLowerCase();
+    if (value === undefined) return fallback;
+    return ['on', 'true'].includes(value) || (['off', 'false'].includes(value) ? false : fail(name, 'on or off'));
+  };
   const url = (name: string, protocols: string[], example: string) => {
     const value = text(name);
     if (value === undefined) return undefined;
@@ -72,8 +83,6 @@ export function readConfig(environment: Environment = process.env): Config {
   if (production && !secretKey) throw new ConfigError('SECRET_KEY is missing: NODE_ENV=production demands it');
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!LEVELS.includes(logLevel)) fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);
-  const timing = text('SERVER_TIMING') ?? (production ? 'off' : 'on');
-  if (!['on', 'off'].includes(timing)) fail('SERVER_TIMING', 'on or off');
   const [, points, unit] = /^(\d+)\/([a-z]+)$/.exec(text('LOGIN_RATE') ?? '10/min') ?? fail('LOGIN_RATE', 'a rate such as 10/min');
   const seconds = UNITS[unit!] ?? fail('LOGIN_RATE', 'a rate such as 10/min, 1/s or 100/h');
   const dataDir = text('DATA_DIR') ?? '.data';
@@ -86,6 +95,10 @@ export function readConfig(environment: Environment = process.env): Config {
     const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
     throw new ConfigError(`${missing} is missing: it is needed with ${given}`);
   }
+  const persistedOperations = text('PERSISTED_OPERATIONS');
+  const persistedOnly = flag('PERSISTED_ONLY', false);
+  if (persistedOnly && persistedOperations === undefined)
+    throw new ConfigError('PERSISTED_OPERATIONS is missing: PERSISTED_ONLY demands it');
 
   return Object.freeze({
     production,
@@ -97,12 +110,15 @@ export function readConfig(environment: Environment = process.env): Config {
     timeZone,
     secretKey,
     loginRate: { points: Math.max(1, Number(points)), seconds },
-    serverTiming: timing === 'on',
+    serverTiming: flag('SERVER_TIMING', !production),
     logLevel,
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),
     maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
     publicUrl,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
+    graphqlCsrf: flag('GRAPHQL_CSRF', true),
+    persistedOperations: persistedOperations && resolve(persistedOperations),
+    persistedOnly,
   });
 }

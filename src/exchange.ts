@@ -7,6 +7,7 @@ import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
 import type { Context, Media } from './core/context';
 import { notSignedIn } from './core/errors';
+import type { Attempt, Idempotency } from './idempotency';
 import { Loaders } from './core/loaders';
 import type { Exposure } from './exposure';
 import type { Services } from './services';
@@ -16,6 +17,7 @@ export interface Means extends Services {
   media: Media;
   sessions: Sessions;
   exposure: Exposure;
+  idempotency: Idempotency;
 }
 
 /** Methods that change nothing, which other sites' pages may therefore cause. */
@@ -119,6 +121,14 @@ export class HttpExchange {
   visitor(): { username?: string; csrfToken?: string } {
     if (!this.browser) return { username: this.full.viewer?.username };
     return { username: this.browser.username, csrfToken: this.services.sessions.csrfToken(this.browser.sessionId) };
+  }
+
+  /** A change about to be made, if its sender is signed in and has named it by an Idempotency-Key; `body` is what was sent. */
+  async attempt(body: unknown): Promise<Attempt | undefined> {
+    const { method, url, headers } = this.request;
+    const key = headers['idempotency-key'];
+    if (key === undefined || !this.full.viewer) return undefined;
+    return this.services.idempotency.attempt(this.full.viewer.id, key.toString(), [method, url, body], this.full.session);
   }
 
   private async countLogin(username: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** GraphQL over HTTP: Apollo parses, validates and answers; operations run compiled, as REST's do. */
-import { ApolloServer, type ApolloServerOptions } from '@apollo/server';
+import { ApolloServer, HeaderMap, type ApolloServerOptions, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -13,13 +13,19 @@ import {
   validate,
   type ASTVisitor,
   type DocumentNode,
+  type FormattedExecutionResult,
   type GraphQLSchema,
   type ValidationContext,
 } from 'graphql';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Negotiator from 'negotiator';
 import { CsrfError } from './auth/sessions';
+import type { Config } from './config';
 import type { Context } from './core/context';
+import { KnownError } from './core/errors';
 import type { Executor } from './core/execute';
 import type { HttpExchange } from './exchange';
+import type { Attempt } from './idempotency';
 
 export interface GraphQLContext {
   exchange: HttpExchange;
@@ -105,11 +111,80 @@ export function refusal(error: unknown): unknown {
   return new GraphQLError(error.message, { extensions: { code, http: { status } } });
 }
 
-export async function apolloServer(executor: Executor): Promise<ApolloServer<GraphQLContext>> {
+const JSON_TYPE = 'application/json';
+
+/** What an answer is sent as; the older type where the client takes either. */
+const mediaTypeOf = (accept: string | undefined): string =>
+  new Negotiator({ headers: { accept } } as never).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;
+
+/** Of operations that are sent as they should be, and still do not run. */
+const NOT_EXECUTED = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
+
+/** Refuses a request before Apollo sees it. */
+export function refuse(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
+  response.writeHead(status, { 'Content-Type': `${mediaTypeOf(request.headers.accept)}; charset=utf-8` });
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+}
+
+/**
+ * With application/json a status other than 200 may be an intermediary's, so that clients do not read the body; what is wrong with an operation
+ * is therefore said in the body alone. With application/graphql-response+json the status says it too.
+ * (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
+ */
+const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ request, response: { http, body } }) => {
+      const errors = body.kind === 'single' ? body.singleResult.errors : undefined;
+      if (http.status !== 400 || !NOT_EXECUTED.includes(String(errors?.[0]?.extensions?.code))) return;
+      if (mediaTypeOf(request.http?.headers.get('accept')) === JSON_TYPE) http.status = 200;
+    },
+  }),
+};
+
+const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST: 400 };
+
+/** Of errors that may be over in a moment. */
+const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS'];
+
+/** A mutation that was carried out before with the same Idempotency-Key is not carried out again. */
+const idempotency: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async () => {
+    let attempt: Attempt | undefined;
+    return {
+      async didResolveOperation({ operation, source, request, contextValue }) {
+        if (operation?.operation !== 'mutation') return;
+        try {
+          attempt = await contextValue.exchange.attempt([source, request.operationName ?? null, request.variables ?? {}]);
+        } catch (error) {
+          if (!(error instanceof KnownError)) throw error;
+          const { code, retryAfter } = error.extensions;
+          const headers = new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
+          const http = { status: IDEMPOTENCY_STATUS[String(code)], headers };
+          throw new GraphQLError(error.message, { extensions: { code, http } });
+        }
+      },
+      async responseForOperation() {
+        if (!attempt || !('kept' in attempt)) return null;
+        const { status, body } = attempt.kept;
+        return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
+      },
+      async willSendResponse({ response: { http, body } }) {
+        if (!attempt || !('claim' in attempt) || body.kind !== 'single') return;
+        const passing = body.singleResult.errors?.some(({ extensions }) => PASSING.includes(String(extensions?.code)));
+        await (passing ? attempt.claim.release() : attempt.claim.settle({ status: http.status ?? 200, body: body.singleResult }));
+      },
+    };
+  },
+};
+
+export async function apolloServer(executor: Executor, { graphqlCsrf }: Config): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {
     gateway: gateway(executor.schema, executor),
     introspection: true,
-    csrfPrevention: true,
+    csrfPrevention: graphqlCsrf,
+    // Automatic persisted queries are kept by Apollo, 30 MB of those used last. Each instance has its own: a client that hears
+    // PERSISTED_QUERY_NOT_FOUND sends the text again.
+    allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },
@@ -118,6 +193,9 @@ export async function apolloServer(executor: Executor): Promise<ApolloServer<Gra
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
+      // What is kept is the status that no media type has changed yet, so it comes before that.
+      idempotency,
+      statusByMediaType,
       {
         requestDidStart: async ({ contextValue }) => ({
           willSendResponse: async ({ response }) => {

@@ -11,19 +11,17 @@ import type { Context } from './core/context';
 import type { Executor, Variables } from './core/execute';
 import type { HttpExchange } from './exchange';
 import { readDocument, refusal } from './graphql';
+import type { TrustedDocuments } from './trusted';
 
 const PATH = '/graphql';
 const STREAM = '/stream';
 const EVENTS = 'text/event-stream';
 
-interface Params {
-  query?: unknown;
-  operationName?: unknown;
-  variables?: unknown;
-}
+type Params = Record<string, unknown>;
 
 export interface LiveOptions {
   executor: Executor;
+  trusted: TrustedDocuments;
   /** Bytes of one message. */
   maxBody: number;
   /** A new exchange, for a connection that is not an HTTP request like others. */
@@ -56,11 +54,18 @@ async function* once(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
   yield result;
 }
 
-export function liveTransports({ executor, maxBody, open, known, failed }: LiveOptions): Live {
+export function liveTransports({ executor, trusted, maxBody, open, known, failed }: LiveOptions): Live {
   const streams = new Set<ServerResponse>();
 
   /** What graphql-js's `subscribe` takes, or what is wrong. */
-  function argsOf({ query, operationName, variables }: Params, context: Context): ExecutionArgs | readonly GraphQLError[] {
+  function argsOf(params: Params, context: Context): ExecutionArgs | readonly GraphQLError[] {
+    let resolved: Params;
+    try {
+      resolved = trusted.resolve(params);
+    } catch (error) {
+      return [error as GraphQLError];
+    }
+    const { query, operationName, variables } = resolved;
     const name = typeof operationName === 'string' ? operationName : undefined;
     if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
     const document = readDocument(executor.schema, query);
@@ -86,7 +91,7 @@ export function liveTransports({ executor, maxBody, open, known, failed }: LiveO
     onSubscribe: async ({ raw }, params) => {
       const exchange = known(raw);
       await exchange.authenticate();
-      const args = argsOf(params, exchange.context);
+      const args = argsOf({ ...params }, exchange.context);
       return (Array.isArray(args) ? once({ errors: args }) : args) as never;
     },
   });
@@ -114,7 +119,7 @@ export function liveTransports({ executor, maxBody, open, known, failed }: LiveO
         } catch (error) {
           return [refusal(error) as GraphQLError];
         }
-        return argsOf(params, exchange.context);
+        return argsOf({ ...params }, exchange.context);
       },
       subscribe: subscribe as never,
     },

@@ -44,6 +44,10 @@ export function buildGraphQLSchema(): GraphQLSchema {
   const schema = buildSchemaSync({ resolvers, validate: false, pubSub: NONE });
   // type-graphql wraps a type resolver of its own in a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
+  // type-graphql makes the operation types without a word.
+  schema.getQueryType()!.description = 'What can be read. Lists of rows are connections.';
+  schema.getMutationType()!.description = 'What can be changed, each a transaction of its own, one after the other.';
+  schema.getSubscriptionType()!.description = 'What is told as it happens.';
   return schema;
 }
 

@@ -4,7 +4,9 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
+import type { Config } from './config';
 import type { UploadedFile } from './extensions';
+import { refuse } from './graphql';
 import { MultipartError, readMultipart, type MultipartLimits, type Parts } from './multipart';
 
 /** Either makes a browser ask first whether a page of another site may send the request; Apollo refuses one without. */
@@ -12,21 +14,20 @@ const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name'];
 
 class WrongRequest extends Error {}
 
-export function graphqlUploads(limits: MultipartLimits): RequestHandler {
+export function graphqlUploads(config: Config): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
-    if (!PREFLIGHTED.some((name) => request.get(name))) {
+    if (config.graphqlCsrf && !PREFLIGHTED.some((name) => request.get(name))) {
       // Unread; Apollo says why.
       request.body = {};
       return next();
     }
     try {
-      request.body = operationsOf(await readMultipart(request as IncomingMessage, limits));
+      request.body = operationsOf(await readMultipart(request as IncomingMessage, config));
     } catch (error) {
       if (!(error instanceof WrongRequest) && !(error instanceof MultipartError)) throw error;
-      const message = error instanceof WrongRequest ? error.message : said(error, limits);
-      response.status(400).json({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] });
-      return;
+      const message = error instanceof WrongRequest ? error.message : said(error, config);
+      return refuse(request, response, 400, 'BAD_REQUEST', message);
     }
     next();
   };

@@ -63,6 +63,8 @@ test.each([
   ['LOGIN_RATE', 'often'],
   ['LOGIN_RATE', '3/fortnight'],
   ['SERVER_TIMING', 'yes'],
+  ['GRAPHQL_CSRF', 'maybe'],
+  ['PERSISTED_ONLY', 'perhaps'],
   ['MAX_BODY', 'big'],
   ['MAX_BODY', '5 furlongs'],
   ['MAX_UPLOAD', '-5'],
@@ -81,6 +83,14 @@ test('a secret key is not repeated when it is refused', () => {
 test('production needs a secret key', () => {
   expect(() => readConfig({ NODE_ENV: 'production' })).toThrow(/^SECRET_KEY is missing/);
   expect(readConfig({ NODE_ENV: 'production', SECRET_KEY: KEY }).production).toBe(true);
+});
+
+test('trusted documents alone need a folder of them', () => {
+  expect(() => readConfig({ PERSISTED_ONLY: 'true' })).toThrow(/^PERSISTED_OPERATIONS is missing/);
+  expect(readConfig({ PERSISTED_ONLY: 'true', PERSISTED_OPERATIONS: '/somewhere' })).toMatchObject({
+    persistedOnly: true,
+    persistedOperations: '/somewhere',
+  });
 });
 
 describe('behind proxies', () => {

@@ -33,8 +33,15 @@ const MAX_CHANGES = 500;
 const OwnedType: Record<string, string> = {};
 
 export function nameOwnedTypes(): void {
-  for (const entity of entities()) if (resourceOf(entity)!.owned) OwnedType[snake(lowerFirst(entity.name)).toUpperCase()] = entity.name;
-  registerEnumType(OwnedType, { name: 'OwnedType', description: 'A type whose rows belong to a user.' });
+  const valuesConfig: Record<string, { description: string }> = {};
+  for (const entity of entities()) {
+    const { owned, description } = resourceOf(entity)!;
+    if (!owned) continue;
+    const name = snake(lowerFirst(entity.name)).toUpperCase();
+    OwnedType[name] = entity.name;
+    valuesConfig[name] = { description };
+  }
+  registerEnumType(OwnedType, { name: 'OwnedType', description: 'A type whose rows belong to a user.', valuesConfig });
 }
 
 enum ChangeOperation {

@@ -142,9 +142,16 @@ export class Session {
     },
   };
 
+  /** The last statement of every transaction; what it throws rolls back. */
+  beforeCommit?: (transaction: Transaction) => Promise<void>;
+
   /** All or nothing. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.database.sequelize.transaction(this.counted, work);
+    return this.database.sequelize.transaction(this.counted, async (transaction) => {
+      const result = await work(transaction);
+      await this.beforeCommit?.(transaction);
+      return result;
+    });
   }
 }
 

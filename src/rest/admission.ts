@@ -3,7 +3,8 @@ import { notAllowed, notPermitted, notSignedIn } from './errors';
 import type { Request } from './router';
 import type { Route } from './routes';
 
-const SAFE = ['GET', 'HEAD', 'OPTIONS'];
+/** Methods that change nothing. */
+export const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Who may call a route at all, and with which methods. */
 export function admit(route: Route, { method, signedIn }: Pick<Request, 'method' | 'signedIn'>): void {

@@ -30,6 +30,7 @@ const STATUS: Record<string, number> = {
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   BAD_USER_INPUT: 400,
+  BAD_REQUEST: 400,
   CONFLICT: 409,
   TOO_MANY_REQUESTS: 429,
 };

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { arrivedOf, readBody, type Body } from './body';
-import { admit, may } from './admission';
+import { admit, may, SAFE } from './admission';
 import { viewsOf } from './browse';
 import { csrfTokenOf } from './csrf';
 import type { MultipartLimits } from '../multipart';
@@ -31,9 +31,13 @@ export interface Exchange {
   authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
   /** Who looks at a page; undefined means nobody. */
   visitor?(): { username?: string; csrfToken?: string };
+  /** The answer that was given to this very request before, or the claim to give one; undefined if nothing is to be kept. */
+  attempt?(body: unknown): Promise<Attempt | undefined>;
   /** Headers of the answer that are about the work done. */
   headers(): Record<string, string>;
 }
+
+type Attempt = { kept: Answer } | { claim: { settle(answer: Answer): Promise<void>; release(): Promise<void> } };
 
 export interface RestOptions {
   schema: GraphQLSchema;
@@ -219,6 +223,33 @@ export function restHandler(options: RestOptions): Handler {
     }
   }
 
+  /** What was refused is an answer too; everything else that is thrown is a mistake of ours. */
+  async function settled(work: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof RestError) return error;
+      if (error instanceof GraphQLError) return ofGraphQL(error, snake);
+      throw error;
+    }
+  }
+
+  /** A change that was made before with the same Idempotency-Key is not made again. */
+  async function once(route: Route, request: Request): Promise<Answer> {
+    const { message, method, exchange } = request;
+    if (message.headers['idempotency-key'] === undefined || SAFE.includes(method)) return answer(route, request);
+    const attempt = await exchange.attempt?.((await request.body()).data);
+    if (!attempt) return answer(route, request);
+    if ('kept' in attempt) return attempt.kept;
+    const { claim } = attempt;
+    const result = await settled(() => answer(route, request)).catch(async (error) => {
+      await claim.release();
+      throw error;
+    });
+    await claim.settle(result);
+    return result;
+  }
+
   /** Who asks, and what the form of a page means by its POST; it is kept if its sender is refused, so that nothing typed is lost. */
   async function authenticate(request: Request, { format }: Wanted): Promise<void> {
     const { message, exchange, body } = request;
@@ -260,8 +291,7 @@ export function restHandler(options: RestOptions): Handler {
     const body = () => (read ??= readBody(message, limits));
     const request: Request = { message, method, path, query, exchange, signedIn: false, body };
     let wanted: Wanted = { format: 'json' };
-    let result: Answer;
-    try {
+    const result = await settled(async () => {
       wanted = negotiate({ accept: message.headers.accept, suffix: route?.suffix, format: query.getAll('format').at(-1) });
       if (!route) {
         // A page tells who looks at it, even where there is nothing.
@@ -271,12 +301,8 @@ export function restHandler(options: RestOptions): Handler {
       await authenticate(request, wanted);
       admit(route, request);
       if (method === 'HEAD') request.method = 'GET';
-      result = await answer(route, request);
-    } catch (error) {
-      if (error instanceof RestError) result = error;
-      else if (error instanceof GraphQLError) result = ofGraphQL(error, snake);
-      else throw error;
-    }
+      return once(route, request);
+    });
     const headers = headersOf(message, route, result.headers, exchange.headers());
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {

@@ -6,7 +6,23 @@ const src = path.join(__dirname, '../../src');
 
 /** From the top to the bottom. A file imports its own layer and those below. */
 const LAYERS = [
-  ['app', 'cli', 'exchange', 'exposure', 'graphql', 'index', 'live', 'origin', 'schema', 'serve', 'services', 'tls', 'uploads'],
+  [
+    'app',
+    'cli',
+    'exchange',
+    'exposure',
+    'graphql',
+    'idempotency',
+    'index',
+    'live',
+    'origin',
+    'schema',
+    'serve',
+    'services',
+    'tls',
+    'trusted',
+    'uploads',
+  ],
   ['rest', 'pages', 'resources', 'auth', 'transfer'],
   // What resources are made of beside their fields: pure arithmetic and texts, and the storage of files.
   ['nutrition', 'training', 'files'],

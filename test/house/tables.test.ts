@@ -69,7 +69,7 @@ test('link tables', async () => {
 });
 
 /** Of the service itself. */
-const OTHERS = ['migration', 'token', 'login_attempt', 'session', 'change', 'table_change', 'change_log'];
+const OTHERS = ['migration', 'token', 'login_attempt', 'session', 'idempotency_key', 'change', 'table_change', 'change_log'];
 
 test('no table is left without a model', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);

@@ -1,5 +1,7 @@
 /** A start that cannot be: one line on standard error that names the variable, exit code 1, and nothing left running. */
+import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
 import { build, Installation, run } from './running';
 
 const KEY = 'a secret key for the tests, long enough';
@@ -34,6 +36,15 @@ test('a port that is taken', async () => {
   expect(stderr).toMatch(/^fitgraph: PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
   expect(status).toBe(1);
   await new Promise((resolve) => taken.close(resolve));
+});
+
+test('a trusted document that would not run', async () => {
+  const file = path.join(installation.folder, 'operations.json');
+  fs.writeFileSync(file, JSON.stringify({ abc: '{ nothing }' }));
+  const { status, stdout, stderr } = await start({ PERSISTED_OPERATIONS: installation.folder, LOG_LEVEL: 'silent' });
+  expect(stderr).toMatch(/^fitgraph: PERSISTED_OPERATIONS: [^\n]*operations\.json: operation "abc": Cannot query field[^\n]*\n$/);
+  expect([status, stdout]).toEqual([1, '']);
+  expect(installation.processes).toEqual([]);
 });
 
 test('production makes no demo account', async () => {

@@ -17,6 +17,11 @@ interface Visit {
   visitor(): { csrfToken?: string };
 }
 
+interface Limits {
+  /** The server refuses what a visitor types. */
+  persistedOnly: boolean;
+}
+
 // Under jest this file runs as it is, three folders below the project; compiled, three folders below dist.
 const project = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
 const built = join(project, 'dist', 'playground');
@@ -36,7 +41,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Serves the page and its assets; `folder` holds the bundle. Without a bundle the page is a 503 that says how to build it. */
-export function playground(visitOf: (request: IncomingMessage) => Visit, folder: string = built): Router {
+export function playground(visitOf: (request: IncomingMessage) => Visit, { persistedOnly }: Limits, folder: string = built): Router {
   const router = express.Router();
   // The assets too: a worker obeys the policy of its own answer, not that of the page.
   router.use('/playground', protect);
@@ -48,8 +53,8 @@ export function playground(visitOf: (request: IncomingMessage) => Visit, folder:
     await visit.authenticate().catch(() => false);
     const { csrfToken } = visit.visitor();
     res.set('Cache-Control', csrfToken === undefined ? 'no-cache' : 'no-store').type('html');
-    if (manifest) res.send(page(manifest, csrfToken));
-    else res.status(503).send(missing);
+    if (manifest) res.send(page(manifest, csrfToken, persistedOnly));
+    else res.status(503).send(missing(persistedOnly));
   });
   router.use(
     '/playground/assets',
@@ -77,11 +82,14 @@ async function readManifest(folder: string): Promise<Manifest | undefined> {
   }
 }
 
-function page({ script, style }: Manifest, csrfToken: string | undefined): string {
+function page({ script, style }: Manifest, csrfToken: string | undefined, persistedOnly: boolean): string {
   const token = csrfToken === undefined ? '' : `<meta name="csrf-token" content="${escape(csrfToken)}">\n`;
   return document(`${token}<link rel="stylesheet" href="/playground/assets/${style}">
 <style>
-html, body, #playground { height: 100%; margin: 0 }
+html, body { height: 100%; margin: 0 }
+body { display: flex; flex-direction: column }
+#playground { flex: 1; min-height: 0 }
+[role=note] { margin: 0; padding: .6rem 1rem; font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff3cd }
 .graphiql-container .graphiql-logo a { color: hsl(var(--color-neutral)); text-decoration: none }
 /* The colours of the answer are made for the ground that the editors have. */
 .graphiql-container .graphiql-response { background: hsl(var(--color-base)); border-radius: var(--border-radius-8) }
@@ -96,13 +104,18 @@ html, body, #playground { height: 100%; margin: 0 }
 <script type="module" src="/playground/assets/${script}"></script>
 </head>
 <body>
-<noscript>The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.</noscript>
+${persistedOnly ? ONLY_TRUSTED : ''}<noscript>The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.</noscript>
 <div id="playground"></div>`);
 }
 
-const missing = document(`</head>
+const ONLY_TRUSTED = `<p role="note">This server runs only operations that are registered with it (PERSISTED_ONLY): what is typed here is
+refused. The REST interface is open as ever.</p>
+`;
+
+const missing = (persistedOnly: boolean) =>
+  document(`</head>
 <body>
-<h1>The playground is not built</h1>
+${persistedOnly ? ONLY_TRUSTED : ''}<h1>The playground is not built</h1>
 <p>Run <code>npm run build</code> in the folder of the project, then load this page again.</p>`);
 
 function document(content: string): string {

@@ -1,0 +1,36 @@
+/**
+ * Compares schema.graphql with that of the last release tag. A change that breaks clients fails unless schema.breaking.json lists it with its
+ * reason; so does a listing of a change that is none (any more).
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { CriticalityLevel, diff } from '@graphql-inspector/core';
+import { buildSchema } from 'graphql';
+
+const LISTING = 'schema.breaking.json';
+
+/** The answer of git, undefined where it has none. */
+function git(...words) {
+  try {
+    return execFileSync('git', words, { encoding: 'utf8', maxBuffer: 64 * 1024 ** 2, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*');
+const released = tag && git('show', `${tag}:schema.graphql`);
+const listed = existsSync(LISTING) ? JSON.parse(readFileSync(LISTING, 'utf8')) : {};
+
+const changes = released ? await diff(buildSchema(released), buildSchema(readFileSync('schema.graphql', 'utf8'))) : [];
+const breaking = changes.filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking).map(({ message }) => message);
+
+const unlisted = breaking.filter((message) => !listed[message]?.trim());
+const stale = Object.keys(listed).filter((message) => !breaking.includes(message));
+for (const message of unlisted) console.error(`breaks clients of ${tag}: ${message}`);
+for (const message of stale) console.error(`${LISTING} lists what is no breaking change: ${message}`);
+if (unlisted.length) console.error(`Undo it, or list it in ${LISTING} as { "<message>": "<why it has to be>" }.`);
+
+if (!released) console.log('schema: there is no release tag (v…) with a schema.graphql to compare with');
+else console.log(`schema: ${changes.length} changes since ${tag}, ${breaking.length} of them breaking`);
+process.exitCode = unlisted.length + stale.length ? 1 : 0;

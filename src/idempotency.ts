@@ -1,0 +1,139 @@
+/**
+ * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a change that is sent again with its key is not made again.
+ *
+ * A request claims its key in the database before it runs. The claim is marked as written in the very transaction that writes, so that both
+ * are there or neither is, wherever the server dies; the answer is stored afterwards. Who comes later finds one of these:
+ * - an answer: it is given again, nothing runs;
+ * - a claim not written and young: the first request still runs, 409 and Retry-After;
+ * - a claim not written and old: its server died before anything was written. The request takes the claim over and runs. Should the first one be
+ *   alive after all, its transaction finds the claim gone and is rolled back;
+ * - a claim written without an answer: the change was made and its answer is lost, which is said with 409. Nothing runs a second time.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Transaction } from 'sequelize';
+import type { TokenVault } from './auth/tokens';
+import { KnownError } from './core/errors';
+import type { Database, Session } from './database/connection';
+
+export interface KeptAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+/** Either the answer that was given before, or the right to run. */
+export type Attempt = { kept: KeptAnswer } | { claim: Claim };
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+const SWEEP_MS = 10 * 60 * 1000;
+const MAX_DEPTH = 200;
+
+const EXPIRED = `"at" < now() - interval '24 hours'`;
+/** Longer than any request takes. */
+const OLD = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds')`;
+
+const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim") VALUES ($1, $2, $3, $4)
+  ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "written" = false,
+    "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
+  WHERE k.${EXPIRED} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${OLD})
+  RETURNING 1`;
+const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${OLD} AS "lost"
+  FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
+const MINE = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
+const WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${MINE} RETURNING 1`;
+const KEEP = `UPDATE "idempotency_key" SET "claim" = NULL, "status" = $4, "headers" = $5, "body" = $6 WHERE ${MINE}`;
+const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${MINE} AND NOT "written")
+  UPDATE "idempotency_key" SET "claim" = NULL WHERE ${MINE} AND "written"`;
+
+const conflict = (message: string, retryAfter?: number) =>
+  new KnownError('CONFLICT', message, retryAfter === undefined ? {} : { retryAfter });
+const busy = () => conflict('A request with this Idempotency-Key is being carried out. Send it again in a moment.', 1);
+const malformed = (message: string) => new KnownError('BAD_REQUEST', message);
+
+/** Files count by what is in them. */
+function plain(value: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw malformed('The body is nested too deeply for an Idempotency-Key.');
+  if (Buffer.isBuffer(value)) return createHash('sha256').update(value).digest('hex');
+  if (value instanceof Map) return plain([...value], depth);
+  if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item, depth + 1)]));
+}
+
+/** A request that may run, and says in the end what it answers. */
+export class Claim {
+  private readonly mine: unknown[];
+
+  constructor(
+    private readonly session: Session,
+    private readonly vault: TokenVault,
+    userId: number,
+    key: string,
+    claim: string,
+  ) {
+    this.mine = [userId, key, claim];
+    session.beforeCommit = (transaction) => this.written(transaction);
+  }
+
+  private async written(transaction: Transaction): Promise<void> {
+    const options = { bind: this.mine, transaction, ...this.session.counted };
+    const [rows] = await this.session.database.sequelize.query(WRITTEN, options);
+    if (!rows.length) throw busy();
+  }
+
+  /** Failures that may be over in a moment are not kept; a change that was made in spite of one stays made. */
+  async settle({ status, headers = {}, body }: KeptAnswer): Promise<void> {
+    if (status >= 500 || status === 429) return this.release();
+    // It may hold what is nobody else's business, a token even.
+    const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
+    await this.session.query(KEEP, [...this.mine, status, JSON.stringify(headers), sealed]);
+  }
+
+  async release(): Promise<void> {
+    await this.session.query(RELEASE, this.mine);
+  }
+}
+
+export class Idempotency {
+  private readonly sweeping: NodeJS.Timeout;
+
+  constructor(
+    private readonly database: Database,
+    private readonly vault: TokenVault,
+  ) {
+    this.sweeping = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_MS).unref();
+  }
+
+  /** `request` is all that must be the same for the same answer. Throws BAD_REQUEST for a bad key, CONFLICT for one that cannot be used now. */
+  async attempt(userId: number, header: string, request: unknown, session: Session): Promise<Attempt> {
+    // A structured field has quotes, most clients send none.
+    const key = header.replace(/^"(.*)"$/, '$1');
+    if (!KEY.test(key)) throw malformed('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
+    const hash = createHash('sha256')
+      .update(JSON.stringify(plain(request)))
+      .digest();
+    const claim = randomUUID();
+    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim]);
+    if (claimed) return { claim: new Claim(session, this.vault, userId, key, claim) };
+    const [found] = await session.query(FIND, [userId, key, hash]);
+    // Gone in between: whoever sends it again finds it free.
+    if (!found) throw busy();
+    if (!found.same) throw conflict('This Idempotency-Key was used for another request.');
+    const text = found.body === null ? 'null' : this.vault.open(found.body);
+    if (found.lost || text === undefined)
+      throw conflict(
+        'The request with this Idempotency-Key was carried out, but its answer was lost. Read what it changed before sending anything again.',
+      );
+    if (found.status === null) throw busy();
+    return { kept: { status: found.status, headers: found.headers, ...(found.body !== null && { body: JSON.parse(text) }) } };
+  }
+
+  /** What has expired is never used again, so nobody waits for this. */
+  async sweep(): Promise<void> {
+    await this.database.pool.query(`DELETE FROM "idempotency_key" WHERE ${EXPIRED}`);
+  }
+
+  stop(): void {
+    clearInterval(this.sweeping);
+  }
+}

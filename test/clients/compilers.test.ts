@@ -1,0 +1,124 @@
+/** The compilers of clients read schema.graphql: Relay's, and the one that makes types for TypeScript. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const root = path.join(__dirname, '../..');
+const schemaFile = path.join(root, 'schema.graphql');
+
+let folder: string;
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-clients-'));
+});
+afterEach(() => fs.rmSync(folder, { recursive: true }));
+
+const write = (file: string, text: string) => {
+  fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+  fs.writeFileSync(path.join(folder, file), text);
+};
+
+const RELAY: Record<string, string> = {
+  // Pages of a connection, refetched by the list's own arguments.
+  WeightList: `fragment WeightList_query on Query @refetchable(queryName: "WeightListPaginationQuery")
+    @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "String" }) {
+    weightEntries(first: $count, after: $cursor, orderBy: [{ date: DESC }]) @connection(key: "WeightList_weightEntries") {
+      edges { node { nodeId ...WeightRow_entry } } } }`,
+  WeightRow: 'fragment WeightRow_entry on WeightEntry { id date weight }',
+  WeightPage: 'query WeightPageQuery { ...WeightList_query viewer { name } }',
+  // Refetched by its nodeId.
+  WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id comment }',
+  WorkoutPage: 'query WorkoutPageQuery($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ...WorkoutCard_workout @alias } }',
+  NewWeight: `mutation NewWeightMutation($input: WeightEntryInput!, $connections: [ID!]!) { createWeightEntry(input: $input) {
+    weightEntry @appendNode(connections: $connections, edgeTypeName: "WeightEntryEdge") { nodeId ...WeightRow_entry }
+    fieldErrors { path messages } } }`,
+};
+
+describe('relay-compiler', () => {
+  const compiler = path.join(root, 'node_modules/relay-compiler/cli.js');
+  function compile(documents: Record<string, string>) {
+    for (const [name, document] of Object.entries(documents))
+      write(`src/${name}.js`, `import { graphql } from 'react-relay';\nexport const document = graphql\`\n${document}\n\`;\n`);
+    fs.copyFileSync(schemaFile, path.join(folder, 'schema.graphql'));
+    const schemaConfig = { nodeInterfaceIdField: 'nodeId', nodeInterfaceIdVariableName: 'nodeId' };
+    write('relay.config.json', JSON.stringify({ src: 'src', schema: 'schema.graphql', language: 'typescript', schemaConfig }));
+    write('package.json', '{}');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [compiler, '--repersist'], { cwd: folder, encoding: 'utf8' });
+    return { status, said: stdout + stderr };
+  }
+  const artifact = (name: string) => fs.readFileSync(path.join(folder, 'src/__generated__', `${name}.graphql.ts`), 'utf8');
+
+  test('compiles fragments, connections, refetches, a node and a mutation', () => {
+    const { status, said } = compile(RELAY);
+    expect([status, said]).toEqual([0, expect.not.stringContaining('✖')]);
+    const made = fs.readdirSync(path.join(folder, 'src/__generated__')).map((file) => file.replace('.graphql.ts', ''));
+    expect(made.sort()).toEqual([
+      'NewWeightMutation',
+      'WeightListPaginationQuery',
+      'WeightList_query',
+      'WeightPageQuery',
+      'WeightRow_entry',
+      'WorkoutCardRefetchQuery',
+      'WorkoutCard_workout',
+      'WorkoutPageQuery',
+    ]);
+    expect(artifact('WorkoutCardRefetchQuery')).toMatch(/node\(nodeId: \$nodeId\)/);
+    expect(artifact('WeightListPaginationQuery')).toMatch(/pageInfo \{\\n\s+endCursor/);
+  });
+
+  test('refuses what the schema does not have', () => {
+    const { status, said } = compile({ Wrong: 'query WrongQuery { weightEntries(first: 1) { edges { node { heaviness } } } }' });
+    expect([status, said]).toEqual([1, expect.stringContaining('heaviness')]);
+  });
+});
+
+describe('graphql-codegen', () => {
+  // Its plugins are ES modules, which jest does not load.
+  const PROGRAM = `
+    import { codegen } from '@graphql-codegen/core';
+    import * as typescript from '@graphql-codegen/typescript';
+    import * as operations from '@graphql-codegen/typescript-operations';
+    import { readFileSync, writeFileSync } from 'node:fs';
+    import { parse } from 'graphql';
+    const [schemaFile, documentsFile, folder] = process.argv.slice(2);
+    const read = (file) => parse(readFileSync(file, 'utf8'));
+    const schema = read(schemaFile);
+    const config = { scalars: { Date: 'string', DateTime: 'string', Time: 'string', Decimal: 'string', Upload: 'Blob' } };
+    const make = async (filename, documents, plugin) =>
+      writeFileSync(folder + '/' + filename, await codegen({ filename, schema, documents, config, plugins: [{ plugin: {} }], pluginMap: { plugin } }));
+    await make('schema.ts', [], typescript);
+    await make('operations.ts', [{ location: documentsFile, document: read(documentsFile) }], operations);`;
+  const DOCUMENTS = `
+    query Weights($first: Int!, $where: WeightEntryWhere) {
+      weightEntries(first: $first, where: $where) { totalCount nodes { ...Row } pageInfo { hasNextPage endCursor } } }
+    fragment Row on WeightEntry { id date weight }
+    mutation Create($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { ...Row } fieldErrors { path messages } } }
+    query AnyRow($nodeId: ID!) { node(nodeId: $nodeId) { __typename ... on Exercise { name } ... on WeightEntry { ...Row } } }`;
+  const USE = `
+    import type { AnyRowQuery, CreateMutation, CreateMutationVariables, WeightsQuery, WeightsQueryVariables } from './operations';
+    import type { WeightEntry } from './schema';
+    export const asked: WeightsQueryVariables = { first: 3, where: { weight: { eq: '80.00' } } };
+    export const weights = (answer: WeightsQuery): string[] => answer.weightEntries.nodes.map(({ weight }) => weight);
+    export const sent: CreateMutationVariables = { input: { date: '2021-03-10', weight: '80.00' } };
+    export const made = ({ createWeightEntry: { weightEntry, fieldErrors } }: CreateMutation): string =>
+      weightEntry ? weightEntry.id : fieldErrors.map(({ path, messages }) => path + messages.join()).join();
+    export const shown = ({ weight }: Pick<WeightEntry, 'weight'>): string => weight;
+    export const named = ({ node }: AnyRowQuery): string => (node.__typename === 'Exercise' ? node.name : node.__typename);`;
+
+  function checked(use: string): { status: number | null; said: string } {
+    write('use.ts', use);
+    const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
+    const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+    const { status, stdout } = spawnSync(process.execPath, [tsc, ...options, 'use.ts'], { cwd: folder, encoding: 'utf8' });
+    return { status, said: stdout };
+  }
+
+  test('makes types that strict TypeScript accepts, and that know what is wrong', () => {
+    write('documents.graphql', DOCUMENTS);
+    const files = [schemaFile, path.join(folder, 'documents.graphql'), folder];
+    execFileSync(process.execPath, ['--input-type=module', '-', ...files], { cwd: root, input: PROGRAM });
+    expect(checked(USE)).toEqual({ status: 0, said: '' });
+    const wrong = checked(USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'));
+    expect(wrong).toEqual({ status: 2, said: expect.stringContaining('use.ts') });
+  });
+});

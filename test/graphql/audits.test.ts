@@ -1,0 +1,93 @@
+/** GraphQL over HTTP as the specification's own audits see it, https://graphql.github.io/graphql-over-http/. */
+import { auditServer } from 'graphql-http';
+import { Visitor } from '../pages/visitor';
+import { Fitgraph } from '../setup/fitgraph';
+
+async function audited(environment: Record<string, string>): Promise<{ count: string; failed: string[] }> {
+  const fitgraph = await Fitgraph.start({ environment });
+  try {
+    const results = await auditServer({ url: `${fitgraph.url}/graphql` });
+    const failed = results.filter(({ status }) => status !== 'ok').map(({ name }) => name);
+    const count = `${results.length - failed.length}/${results.length}`;
+    process.stdout.write(`graphql-http audits, ${JSON.stringify(environment)}: ${count}\n`);
+    return { count, failed };
+  } finally {
+    await fitgraph.stop();
+  }
+}
+
+test('every audit passes with GRAPHQL_CSRF=off', async () => {
+  expect(await audited({ GRAPHQL_CSRF: 'off' })).toEqual({ count: '61/61', failed: [] });
+});
+
+test('what pages of other sites could send is the price of the default', async () => {
+  expect(await audited({})).toEqual({
+    count: '58/61',
+    failed: [
+      'MAY accept application/x-www-form-urlencoded formatted GET requests',
+      'MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/graphql-response+json',
+      'MAY allow URL-encoded JSON string {variables} parameter in GETs when accepting application/json',
+    ],
+  });
+});
+
+describe('with GRAPHQL_CSRF=off', () => {
+  let fitgraph: Fitgraph;
+  beforeAll(async () => {
+    fitgraph = await Fitgraph.start({ environment: { GRAPHQL_CSRF: 'off' } });
+    await fitgraph.user('ann');
+  });
+  afterAll(() => fitgraph.stop());
+
+  const MUTATION = 'mutation { deleteWeightEntry(id: 1) }';
+  const operations = JSON.stringify({ query: MUTATION });
+  const multipart = () => {
+    const form = new FormData();
+    form.set('operations', operations);
+    form.set('map', '{}');
+    return form;
+  };
+
+  test("a browser's session still changes nothing without its CSRF token", async () => {
+    const visitor = new Visitor(fitgraph.url);
+    await visitor.signIn('ann');
+    const csrf = { 'X-CSRFToken': await visitor.csrfToken() };
+    const refused = [await visitor.json('POST', '/graphql', { query: MUTATION }), await visitor.send('POST', '/graphql', multipart())];
+    for (const { status, text } of refused) expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
+    const taken = [
+      await visitor.json('POST', '/graphql', { query: MUTATION }, csrf),
+      await visitor.send('POST', '/graphql', multipart(), csrf),
+    ];
+    for (const { status, text } of taken) expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([200, 'NOT_FOUND']);
+  });
+
+  test('a session reads by GET and changes nothing by it', async () => {
+    const visitor = new Visitor(fitgraph.url);
+    await visitor.signIn('ann');
+    const get = (query: string) => visitor.get(`/graphql?query=${encodeURIComponent(query)}`);
+    expect(JSON.parse((await get('{ viewer { name } }')).text)).toEqual({ data: { viewer: { name: 'ann' } } });
+    expect((await get(MUTATION)).status).toBe(405);
+  });
+});
+
+test('errors before the operation come in the media type that was asked for', async () => {
+  const fitgraph = await Fitgraph.start();
+  try {
+    const type = async (Accept: string, body: string) => {
+      const answer = await fitgraph.anyone.sending({ Accept }).send('POST', '/graphql', body);
+      return [answer.status, answer.headers.get('content-type'), answer.body.errors[0].extensions.code];
+    };
+    const [old, current] = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
+    expect(await type('application/graphql-response+json', '{ broken')).toEqual([400, current, 'BAD_REQUEST']);
+    expect(await type('*/*', '{ broken')).toEqual([400, old, 'BAD_REQUEST']);
+    expect(await type('application/graphql-response+json', '{"query":"{ nothing }"}')).toEqual([400, current, 'GRAPHQL_VALIDATION_FAILED']);
+    expect(await type('application/json', '{"query":"{ nothing }"}')).toEqual([200, old, 'GRAPHQL_VALIDATION_FAILED']);
+    const variables = JSON.stringify({ query: 'query ($id: ID!) { exercise(id: $id) { id } }', variables: {} });
+    expect(await type('application/graphql-response+json', variables)).toEqual([400, current, 'BAD_USER_INPUT']);
+    expect(await type('application/json', variables)).toEqual([200, old, 'BAD_USER_INPUT']);
+    const batch = JSON.stringify([{ query: '{ __typename }' }]);
+    expect(await type('application/json', batch)).toEqual([400, old, 'BAD_REQUEST']);
+  } finally {
+    await fitgraph.stop();
+  }
+});

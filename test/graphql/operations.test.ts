@@ -1,0 +1,173 @@
+/** Operations that are sent by a name instead of their text. */
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
+import { ConfigError, readConfig } from '../../src/config';
+import { buildGraphQLSchema } from '../../src/schema';
+import { TrustedDocuments } from '../../src/trusted';
+import { Fitgraph } from '../setup/fitgraph';
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const byHash = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: hashOf(text) } });
+
+const EXERCISE = 'query Exercise($id: ID!) { exercise(id: $id) { name } }';
+const WORKOUTS = 'query Workouts { workouts { totalCount } }';
+const SQUAT = { data: { exercise: { name: 'Squat' } } };
+
+const MANIFEST = {
+  format: 'apollo-persisted-query-manifest',
+  version: 1,
+  operations: [{ id: hashOf(EXERCISE), name: 'Exercise', type: 'query', body: EXERCISE }],
+};
+const RELAY = { abc123: WORKOUTS };
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-operations-'));
+const write = (file: string, content: unknown) => {
+  fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+  fs.writeFileSync(path.join(folder, file), typeof content === 'string' ? content : JSON.stringify(content));
+  return path.join(folder, path.dirname(file));
+};
+const good = write('good/apollo.json', MANIFEST) && write('good/relay.json', RELAY);
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+const running: Fitgraph[] = [];
+async function started(environment: Record<string, string> = {}): Promise<(body: unknown) => Promise<any>> {
+  const fitgraph = await Fitgraph.start({ environment });
+  running.push(fitgraph);
+  const ann = await fitgraph.user('ann');
+  return async (body) => {
+    const { status, body: answer } = await ann.send('POST', '/graphql', body);
+    return answer.errors ? [status, answer.errors[0].extensions.code] : answer;
+  };
+}
+afterEach(() => Promise.all(running.splice(0).map((fitgraph) => fitgraph.stop())));
+const current = () => running.at(-1)!;
+
+describe('automatic persisted queries', () => {
+  const variables = { id: '1' };
+
+  test('a hash is enough once the text has been sent', async () => {
+    const send = await started();
+    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+    expect(await send({ variables, extensions: byHash(EXERCISE), query: EXERCISE })).toEqual(SQUAT);
+    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
+    const search = new URLSearchParams({ variables: JSON.stringify(variables), extensions: JSON.stringify(byHash(EXERCISE)) });
+    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    expect(get.body).toEqual(SQUAT);
+  });
+
+  test('a hash of another text is refused', async () => {
+    const send = await started();
+    expect((await send({ query: WORKOUTS, extensions: byHash(EXERCISE) }))[0]).toBe(400);
+    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
+  });
+});
+
+test('several operations in one request are refused', async () => {
+  const send = await started();
+  expect(await send([{ query: WORKOUTS }, { query: WORKOUTS }])).toEqual([400, 'BAD_REQUEST']);
+});
+
+describe('trusted documents', () => {
+  const variables = { id: '1' };
+
+  test('are named as Apollo, Relay and others name them', async () => {
+    const send = await started({ PERSISTED_OPERATIONS: good });
+    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
+    expect(await send({ variables, documentId: hashOf(EXERCISE) })).toEqual(SQUAT);
+    expect(await send({ id: 'abc123' })).toEqual({ data: { workouts: { totalCount: 0 } } });
+    const search = new URLSearchParams({ variables: JSON.stringify(variables), documentId: hashOf(EXERCISE) });
+    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    expect(get.body).toEqual(SQUAT);
+  });
+
+  test('leave other operations alone', async () => {
+    const send = await started({ PERSISTED_OPERATIONS: good });
+    expect(await send({ query: '{ exercise(id: 1) { name } }' })).toEqual(SQUAT);
+    expect(await send({ documentId: 'unknown' })).toEqual([400, 'PERSISTED_QUERY_NOT_FOUND']);
+    expect(await send({ query: WORKOUTS, documentId: hashOf(EXERCISE) })).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  test('are the only ones with PERSISTED_ONLY, and REST goes on', async () => {
+    const send = await started({ PERSISTED_OPERATIONS: good, PERSISTED_ONLY: 'true' });
+    expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
+    expect(await send({ query: WORKOUTS })).toEqual({ data: { workouts: { totalCount: 0 } } });
+    const other = '{ exercise(id: 1) { name } }';
+    const refused = [
+      { query: other },
+      { query: other, id: 'unknown' },
+      { query: other, extensions: byHash(other) },
+      { extensions: byHash(other) },
+      { documentId: 'unknown' },
+      { query: '{ __schema { queryType { name } } }' },
+    ];
+    for (const body of refused) expect(await send(body)).toEqual([400, 'PERSISTED_QUERY_ONLY']);
+    expect(await send([{ query: other }])).toEqual([400, 'BAD_REQUEST']);
+    const { anyone } = current();
+    const preflighted = anyone.sending({ 'Apollo-Require-Preflight': 'yes' });
+    for (const search of [`query=${encodeURIComponent(other)}`, `query=${encodeURIComponent(other)}&query=${encodeURIComponent(WORKOUTS)}`])
+      expect((await preflighted.send('GET', `/graphql?${search}`)).status).toBe(400);
+    expect((await anyone.get('/exercise/1/')).body.name).toBe('Squat');
+    expect((await anyone.send('GET', '/playground')).text).toContain('runs only operations that are registered');
+  });
+
+  test('hold for subscriptions too', async () => {
+    const changed = 'subscription Changed { changed { cursor } }';
+    const PERSISTED_OPERATIONS = write('live/relay.json', { changed });
+    await started({ PERSISTED_OPERATIONS, PERSISTED_ONLY: 'true' });
+    const { url } = current();
+    const { token } = await current().user('ann');
+    const connectionParams = { Authorization: `Token ${token}` };
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      connectionParams,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
+    const first = async (payload: object) => {
+      const events = client.iterate({ query: '', ...payload });
+      const answer = await events.next().catch((errors) => ({ value: { errors } }));
+      await events.return?.();
+      return answer.value;
+    };
+    const other = { query: 'subscription { changed { cursor changes { id } } }' };
+    expect(await first({ extensions: { persistedQuery: { sha256Hash: 'changed' } } })).toEqual({
+      data: { changed: { cursor: expect.any(String) } },
+    });
+    expect(await first(other)).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_QUERY_ONLY' } }] });
+    await client.dispose();
+    const events = await current().anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
+    expect(events.text).toContain('PERSISTED_QUERY_ONLY');
+  });
+
+  const schema = buildGraphQLSchema();
+  const read = (PERSISTED_OPERATIONS: string) => new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
+
+  test.each([
+    ['syntax', 'syntax.json', { one: '{ exercise(' }, /syntax\.json: operation "one": Syntax Error/],
+    ['fields', 'fields.json', { two: '{ nothing }' }, /fields\.json: operation "two": Cannot query field "nothing"/],
+    [
+      'depth',
+      'depth.json',
+      { deep: `{ viewer { ${'profile { user { '.repeat(10)}id${' } }'.repeat(10)} } }` },
+      /depth\.json: .*deeper than 20/,
+    ],
+    ['json', 'broken.json', '{ "one": ', /broken\.json: /],
+    ['shape', 'shape.json', { one: 1 }, /shape\.json: must be/],
+    ['version', 'version.json', { ...MANIFEST, version: 2 }, /version\.json: version 2/],
+  ])('a mistake in one is refused and named: %s', (name, file, content, message) => {
+    const PERSISTED_OPERATIONS = write(`${name}/${file}`, content);
+    expect(() => read(PERSISTED_OPERATIONS)).toThrow(message);
+    expect(() => read(PERSISTED_OPERATIONS)).toThrow(ConfigError);
+  });
+
+  test('two texts of one id, or no folder, are refused too', () => {
+    write('twice/a.json', RELAY);
+    const PERSISTED_OPERATIONS = write('twice/b.json', { abc123: EXERCISE });
+    expect(() => read(PERSISTED_OPERATIONS)).toThrow(/b\.json: operation "abc123"/);
+    expect(() => read(path.join(folder, 'nowhere'))).toThrow(/ENOENT/);
+  });
+});

@@ -1,0 +1,56 @@
+/** What `npm run check:breaking` says of a repository. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const script = path.join(__dirname, '../../scripts/breaking.mjs');
+const RELEASED = 'type Query { name: String, size: Int }';
+const REMOVED = "Field 'size' was removed from object type 'Query'";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-breaking-'));
+  git('init', '-q');
+  write('schema.graphql', RELEASED);
+  git('add', '.');
+  git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qm', 'first');
+});
+afterEach(() => fs.rmSync(folder, { recursive: true }));
+
+const git = (...words: string[]) => execFileSync('git', words, { cwd: folder });
+const write = (file: string, text: string) => fs.writeFileSync(path.join(folder, file), text);
+const list = (listed: Record<string, string>) => write('schema.breaking.json', JSON.stringify(listed));
+function checked(): { status: number | null; said: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
+
+it('has nothing to compare before the first release', () => {
+  write('schema.graphql', 'type Query { other: Int }');
+  expect(checked()).toEqual({ status: 0, said: expect.stringContaining('no release tag') });
+});
+
+describe('after a release', () => {
+  beforeEach(() => git('tag', 'v1.0.0'));
+
+  it('lets a schema grow', () => {
+    write('schema.graphql', 'type Query { name: String, size: Int, other: Int }');
+    expect(checked()).toEqual({ status: 0, said: 'schema: 1 changes since v1.0.0, 0 of them breaking\n' });
+  });
+
+  it('fails for a field that is gone, unless it is listed with a reason', () => {
+    write('schema.graphql', 'type Query { name: String }');
+    expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of v1.0.0: ${REMOVED}`) });
+    list({ [REMOVED]: ' ' });
+    expect(checked().status).toBe(1);
+    list({ [REMOVED]: 'Nobody ever asked for it.' });
+    expect(checked().status).toBe(0);
+  });
+
+  it('fails for a listing of what is no breaking change', () => {
+    list({ [REMOVED]: 'Nobody ever asked for it.' });
+    expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`lists what is no breaking change: ${REMOVED}`) });
+  });
+});

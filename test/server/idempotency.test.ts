@@ -1,0 +1,262 @@
+/** A change that is sent again with its Idempotency-Key is not made again. */
+import { Idempotency } from '../../src/idempotency';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let made = 0;
+/** A key of its own for every test. */
+let key: string;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+beforeEach(async () => {
+  key = `key-${(made += 1)}`;
+  await fitgraph.sql('DELETE FROM "weight_entry"');
+});
+
+const as = (person: Person, name: string = key) => person.sending({ 'Idempotency-Key': name });
+const ENTRY = { date: '2021-03-10', weight: '80.00' };
+const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id weight } fieldErrors { path } } }`;
+const rows = async () => (await fitgraph.sql('SELECT "id" FROM "weight_entry"')).length;
+const said = ({ status, text }: Answer) => ({ status, text });
+const kept = () => fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]);
+
+describe('REST', () => {
+  test('the same request has the same answer, and happens once', async () => {
+    const first = await as(ann).post('/workout/', { comment: 'one' });
+    expect(first.status).toBe(201);
+    expect(said(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(said(first));
+    expect((await ann.get('/workout/')).body.count).toBe(1);
+    const other = await ann.post('/workout/', { comment: 'one' });
+    expect(other.body.id).not.toBe(first.body.id);
+  });
+
+  test('changes and removals too', async () => {
+    const { id } = (await ann.post('/weightentry/', ENTRY)).body;
+    const path = `/weightentry/${id}/`;
+    const patched = await as(ann, `${key}-patch`).patch(path, { weight: '81.00' });
+    await ann.patch(path, { weight: '82.00' });
+    expect(said(await as(ann, `${key}-patch`).patch(path, { weight: '81.00' }))).toEqual(said(patched));
+    expect((await ann.get(path)).body.weight).toBe('82.00');
+    const put = await as(ann, `${key}-put`).put(path, ENTRY);
+    expect(said(await as(ann, `${key}-put`).put(path, ENTRY))).toEqual(said(put));
+    expect((await as(ann, `${key}-delete`).delete(path)).status).toBe(204);
+    expect(said(await as(ann, `${key}-delete`).delete(path))).toEqual({ status: 204, text: '' });
+    expect((await ann.delete(path)).status).toBe(404);
+  });
+
+  test('another body, path or method with the same key is a conflict', async () => {
+    await as(ann).post('/weightentry/', ENTRY);
+    const conflict = { status: 409, body: { detail: 'This Idempotency-Key was used for another request.' } };
+    expect(await as(ann).post('/weightentry/', { ...ENTRY, weight: '81.00' })).toMatchObject(conflict);
+    expect(await as(ann).post('/workout/', ENTRY)).toMatchObject(conflict);
+    expect(await as(ann).post('/weightentry/?format=json', ENTRY)).toMatchObject(conflict);
+    expect(await as(ann).query(CREATE, { input: ENTRY })).toMatchObject({ status: 409, code: 'CONFLICT' });
+    expect(await rows()).toBe(1);
+  });
+
+  test('a refusal is kept as well', async () => {
+    const wrong = { ...ENTRY, weight: '1.00' };
+    const first = await as(ann).post('/weightentry/', wrong);
+    expect(first.status).toBe(400);
+    expect(said(await as(ann).post('/weightentry/', wrong))).toEqual(said(first));
+  });
+
+  test('forms count by their fields and files', async () => {
+    const form = (comment: string) => {
+      const data = new FormData();
+      data.set('comment', comment);
+      return data;
+    };
+    const send = (comment: string) => as(ann).send('POST', '/api/v2/workout/', form(comment));
+    const first = await send('in a form');
+    expect(first.status).toBe(201);
+    expect(said(await send('in a form'))).toEqual(said(first));
+    expect((await send('in another')).status).toBe(409);
+  });
+
+  test('each user has keys of their own, and nobody has none', async () => {
+    const bob = await fitgraph.user('bob');
+    const [anns, bobs] = [await as(ann).post('/weightentry/', ENTRY), await as(bob).post('/weightentry/', ENTRY)];
+    expect(bobs.status).toBe(201);
+    expect(bobs.body.id).not.toBe(anns.body.id);
+    expect((await as(fitgraph.anyone).post('/weightentry/', ENTRY)).status).toBe(403);
+    expect(await kept()).toHaveLength(2);
+  });
+
+  test.each(['', ' ', 'with blank', 'ä', 'x'.repeat(256), 'a, b'])('%j is no key', async (name) => {
+    const response = await as(ann, Buffer.from(name).toString('latin1')).post('/weightentry/', ENTRY);
+    expect([response.status, response.body.detail]).toEqual([400, expect.stringMatching(/^Idempotency-Key must be/)]);
+    expect(await rows()).toBe(0);
+  });
+
+  test('a key in quotes is the same key', async () => {
+    const first = await as(ann, `"${key}"`).post('/weightentry/', ENTRY);
+    expect(said(await as(ann).post('/weightentry/', ENTRY))).toEqual(said(first));
+  });
+
+  test('a body nested without end is refused', async () => {
+    const deep = `{"date": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    expect((await as(ann).send('POST', '/api/v2/weightentry/', deep)).status).toBe(400);
+  });
+
+  test('what reads needs no key, and keeps none', async () => {
+    expect((await as(ann).get('/weightentry/')).status).toBe(200);
+    expect((await as(ann).query('{ viewer { name } }')).data.viewer.name).toBe('ann');
+    expect(await kept()).toEqual([]);
+  });
+});
+
+describe('GraphQL', () => {
+  test('the same mutation has the same answer, and happens once', async () => {
+    const first = await as(ann).query(CREATE, { input: ENTRY });
+    expect(first.data.createWeightEntry.weightEntry.weight).toBe('80.00');
+    expect(said(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(said(first));
+    expect(await rows()).toBe(1);
+  });
+
+  test('with other variables, or another text, it is a conflict', async () => {
+    await as(ann).query(CREATE, { input: ENTRY });
+    for (const answer of [
+      await as(ann).query(CREATE, { input: { ...ENTRY, weight: '81.00' } }),
+      await as(ann).query(`${CREATE} `, { input: ENTRY }),
+    ])
+      expect(answer).toMatchObject({ status: 409, code: 'CONFLICT', data: undefined });
+    const older = await as(ann).sending({ Accept: 'application/json' }).query(`${CREATE}  `, { input: ENTRY });
+    expect([older.status, older.headers.get('content-type')]).toEqual([409, 'application/json; charset=utf-8']);
+  });
+
+  test('errors are kept with their status', async () => {
+    const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) }';
+    const first = await as(ann).query(document, { id: '999' });
+    expect(first.code).toBe('NOT_FOUND');
+    expect(said(await as(ann).query(document, { id: '999' }))).toEqual(said(first));
+    const unfit = await as(ann, `${key}-b`).query(document, {});
+    expect([unfit.status, unfit.code]).toEqual([400, 'BAD_USER_INPUT']);
+    expect(said(await as(ann, `${key}-b`).query(document, {}))).toEqual(said(unfit));
+    expect((await as(ann, `${key}-b`).sending({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
+  });
+
+  test('a bad key is a bad request', async () => {
+    expect(await as(ann, 'two words').query(CREATE, { input: ENTRY })).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
+    expect(await rows()).toBe(0);
+  });
+
+  test('answers are not readable in the database', async () => {
+    await as(ann).query(CREATE, { input: ENTRY });
+    expect((await kept())[0]!.body.toString('latin1')).not.toContain('weightEntry');
+  });
+});
+
+describe('at once', () => {
+  test.each([
+    ['REST', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 201],
+    ['GraphQL', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200],
+  ])('%s: one runs, the others are told to wait or have its answer', async (_interface, send, status) => {
+    const answers = await Promise.all(Array.from({ length: 8 }, send));
+    expect(await rows()).toBe(1);
+    const good = answers.filter((answer) => answer.status === status);
+    expect(new Set(good.map(({ text }) => text)).size).toBe(1);
+    for (const answer of answers.filter((other) => !good.includes(other))) {
+      expect(answer.status).toBe(409);
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    expect(said(await send())).toEqual(said(good[0]!));
+  });
+});
+
+describe('when the server fails', () => {
+  const age = (seconds: number) =>
+    fitgraph.sql('UPDATE "idempotency_key" SET "at" = now() - make_interval(secs => $2) WHERE "key" = $1', [key, seconds]);
+  /** As a server leaves it that dies in the middle. */
+  const died = async (written: boolean) => {
+    await as(ann).post('/weightentry/', ENTRY);
+    const set = `"status" = NULL, "headers" = NULL, "body" = NULL, "claim" = gen_random_uuid(), "written" = $2`;
+    await fitgraph.sql(`UPDATE "idempotency_key" SET ${set} WHERE "key" = $1`, [key, written]);
+    if (!written) await fitgraph.sql('DELETE FROM "weight_entry"');
+  };
+
+  test('before the write: the request waits a minute, then runs', async () => {
+    await died(false);
+    expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
+    await age(61);
+    expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(201);
+    expect(await rows()).toBe(1);
+  });
+
+  test('after the write: it never runs again', async () => {
+    await died(true);
+    expect((await as(ann).post('/weightentry/', ENTRY)).headers.get('retry-after')).toBe('1');
+    await age(61);
+    const lost = await as(ann).post('/weightentry/', ENTRY);
+    expect([lost.status, lost.headers.get('retry-after'), lost.body.detail]).toEqual([
+      409,
+      null,
+      expect.stringContaining('answer was lost'),
+    ]);
+    expect(await rows()).toBe(1);
+  });
+
+  test('the mark is part of the write', async () => {
+    await as(ann).post('/weightentry/', ENTRY);
+    expect((await kept())[0]).toMatchObject({ written: true, status: 201 });
+  });
+
+  test('one whose claim was taken over writes nothing', async () => {
+    // Its claim is gone when it wants to write.
+    await fitgraph.sql(`CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN UPDATE "idempotency_key" SET "claim" = gen_random_uuid(); RETURN NEW; END $$`);
+    await fitgraph.sql('CREATE TRIGGER taken BEFORE INSERT ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION taken()');
+    try {
+      expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
+      expect(await rows()).toBe(0);
+    } finally {
+      await fitgraph.sql('DROP FUNCTION taken CASCADE');
+    }
+  });
+
+  test.each([
+    ['REST', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 500, 201],
+    ['GraphQL', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200, 200],
+  ])('%s: an unexpected error is not kept', async (_interface, send, failed, status) => {
+    await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "weight" TO "heaviness"`);
+    try {
+      const answer = await send();
+      expect([answer.status, answer.text]).toEqual([failed, expect.stringContaining('Internal server error')]);
+    } finally {
+      await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "heaviness" TO "weight"`);
+    }
+    expect(await kept()).toEqual([]);
+    expect((await send()).status).toBe(status);
+    expect(await rows()).toBe(1);
+  });
+
+  test('after a day the key is free', async () => {
+    await as(ann).post('/weightentry/', ENTRY);
+    await age(24 * 60 * 60 + 1);
+    await fitgraph.sql('DELETE FROM "weight_entry"');
+    expect((await as(ann).post('/weightentry/', { ...ENTRY, weight: '90.00' })).status).toBe(201);
+  });
+});
+
+test('what has expired is swept up', async () => {
+  await as(ann).post('/weightentry/', ENTRY);
+  const idempotency = new Idempotency(fitgraph.database, fitgraph.vault);
+  await idempotency.sweep();
+  expect(await kept()).toHaveLength(1);
+  await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);
+  await idempotency.sweep();
+  idempotency.stop();
+  expect(await fitgraph.sql('SELECT 1 FROM "idempotency_key"')).toEqual([]);
+});
+
+test('it costs three statements, and nothing without the header', async () => {
+  await fitgraph.sql('DELETE FROM "idempotency_key"');
+  const plain = await ann.post('/weightentry/', ENTRY);
+  expect(await fitgraph.sql('SELECT 1 FROM "idempotency_key"')).toEqual([]);
+  const keyed = await as(ann).post('/weightentry/', { ...ENTRY, date: '2021-03-11' });
+  expect(keyed.statements).toBe(plain.statements + 3);
+});
