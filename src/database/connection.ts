@@ -1,5 +1,6 @@
 /** The database of this process: a pool for planned reads, Sequelize for writes, and a session that counts what one request sends. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { parse } from 'pg-connection-string';
 import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
@@ -23,6 +24,9 @@ const CLOSE_TIMEOUT_MS = 500;
 
 /** Statements beyond this many run without a name, so that a server's memory is bounded whatever clients ask. */
 const MAX_NAMED = 2000;
+/** A statement that comes again this often gets a name; conditions that are asked for once must not use the names up. */
+const USES_BEFORE_NAMED = 2;
+const MAX_COUNTED = 10_000;
 
 const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
 
@@ -57,6 +61,7 @@ export class Database {
   readonly pool: Pool;
   readonly sequelize: Sequelize;
   private readonly names = new Map<string, string>();
+  private readonly uses = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   constructor(readonly options: ConnectionOptions) {
     const { connection, poolSize, timeZone } = options;
@@ -91,7 +96,14 @@ export class Database {
   /** The name of a prepared statement; the same text has the same name in every connection. */
   nameOf(text: string): string | undefined {
     let name = this.names.get(text);
-    if (name === undefined && this.names.size < MAX_NAMED) this.names.set(text, (name = `f${this.names.size}`));
+    if (name !== undefined || this.names.size >= MAX_NAMED) return name;
+    const uses = this.uses.get(text) ?? 0;
+    if (uses < USES_BEFORE_NAMED) {
+      this.uses.set(text, uses + 1);
+      return undefined;
+    }
+    this.uses.delete(text);
+    this.names.set(text, (name = `f${this.names.size}`));
     return name;
   }
 
