@@ -95,6 +95,11 @@ const ERRORS: Readonly<Record<number, Response>> = {
   404: refusal('There is no such row, none that the caller may see, or no such format.', notFound()),
   405: refusal('The address does not take this method; `Allow` names those that it takes.', notAllowed('PUT')),
   406: refusal('None of the representations is accepted.', notAcceptable()),
+  409: refusal(
+    'Other writes were in the way, or the `Idempotency-Key` is in use; the message says whether to send it again.',
+    new RestError(409, { detail: 'A request with this Idempotency-Key is being carried out. Send it again in a moment.' }),
+    { 'Retry-After': { description: 'Seconds until sending it again may help, if it may.', schema: { type: 'integer' } } },
+  ),
   413: refusal('The body is too large.', tooLarge()),
   415: refusal('The body is of a type that is not read.', unsupported('text/plain')),
   429: refusal('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {

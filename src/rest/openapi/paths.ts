@@ -139,7 +139,7 @@ export class PathsOf {
           post: {
             ...this.writing(endpoint, 'create', 'Make a row'),
             requestBody: body(component(bodyName), endpoint),
-            responses: { 201: answered('The new row.', component(row)), ...errors(400, 413, 415) },
+            responses: { 201: answered('The new row.', component(row)), ...errors(400, 409, 413, 415) },
           },
         }),
       options: metadata(view.rest, view.rest, 'list'),
@@ -152,7 +152,7 @@ export class PathsOf {
     const writes = this.writes(endpoint, `/${view.rest}/1/`);
     const written = (name: string) => ({
       requestBody: body(component(name), endpoint),
-      responses: { 200: answered('The row as it is now.', component(row)), ...errors(400, 413, 415) },
+      responses: { 200: answered('The row as it is now.', component(row)), ...errors(400, 409, 413, 415) },
     });
     return {
       parameters: [shared('id')],
@@ -175,7 +175,7 @@ export class PathsOf {
         writes.includes('DELETE') && {
           delete: {
             ...this.writing(endpoint, 'delete', 'Delete a row and what hangs below it'),
-            responses: { 204: { description: 'The row is gone.' }, ...errors() },
+            responses: { 204: { description: 'The row is gone.' }, ...errors(400, 409) },
           },
         }),
       options: metadata(view.rest, view.rest, 'instance'),
