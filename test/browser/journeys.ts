@@ -177,4 +177,24 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       exempt: { 'nested-interactive': '.graphiql-tab' },
     });
   });
+
+  test('a subscription in the playground tells of a change as it is made', async () => {
+    const { demo } = neighbourhood();
+    const person = await neighbourhood().person({ signedInAs: demo.username });
+    const { page } = person;
+    const query = 'subscription { changed(types: [WORKOUT]) { changes { operation node { ... on Workout { comment } } } } }';
+    await person.open(`/playground?query=${encodeURIComponent(query)}`);
+    await page.locator('.graphiql-query-editor').getByText('changed').waitFor();
+    await page.locator('.graphiql-execute-button').click();
+    const response = page.locator('.graphiql-response');
+    await response.getByText('"changes"').waitFor();
+    const written = await fetch(new URL('/api/v2/workout/', page.url()), {
+      method: 'POST',
+      headers: { Authorization: `Token ${demo.token}`, 'Content-Type': 'application/json' },
+      body: '{"comment":"told at once"}',
+    });
+    expect(written.status).toBe(201);
+    await response.getByText('"told at once"').waitFor();
+    await page.locator('.graphiql-execute-button').click();
+  });
 }

@@ -86,3 +86,23 @@ test('every owned table starts its foreign keys and its lists with the owner', a
     expect(indexes.filter(({ indexdef }) => /\(user_id/.test(indexdef)).length).toBeGreaterThan(0);
   }
 });
+
+test('the database tells of every change: of owned rows by the row, of public tables by the table', async () => {
+  const triggers = await fitgraph.sql(
+    `SELECT c.relname AS "table", p.proname AS "function", array_agg(DISTINCT event) AS "events"
+       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid,
+       LATERAL (VALUES (4, 'INSERT'), (8, 'DELETE'), (16, 'UPDATE'), (32, 'TRUNCATE')) AS e(bit, event)
+      WHERE NOT t.tgisinternal AND t.tgtype & e.bit > 0 GROUP BY 1, 2`,
+  );
+  const told = (table: string, name: string): string[] =>
+    triggers.find((trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`)?.events ?? [];
+  for (const entity of entities()) {
+    const { table, owned } = resourceOf(entity)!;
+    const links = fieldsOf(entity).flatMap(({ link }) => (link && link.table !== table ? [link.table] : []));
+    if (owned) {
+      expect([table, told(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const link of links) expect([link, told(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+    } else
+      for (const name of [table, ...links]) expect([name, told(name, 'table')]).toEqual([name, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
+  }
+});

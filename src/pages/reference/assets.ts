@@ -19,7 +19,7 @@ const mend = () => {
   for (const body of reference.querySelectorAll('.body-param__text')) body.setAttribute('aria-label', 'Request body');
   for (const choice of reference.querySelectorAll('[data-param-name] select'))
     choice.setAttribute('aria-label', choice.closest('[data-param-name]').dataset.paramName);
-  for (const text of reference.querySelectorAll('pre:not([tabindex])')) text.tabIndex = 0;
+  for (const text of reference.querySelectorAll(':is(pre, .headers-wrapper):not([tabindex])')) text.tabIndex = 0;
 };
 new MutationObserver(mend).observe(reference, { childList: true, subtree: true });
 SwaggerUIBundle({
@@ -60,7 +60,10 @@ html, html.dark-mode { background: var(--bg) }
   .swagger-ui .opblock-tag { flex-wrap: wrap; padding: .6rem 0 }
   .swagger-ui .opblock-tag > small { order: 1; flex: 0 0 100%; padding: 0 }
   .swagger-ui .opblock-tag .expand-operation { margin-left: auto }
+  .swagger-ui .headers-wrapper { width: 0; min-width: 100%; overflow-x: auto }
 }
+/* It has no colour of its own for them in the dark. */
+html.dark-mode .swagger-ui .header-col { color: var(--fg) }
 /* Swagger UI's own colours of the light scheme are too faint to read. */
 html:not(.dark-mode) .swagger-ui .opblock:not(.opblock-options) .opblock-summary-method { color: #1b1f24; text-shadow: none }
 html:not(.dark-mode) .swagger-ui .btn.authorize span { color: #0b6e4f }
