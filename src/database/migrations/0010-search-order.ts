@@ -1,16 +1,17 @@
-/** Names in their order with all that a search compares, so that a search for a letter or two reads an index alone and stops when it has enough. */
+/**
+ * What a search for a letter or two reads, which has no trigram: the names of a language in their order with all that is compared, in an index
+ * alone, up to as many as are wanted.
+ */
 import type { Migration } from '../migrate';
 
 export const up: Migration = async (query) => {
   await query(`
-DROP INDEX "ingredient_name_id_idx";
-CREATE INDEX "ingredient_name_id_idx" ON "ingredient" ("name", "id") INCLUDE ("name_folded", "language_id", "status");
+CREATE INDEX "ingredient_search_order" ON "ingredient" ("status", "language_id", "name", "id") INCLUDE ("name_folded");
 `);
 };
 
 export const down: Migration = async (query) => {
   await query(`
-DROP INDEX "ingredient_name_id_idx";
-CREATE INDEX "ingredient_name_id_idx" ON "ingredient" ("name", "id");
+DROP INDEX "ingredient_search_order";
 `);
 };
