@@ -140,6 +140,16 @@ export function processesOf(dir: string): number[] {
 export const serverPid = (cluster: string): number =>
   Number.parseInt(fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '', 10);
 
+/** Undefined while there is no server, or one that has not written its number yet: its file comes and goes at any moment. */
+export function serverPidIfAny(cluster: string): number | undefined {
+  try {
+    return serverPid(cluster) || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 /** A busy machine may take long; what must be quick is measured where it is promised. */
 const PATIENCE_MS = 60_000;
 
