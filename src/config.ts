@@ -11,6 +11,8 @@ export interface Config {
   /** Absent: the embedded PostgreSQL below `dataDir`. */
   readonly databaseUrl?: string;
   readonly poolSize: number;
+  /** Milliseconds after which a statement that reads is given up; 0: never. */
+  readonly statementTimeout: number;
   readonly dataDir: string;
   readonly timeZone: string;
   /** Absent outside production: made at first start and kept in `dataDir`. */
@@ -37,6 +39,7 @@ export interface Config {
 type Environment = Record<string, string | undefined>;
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const DURATIONS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
 const UNITS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
 const SIZES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
 
@@ -64,6 +67,12 @@ export function readConfig(environment: Environment = process.env): Config {
     const value = text(name)?.toLowerCase();
     if (value === undefined) return fallback;
     return ['on', 'true'].includes(value) || (['off', 'false'].includes(value) ? false : fail(name, 'on or off'));
+  };
+  const duration = (name: string, fallback: number) => {
+    const value = text(name);
+    if (value === undefined || value === 'off') return value === undefined ? fallback : 0;
+    const [, number, unit] = /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ?? fail(name, 'a duration such as 10s, 500ms or 1min, or off');
+    return Number(number) * DURATIONS[unit!]!;
   };
   const url = (name: string, protocols: string[], example: string) => {
     const value = text(name);
@@ -106,6 +115,7 @@ export function readConfig(environment: Environment = process.env): Config {
     host: text('HOST') ?? '0.0.0.0',
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
     poolSize: whole('DATABASE_POOL', 10, 1, 1000),
+    statementTimeout: duration('STATEMENT_TIMEOUT', 10_000),
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),
     timeZone,
     secretKey,

@@ -144,7 +144,7 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
 const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST: 400 };
 
 /** Of errors that may be over in a moment. */
-const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS'];
+const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'TIMEOUT'];
 
 /** A mutation that was carried out before with the same Idempotency-Key is not carried out again. */
 const idempotency: ApolloServerPlugin<GraphQLContext> = {

@@ -146,18 +146,21 @@ export class ChangeLog {
 
   /** In a copy of a database, such as a restored dump, transactions have other numbers, so the log begins anew. */
   private async takePlace(): Promise<void> {
-    await this.database.pool.query(`
+    const take = `
       WITH here AS (
         SELECT format('%s/%s', c.system_identifier, d.oid) AS place FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
       ), moved AS (
         UPDATE "change_log" l SET "id" = gen_random_uuid(), "place" = here.place FROM here WHERE l."place" <> here.place RETURNING 1
       ), removed AS (
         DELETE FROM "change" WHERE EXISTS (SELECT FROM moved)
-      ) DELETE FROM "table_change" WHERE EXISTS (SELECT FROM moved)`);
+      ) DELETE FROM "table_change" WHERE EXISTS (SELECT FROM moved)`;
+    await this.database.unlimited((client) => client.query(take));
   }
 
   private async prune(): Promise<void> {
-    await this.database.pool.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + MARGIN_DAYS]);
-    await this.database.pool.query(`DELETE FROM "table_change" WHERE "at" < now() - make_interval(days => $1)`, [TABLE_CHANGES_KEPT_DAYS]);
+    await this.database.unlimited(async (client) => {
+      await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + MARGIN_DAYS]);
+      await client.query(`DELETE FROM "table_change" WHERE "at" < now() - make_interval(days => $1)`, [TABLE_CHANGES_KEPT_DAYS]);
+    });
   }
 }

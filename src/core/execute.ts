@@ -12,6 +12,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
+import { isTimeout } from '../database/connection';
 import type { Context } from './context';
 import { KnownError } from './errors';
 import { coerced, deepValue, objectVariables, plain, taking, variableErrors } from './variables';
@@ -171,6 +172,7 @@ function presentable(error: GraphQLError, { log }: Context): GraphQLError {
   if (cause instanceof KnownError) return shown(cause.message, { ...cause.extensions });
   // Without a path nothing has run yet: the variables did not fit.
   if (!path) return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+  if (isTimeout(cause)) return shown('This takes too long. Ask for less at a time, or by simpler conditions.', { code: 'TIMEOUT' });
   if (error.extensions?.code) return shown(error.message, { ...error.extensions });
   const id = randomUUID();
   log.error({ err: cause, errorId: id, path }, 'unexpected error');

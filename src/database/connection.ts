@@ -13,6 +13,8 @@ export interface ConnectionOptions {
   connection: PoolConfig;
   poolSize: number;
   timeZone: string;
+  /** Milliseconds after which a statement of the pool is given up; absent or 0: never. */
+  statementTimeout?: number;
   models: ModelCtor[];
 }
 
@@ -64,13 +66,13 @@ export class Database {
   private readonly uses = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, poolSize, timeZone } = options;
+    const { connection, poolSize, timeZone, statementTimeout = 0 } = options;
     const settings = `-c TimeZone=${timeZone} -c DateStyle=ISO,YMD`;
     this.pool = new Pool({
       ...connection,
       max: poolSize,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-      options: settings,
+      options: `${settings} -c statement_timeout=${statementTimeout}`,
       types: { getTypeParser },
       application_name: 'fitgraph',
     });
@@ -107,6 +109,20 @@ export class Database {
     return name;
   }
 
+  /** For work of our own that takes as long as it takes. */
+  async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect();
+    let failure: Error | undefined;
+    try {
+      await client.query('SET statement_timeout = 0');
+      return await work(client);
+    } finally {
+      await client.query('RESET statement_timeout').catch((error: Error) => (failure = error));
+      // A connection that may have kept the setting is not used again.
+      client.release(failure);
+    }
+  }
+
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
     const closed = Promise.all([this.pool.end(), this.sequelize.close()]);
@@ -126,6 +142,9 @@ function sequelizeConnection({ connectionString, ...given }: PoolConfig) {
     ssl,
   };
 }
+
+/** Whether PostgreSQL gave the statement up because it took too long. */
+export const isTimeout = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === '57014';
 
 /** What one request sends to the database, counted. */
 export class Session {

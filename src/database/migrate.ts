@@ -31,28 +31,28 @@ class Applied implements UmzugStorage {
 }
 
 async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>) => Promise<T>): Promise<T> {
-  const client = await database.pool.connect();
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
-    await client.query('CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now())');
-    const one = (name: string, direction: 'up' | 'down') => async () => {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
-      const migration = require(join(folder, name)) as Record<typeof direction, Migration>;
-      await client.query('BEGIN');
-      try {
-        await migration[direction]((sql) => client.query(sql));
-        await client.query('COMMIT');
-      } catch (error) {
-        await client.query('ROLLBACK');
-        throw error;
-      }
-    };
-    const migrations = names().map((name) => ({ name, up: one(name, 'up'), down: one(name, 'down') }));
-    return await work(new Umzug({ migrations, context: client, storage: new Applied(client), logger: undefined }));
-  } finally {
-    await client.query('SELECT pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
-    client.release();
-  }
+  return database.unlimited(async (client) => {
+    try {
+      await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+      await client.query('CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now())');
+      const one = (name: string, direction: 'up' | 'down') => async () => {
+        // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
+        const migration = require(join(folder, name)) as Record<typeof direction, Migration>;
+        await client.query('BEGIN');
+        try {
+          await migration[direction]((sql) => client.query(sql));
+          await client.query('COMMIT');
+        } catch (error) {
+          await client.query('ROLLBACK');
+          throw error;
+        }
+      };
+      const migrations = names().map((name) => ({ name, up: one(name, 'up'), down: one(name, 'down') }));
+      return await work(new Umzug({ migrations, context: client, storage: new Applied(client), logger: undefined }));
+    } finally {
+      await client.query('SELECT pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
+    }
+  });
 }
 
 /** Brings the database up to date; answers the names of what was applied. */

@@ -33,6 +33,7 @@ const STATUS: Record<string, number> = {
   BAD_REQUEST: 400,
   CONFLICT: 409,
   TOO_MANY_REQUESTS: 429,
+  TIMEOUT: 503,
 };
 
 /** `rename` gives the REST key of a GraphQL field. */

@@ -34,19 +34,18 @@ const FORMS: Partial<Record<Kind, RegExp>> = {
 
 /** All or nothing. Answers how many rows of each model were written. */
 export async function writeRows(rows: readonly DumpRow[], database: Database, options: WriteOptions): Promise<Map<string, number>> {
-  const client = await database.pool.connect();
-  try {
-    await client.query('BEGIN');
-    const counts = await new Writer(rows, client, options).write();
-    await options.before?.(client);
-    await client.query('COMMIT');
-    return counts;
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  } finally {
-    client.release();
-  }
+  return database.unlimited(async (client) => {
+    try {
+      await client.query('BEGIN');
+      const counts = await new Writer(rows, client, options).write();
+      await options.before?.(client);
+      await client.query('COMMIT');
+      return counts;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    }
+  });
 }
 
 class Writer {

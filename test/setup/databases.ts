@@ -31,7 +31,8 @@ async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
   }
 }
 
-export const open = (connection: PoolConfig): Database => new Database({ connection, poolSize: 5, timeZone: TIME_ZONE, models });
+export const open = (connection: PoolConfig, statementTimeout?: number): Database =>
+  new Database({ connection, poolSize: 5, timeZone: TIME_ZONE, statementTimeout, models });
 
 let made = 0;
 

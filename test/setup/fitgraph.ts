@@ -49,7 +49,6 @@ export class Fitgraph {
   static async start({ content = 'catalogue', environment = {}, beside }: Options = {}): Promise<Fitgraph> {
     const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-app-'));
     const own = beside ? undefined : await createDatabase(content);
-    const database = open(own?.connection ?? beside!.database.options.connection);
     const config = readConfig({
       DATA_DIR: dataDir,
       TIME_ZONE,
@@ -59,6 +58,7 @@ export class Fitgraph {
       PORT: '0',
       ...environment,
     });
+    const database = open(own?.connection ?? beside!.database.options.connection, config.statementTimeout);
     const logged: string[] = [];
     const log = createLog('info', { write: (line) => void logged.push(line) });
     const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new Origin(config), log);

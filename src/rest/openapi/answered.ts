@@ -105,6 +105,7 @@ const ERRORS: Readonly<Record<number, Response>> = {
   429: refusal('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {
     'Retry-After': { description: 'Seconds until the next request is answered.', schema: { type: 'integer' } },
   }),
+  503: refusal('What is asked for takes too long to find.', new RestError(503, { detail: 'This takes too long.' })),
 };
 
 export const RESPONSES: Readonly<Record<string, Response>> = {
@@ -115,7 +116,7 @@ export const RESPONSES: Readonly<Record<string, Response>> = {
 /** Errors that every address may answer with, and these. */
 export const errors = (...statuses: number[]): Record<string, Response> =>
   Object.fromEntries(
-    [...statuses, 403, 404, 405, 406]
+    [...statuses, 403, 404, 405, 406, 503]
       .sort((a, b) => a - b)
       .map((status) => [String(status), { $ref: `#/components/responses/error_${status}` }]),
   );
