@@ -29,6 +29,12 @@ export function visible(entity: Entity, context: Pick<Context, 'viewer'>): Condi
   ];
 }
 
+/** Whose log of changes the viewer reads: their own. */
+export function ownerOf({ viewer }: Pick<Context, 'viewer'>): number {
+  if (!viewer) throw notSignedIn();
+  return viewer.id;
+}
+
 /** What a new row of the entity carries of its owner. */
 export function ownership(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
   if (!viewer) throw notSignedIn();

@@ -68,7 +68,7 @@ export class Memory {
 }
 
 /** A value whose parts are worked out when they are first asked for, and kept as long as it is. */
-export abstract class Lazy {
+export abstract class Kept {
   private readonly named = new Map<string, Promise<unknown>>();
   private readonly selected = new WeakMap<object, Promise<unknown>>();
 

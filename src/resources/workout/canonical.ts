@@ -6,7 +6,7 @@ import { Ctx, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import { loadParent, rowsBelow } from '../../core/loaders';
-import { Lazy } from '../../core/memory';
+import { Kept } from '../../core/memory';
 import type { Row } from '../../database/connection';
 import { mediaUrl } from '../../files/names';
 import { DayOfWeek } from '../dayofweek';
@@ -45,7 +45,7 @@ export class CanonicalImage {
 }
 
 @ObjectType({ description: 'An exercise of a set, with the settings that are for it.', simpleResolvers: true })
-export class CanonicalExercise extends Lazy {
+export class CanonicalExercise extends Kept {
   @Field(() => [Setting], { description: 'In their order.' }) readonly settings: Row[];
   private readonly exerciseId: number;
 
@@ -93,7 +93,7 @@ export class CanonicalExercise extends Lazy {
 }
 
 @ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
-export class CanonicalSet extends Lazy {
+export class CanonicalSet extends Kept {
   @Field(() => WorkoutSet, { description: 'The set itself.' }) readonly set: Row;
 
   constructor(set: Row) {
@@ -131,7 +131,7 @@ export class CanonicalWeekdays {
 }
 
 @ObjectType({ description: 'A training day, worked out.', simpleResolvers: true })
-export class CanonicalDay extends Lazy {
+export class CanonicalDay extends Kept {
   @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: Row;
 
   constructor(day: Row) {
@@ -160,7 +160,7 @@ export class CanonicalDay extends Lazy {
   description: 'A workout, worked out: days in the order of the week, sets, exercises, texts and muscles.',
   simpleResolvers: true,
 })
-export class CanonicalWorkout extends Lazy {
+export class CanonicalWorkout extends Kept {
   @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: Row;
 
   constructor(workout: Row) {
