@@ -4,6 +4,15 @@ import { createHash } from 'node:crypto';
 export const TOKEN = 'b'.repeat(40);
 const digest = createHash('sha256').update(TOKEN).digest('hex');
 
+// Names of foods: words that are frequent and rare, and four letters of their own.
+const KINDS = 'Organic,Fresh,Dried,Smoked,Roasted,Light,Classic,Premium,Wild,Sweet,Salted,Raw,Bio'.split(',');
+const FOODS =
+  'chicken,beef,salmon,oat,milk,cheese,yogurt,apple,banana,bread,rice,pasta,chocolate,almond,peanut,tomato,potato,egg,tofu,quinoa,zucchini,raspberry,pumpkin,walnut,cream,kiwi,jackfruit,lentil,leek'.split(
+    ',',
+  );
+const FORMS = 'bar,spread,soup,salad,drink,flakes,steak,filet,cake,cookies,mix,sauce,juice,powder,butter,wrap,stew'.split(',');
+const quoted = (words) => words.map((word) => `'${word}'`).join(', ');
+
 const STATEMENTS = [
   `INSERT INTO variation SELECT FROM generate_series(1, 1000)`,
   `INSERT INTO exercise_base (uuid, status, category_id, license_id, license_author, variation_id)
@@ -20,7 +29,8 @@ const STATEMENTS = [
    SELECT gen_random_uuid(), b.id, 'exercise-images/' || b.id || '/' || k || '.jpg', k = 1, '2', 2 FROM exercise_base b, generate_series(1, 2) k`,
   `INSERT INTO exercise_comment (exercise_id, comment) SELECT e.id, 'Hint ' || k FROM exercise e, generate_series(1, 2) k`,
   `INSERT INTO ingredient (name, creation_date, update_date, energy, protein, carbohydrates, carbohydrates_sugar, fat, fat_saturated, fibres, sodium, license_id, license_author, language_id, status)
-   SELECT 'Bench ingredient ' || i, '2026-01-01', '2026-01-01', 100 + i % 400, i % 30, i % 60, i % 20, i % 10, i % 5, i % 7, 0.1, 2, 'Fitgraph', 2, '2'
+   SELECT (ARRAY[${quoted(KINDS)}])[1 + i % ${KINDS.length}] || ' ' || (ARRAY[${quoted(FOODS)}])[1 + i * 7 % ${FOODS.length}] || ' ' ||
+     (ARRAY[${quoted(FORMS)}])[1 + i * 11 % ${FORMS.length}] || ' ' || substr(md5(i::text), 1, 4), '2026-01-01', '2026-01-01', 100 + i % 400, i % 30, i % 60, i % 20, i % 10, i % 5, i % 7, 0.1, 2, 'Fitgraph', 2, '2'
    FROM generate_series(1, 100000) i`,
   `INSERT INTO user_account (username, password) SELECT 'bench' || i, '!' FROM generate_series(1, 500) i`,
   `INSERT INTO user_profile (user_id) SELECT id FROM user_account u WHERE username LIKE 'bench%'`,

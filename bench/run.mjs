@@ -1,24 +1,14 @@
 // npm run bench: the service against a hand-written server over the same database, in the same run, in turns.
 // Prints requests/s, p99, the ratio of the medians and the statements of a request. BENCH_SECONDS and BENCH_ROUNDS change its length,
 // BENCH_ONLY (a regular expression on the names) its scenarios.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
-import pg from 'pg';
-import { fill, TOKEN } from './data.mjs';
-
-const require = createRequire(import.meta.url);
-const { openEmbedded } = require('../dist/src/database/embedded.js');
+import { TOKEN } from './data.mjs';
+import { BASE, PORT, start, withService } from './service.mjs';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 5);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const connections = 16;
-const ports = { service: 8191, baseline: 8192 };
-const base = `http://127.0.0.1:${ports.service}`;
+const ports = { service: PORT, baseline: PORT + 1 };
 
 const DOCUMENT =
   'query ($first: Int) { exercises(first: $first) { nodes { id name category { name } muscles { name } equipment { name } images { image isMain } } } }';
@@ -34,22 +24,6 @@ const scenarios = [
   { name: 'own weight entries', path: '/api/v2/weightentry/?limit=20', headers: { authorization: `Token ${TOKEN}` }, wanted: 0.6 },
   { name: 'GraphQL, 20 nested', path: '/graphql', ...graphql, wanted: 0.33 },
 ].filter(({ name }) => new RegExp(process.env.BENCH_ONLY ?? '').test(name));
-
-const folder = mkdtempSync(join(tmpdir(), 'fitgraph-bench-'));
-const children = [];
-const say = (line) => process.stderr.write(`${line}\n`);
-
-function start(script, args, environment, ready) {
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  return new Promise((resolve, reject) => {
-    child.stdout.on('data', (data) => String(data).includes(ready) && resolve(child));
-    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
-  });
-}
 
 async function answer(port, { path, method = 'GET', headers, body }) {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { accept: 'application/json', ...headers }, body });
@@ -69,42 +43,16 @@ function measure(port, { path, method = 'GET', headers, body }) {
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
-try {
-  const environment = {
-    DATA_DIR: folder,
-    LOG_LEVEL: 'silent',
-    NODE_ENV: 'production',
-    SECRET_KEY: 'benchmark'.repeat(8),
-    HOST: '127.0.0.1',
-  };
-  const embedded = await openEmbedded({ dataDir: folder });
-  const service = (timing) =>
-    start(
-      fileURLToPath(new URL('../dist/src/index.js', import.meta.url)),
-      [],
-      { ...environment, PORT: String(ports.service), SERVER_TIMING: timing },
-      '/playground',
-    );
-  // A first start makes the tables and the reference data; the measured one comes after the data and shows no timings.
-  const first = await service('on');
-  const client = new pg.Client(embedded.connection);
-  await client.connect();
-  await fill(client, say);
+async function prepare(client) {
   const { rows } = await client.query(`SELECT id FROM exercise WHERE status = '2' ORDER BY id LIMIT 1 OFFSET 5000`);
-  await client.end();
-  for (const scenario of scenarios) scenario.path = scenario.path.replace('ID', rows[0].id);
-  for (const scenario of scenarios) scenario.statements = /desc="(\d+)/.exec((await answer(ports.service, scenario)).timing)?.[1];
-  const ended = new Promise((resolve) => first.removeAllListeners('exit').once('exit', resolve));
-  first.kill('SIGTERM');
-  await ended;
-  await service('off');
-  await start(
-    fileURLToPath(new URL('./baseline.mjs', import.meta.url)),
-    [JSON.stringify(embedded.connection), String(ports.baseline), base],
-    {},
-    'ready',
-  );
+  for (const scenario of scenarios) {
+    scenario.path = scenario.path.replace('ID', rows[0].id);
+    scenario.statements = /desc="(\d+)/.exec((await answer(ports.service, scenario)).timing)?.[1];
+  }
+}
 
+async function run(connection) {
+  await start('./baseline.mjs', [JSON.stringify(connection), String(ports.baseline), BASE], {}, 'ready');
   let missed = 0;
   for (const scenario of scenarios) {
     const [ours, theirs] = await Promise.all([answer(ports.service, scenario), answer(ports.baseline, scenario)]);
@@ -126,9 +74,7 @@ try {
       `${scenario.name.padEnd(22)} ${rate('service').toFixed(0).padStart(6)} req/s  p99 ${p99('service').toFixed(0).padStart(3)} ms   baseline ${rate('baseline').toFixed(0).padStart(6)} req/s  p99 ${p99('baseline').toFixed(0).padStart(3)} ms   ratio ${ratio.toFixed(2)} (wanted ${scenario.wanted})   ${scenario.statements} statements`,
     );
   }
-  await embedded.release();
   process.exitCode = missed ? 1 : 0;
-} finally {
-  for (const child of children) child.removeAllListeners('exit').kill('SIGTERM');
-  setTimeout(() => rmSync(folder, { recursive: true, force: true }), 2000);
 }
+
+await withService({ prepare, run });

@@ -1,16 +1,21 @@
 /** Conditions of a statement. Values only ever travel as parameters. */
+import type { Parameters } from '../database/connection';
 
-/** Adds a value to the statement's parameters and tells its placeholder. */
-export type Bind = (value: unknown) => string;
+/** Adds a value to the statement's parameters and tells its placeholder; `decisive` as in `Parameters`. */
+export type Bind = (value: unknown, decisive?: boolean) => string;
 export type Condition = (alias: string, bind: Bind) => string;
 
 export const whereOf = (conditions: readonly Condition[], alias: string, bind: Bind): string =>
   conditions.length ? ` WHERE ${conditions.map((condition) => condition(alias, bind)).join(' AND ')}` : '';
 
 /** Collects the parameters of one statement. */
-export function binder(): { bind: Bind; values: unknown[] } {
-  const values: unknown[] = [];
-  return { values, bind: (value) => `$${values.push(value)}` };
+export function binder(): { bind: Bind; values: Parameters } {
+  const values: Parameters = [];
+  const bind: Bind = (value, decisive = false) => {
+    if (decisive) values.decisive = true;
+    return `$${values.push(value)}`;
+  };
+  return { values, bind };
 }
 
 export const equals =

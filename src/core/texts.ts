@@ -14,17 +14,29 @@ const PATTERNS: Record<Part, (text: string) => string> = {
 /** `%` and `_` stand for themselves. */
 const pattern = (part: Part, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
 
-/** Shorter runs of letters and digits have no trigram: for them reading the table is faster than reading the whole index. */
-const INDEXED = /[\p{L}\p{N}]{3}/u;
+/** Shorter runs of letters and digits have no trigram, and only a trigram leads to a part of a text by its index. */
+export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** The text of a field as it is compared whatever the case. */
 const folded = (field: FieldMeta, alias: string): string =>
   field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${expression(field, alias)})`;
 
 function hasFolded(field: FieldMeta, part: Part, text: string): Condition {
-  return part !== 'contains' || INDEXED.test(text)
-    ? (alias, bind) => `${folded(field, alias)} LIKE search_fold(${bind(pattern(part, text))})`
-    : (alias, bind) => `strpos(${folded(field, alias)}, search_fold(${bind(text)})) > 0`;
+  const like: Condition = (alias, bind) => `${folded(field, alias)} LIKE search_fold(${bind(pattern(part, text), true)})`;
+  if (part !== 'contains' || !field.searched || hasTrigram(text)) return like;
+  // The index would be read whole without such help. And the plan is to expect many rows, as a letter or two are found in.
+  return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
+}
+
+/** Characters and pairs of them are what the index of a field's pieces holds. */
+export const isPiece = (text: string): boolean => [...text].length <= 2;
+
+/** The field contains the text, which is a piece, whatever the case: as the index of its pieces finds it. */
+export function hasPiece(field: FieldMeta, text: string): Condition {
+  const like = hasFolded(field, 'contains', text);
+  // Folded, a character may become two: then there are more pieces than one, and they must stand side by side.
+  return (alias, bind) =>
+    `(search_pieces(${folded(field, alias)}) @> search_pieces(search_fold(${bind(text, true)})) AND ${like(alias, bind)})`;
 }
 
 export function has(field: FieldMeta, part: Part, text: string, insensitive: boolean): Condition {
@@ -32,7 +44,7 @@ export function has(field: FieldMeta, part: Part, text: string, insensitive: boo
   if (insensitive) return inAnyCase;
   const exactly: Condition = (alias, bind) => `${expression(field, alias)} LIKE ${bind(pattern(part, text))}`;
   // A part of a text is a part of its folded copy too, and that one has an index.
-  return field.searched && INDEXED.test(text) ? (alias, bind) => `(${inAnyCase(alias, bind)} AND ${exactly(alias, bind)})` : exactly;
+  return field.searched && hasTrigram(text) ? (alias, bind) => `(${inAnyCase(alias, bind)} AND ${exactly(alias, bind)})` : exactly;
 }
 
 /** Equal to one of the texts whatever the case. */
@@ -50,7 +62,7 @@ export interface Search {
 /** The field contains the text, or words much like it where the server can tell likeness. */
 export function finds({ field, text }: Search): Condition {
   const contains = hasFolded(field, 'contains', text);
-  if (!INDEXED.test(text)) return contains;
+  if (!hasTrigram(text)) return contains;
   return (alias, bind) => `(${contains(alias, bind)} OR search_similar(${folded(field, alias)}, search_fold(${bind(text)})))`;
 }
 

@@ -8,6 +8,11 @@ import type { Transaction } from 'sequelize';
 
 export type Row = Record<string, any>;
 
+export interface Parameters extends Array<unknown> {
+  /** One of them decides how the statement is best run, so it is planned for its values each time. */
+  decisive?: boolean;
+}
+
 export interface ConnectionOptions {
   /** Of `pg`: a connection string, or host, port, user and database. */
   connection: PoolConfig;
@@ -153,11 +158,11 @@ export class Session {
 
   constructor(readonly database: Database) {}
 
-  async query(text: string, values: unknown[] = []): Promise<Row[]> {
+  async query(text: string, values: Parameters = []): Promise<Row[]> {
     const began = performance.now();
     this.statements += 1;
     try {
-      const name = this.database.nameOf(text);
+      const name = values.decisive ? undefined : this.database.nameOf(text);
       return (await this.database.pool.query(name === undefined ? { text, values } : { name, text, values })).rows;
     } finally {
       this.milliseconds += performance.now() - began;

@@ -45,6 +45,29 @@ test.each<[rule: string, term: string, names: string[]]>([
   expect(await found(`term=${encodeURIComponent(term)}`)).toEqual(names);
 });
 
+describe('among many', () => {
+  // Letters of every frequency, so that short terms are in most names, in few or in none.
+  beforeAll(() =>
+    fitgraph.sql(`
+      INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+      SELECT (ARRAY['Roast', 'Fresh', 'Dried', 'Salted'])[1 + i % 4] || ' ' || (ARRAY['Beef', 'Quince', 'Okra', 'Żurek', 'Tofu'])[1 + i % 5] ||
+          CASE WHEN i % 1000 = 7 THEN ' Jazz' WHEN i % 7 = 0 THEN ', 50% Off' ELSE '' END || ' ' || i,
+        '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, CASE WHEN i % 10 = 3 THEN ${GERMAN} ELSE ${ENGLISH} END, CASE WHEN i % 10 = 4 THEN '1' ELSE '2' END
+      FROM generate_series(1, 8000) AS i`),
+  );
+
+  test.each(['e', 'E', 'q', 'QU', 'ż', 'Ż', 'zz', 'ZZ', 'xx', '%', '0%', '_', 'd ', ', ', 'o f', '17', 'jazz', 'fresh'])(
+    '%s',
+    async (term) => {
+      const names = await fitgraph.sql(
+        `SELECT "name" FROM "ingredient" WHERE strpos(search_fold("name"), search_fold($1)) > 0 AND "language_id" = $2 AND "status" = '2' ORDER BY "name", "id"`,
+        [term, ENGLISH],
+      );
+      expect(await found(`term=${encodeURIComponent(term)}&language=en`)).toEqual(names.map(({ name }) => name));
+    },
+  );
+});
+
 test.each(['', 'term=', 'language=en'])('without a term the answer is empty: %s', async (query) => {
   expect((await fitgraph.anyone.get(`/exercise/search/?${query}`)).body).toEqual({});
   expect((await fitgraph.anyone.get(`/ingredient/search/?${query}`)).body).toEqual({});

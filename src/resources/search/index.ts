@@ -1,17 +1,21 @@
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
-import { Exercise } from '../exercise';
-import { Ingredient } from '../ingredient';
+import { badArgument } from '../../core/errors';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseSuggestion, findExercises, findIngredients, IngredientSuggestion } from './suggestions';
-import { containing } from './terms';
 
 const Term = () => Arg('term', () => String, { nullable: true, description: 'Part of the name, in capitals or not.' });
 const LANGUAGE = 'Two-letter code; English if it is unknown, the language that the request accepts if absent';
 const endpoint = (paths: string[], data: string) => ({
   endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value data { ${data} }` },
 });
+
+/** Whether there is something to search for. */
+function isTerm(term: string | null): term is string {
+  if (term?.includes('\0')) throw badArgument('term', 'Null characters are not allowed.');
+  return Boolean(term);
+}
 
 @Resolver()
 export default class SearchResolver {
@@ -26,8 +30,7 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseSuggestion[] | null> {
-    const contains = containing(Exercise, term);
-    return contains && findExercises(contains, exerciseLanguages(language, context), context);
+    return isTerm(term) ? findExercises(term, exerciseLanguages(language, context), context) : null;
   }
 
   @Query(() => [IngredientSuggestion], {
@@ -44,7 +47,6 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<IngredientSuggestion[] | null> {
-    const contains = containing(Ingredient, term);
-    return contains && findIngredients(contains, await ingredientLanguages(language, context), context);
+    return isTerm(term) ? findIngredients(term, await ingredientLanguages(language, context), context) : null;
   }
 }

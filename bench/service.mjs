@@ -1,0 +1,65 @@
+// The service as `npm start` runs it, on a database of its own that holds the data of the benchmarks.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { fill } from './data.mjs';
+
+const require = createRequire(import.meta.url);
+const { openEmbedded } = require('../dist/src/database/embedded.js');
+const flags = require('../package.json').scripts.start.match(/--max-\S+/g);
+
+export const PORT = 8191;
+export const BASE = `http://127.0.0.1:${PORT}`;
+
+const local = (path) => fileURLToPath(new URL(path, import.meta.url));
+const children = [];
+
+/** A process of this folder; resolves once it has printed `ready`. */
+export function start(script, args, environment, ready) {
+  const child = spawn(process.execPath, [...flags, local(script), ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  return new Promise((resolve, reject) => {
+    child.stdout.on('data', (data) => String(data).includes(ready) && resolve(child));
+    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
+  });
+}
+
+/** `prepare` meets a service that tells its statements, `run` one that was started anew and shows no timings. */
+export async function withService({ prepare, run }) {
+  const folder = mkdtempSync(join(tmpdir(), 'fitgraph-bench-'));
+  const environment = {
+    DATA_DIR: folder,
+    LOG_LEVEL: 'silent',
+    NODE_ENV: 'production',
+    SECRET_KEY: 'benchmark'.repeat(8),
+    HOST: '127.0.0.1',
+    PORT: String(PORT),
+  };
+  const service = (timing) => start('../dist/src/index.js', [], { ...environment, SERVER_TIMING: timing }, '/playground');
+  try {
+    const embedded = await openEmbedded({ dataDir: folder });
+    // A first start makes the tables and the reference data.
+    const first = await service('on');
+    const client = new pg.Client(embedded.connection);
+    await client.connect();
+    await fill(client, (line) => process.stderr.write(`${line}\n`));
+    await prepare?.(client);
+    await client.end();
+    const ended = new Promise((resolve) => first.removeAllListeners('exit').once('exit', resolve));
+    first.kill('SIGTERM');
+    await ended;
+    await service('off');
+    await run(embedded.connection);
+    await embedded.release();
+  } finally {
+    for (const child of children) child.removeAllListeners('exit').kill('SIGTERM');
+    setTimeout(() => rmSync(folder, { recursive: true, force: true }), 2000);
+  }
+}
