@@ -1,6 +1,6 @@
 /** A field is said once: one decorator makes the column, the GraphQL field and the facts that every interface reads. */
 import { Extensions, Field, ID, Int } from 'type-graphql';
-import { Column, DataType } from 'sequelize-typescript';
+import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldFact, Kind } from '../extensions';
 import { today, now } from './clock';
@@ -10,7 +10,11 @@ import { resourceOf } from './resource';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 /** A resource's class; a thunk, because resources refer to each other. */
-export type Entity = (new () => any) & { name: string };
+export type Entity<M = any> = (new () => M) & { name: string };
+/** A row of a resource with all its fields, and without the methods of its model and the rows that hang below it. */
+export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
+/** A row with some of its fields. */
+export type PartOf<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
 export type Lazy<T = Entity> = () => T;
 
 /** The alias of the row's own table in every planned statement. */

@@ -5,7 +5,7 @@ import type { Row } from '../database/connection';
 import { scope } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf } from './fields';
 import { columnsOf, expression, from, rowFields } from './plan';
 import { bound, orderKey, orderOf, orderSql } from './ordering';
 import { resourceOf } from './resource';
@@ -141,8 +141,13 @@ export function loadChildren(
 }
 
 /** For resolvers of one's own: rows by id, with these fields. */
-export function rowById(entity: Entity, fields: readonly string[], id: number, context: Context): Promise<Row | null> {
-  return rowLoader(entity, readingOf(entity, new Set(fields)), context).load(id);
+export function rowById<M, F extends keyof RowOf<M> & string>(
+  entity: Entity<M>,
+  fields: readonly F[],
+  id: number,
+  context: Context,
+): Promise<PartOf<M, F> | null> {
+  return rowLoader(entity, readingOf(entity, new Set(fields)), context).load(id) as Promise<PartOf<M, F> | null>;
 }
 
 /** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */
@@ -152,15 +157,16 @@ export interface Among {
 }
 
 /** For resolvers of one's own: the rows below a parent, with these fields, in default order. */
-export function rowsBelow(
-  entity: Entity,
-  by: string,
-  fields: readonly string[],
+export function rowsBelow<M, F extends keyof RowOf<M> & string>(
+  entity: Entity<M>,
+  by: keyof RowOf<M> & string,
+  fields: readonly F[],
   id: number,
   context: Context,
   among?: Among,
-): Promise<Row[]> {
-  return childLoader(entity, by, resourceOf(entity)!.ordering, readingOf(entity, new Set(fields)), context, among).load(id);
+): Promise<PartOf<M, F>[]> {
+  const reading = readingOf(entity, new Set(fields));
+  return childLoader(entity, by, resourceOf(entity)!.ordering, reading, context, among).load(id) as Promise<any[]>;
 }
 
 /** An index finds the neighbours of each day, however many rows there are. */
@@ -182,9 +188,15 @@ async function byNearness(entity: Entity, by: string, columns: string, days: rea
 }
 
 /** For resolvers of one's own: the row of the viewer whose day is nearest to this one, the earlier of two as near. */
-export function rowNearest(entity: Entity, by: string, fields: readonly string[], day: string, context: Context): Promise<Row | null> {
+export function rowNearest<M, F extends keyof RowOf<M> & string>(
+  entity: Entity<M>,
+  by: keyof RowOf<M> & string,
+  fields: readonly F[],
+  day: string,
+  context: Context,
+): Promise<PartOf<M, F> | null> {
   const key = `${entity.name} near ${by}(${fields.join()})`;
   return context.loaders
     .get<Row | null>(key, (days) => byNearness(entity, by, columnsOf(entity, [by, ...fields]), days, context))
-    .load(day);
+    .load(day) as Promise<PartOf<M, F> | null>;
 }

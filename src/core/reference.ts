@@ -1,7 +1,7 @@
 /** Small public tables in memory, refreshed on every instance when the database says that they changed (a trigger's NOTIFY). */
 import type { Logger } from 'pino';
 import type { Database, Row } from '../database/connection';
-import { fieldsOf, type Entity } from './fields';
+import { fieldsOf, type Entity, type RowOf } from './fields';
 import type { Listener } from './listener';
 import { columnsOf, from } from './plan';
 import { resourceOf } from './resource';
@@ -28,12 +28,12 @@ export class ReferenceTables {
     });
   }
 
-  get(entity: Entity, id: number): Row | null {
-    return this.rows.get(entity)?.get(id) ?? null;
+  get<M>(entity: Entity<M>, id: number): RowOf<M> | null {
+    return (this.rows.get(entity)?.get(id) as RowOf<M> | undefined) ?? null;
   }
 
-  all(entity: Entity): Row[] {
-    return [...(this.rows.get(entity)?.values() ?? [])];
+  all<M>(entity: Entity<M>): RowOf<M>[] {
+    return [...(this.rows.get(entity)?.values() ?? [])] as RowOf<M>[];
   }
 
   /** One after the other, so that what was read last is what is kept. */

@@ -7,7 +7,7 @@ import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { asNumbers } from '../nutrition/values';
-import { Ingredient, portionValues } from './ingredient';
+import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { NutritionPlan } from './nutritionplan';
 import { User } from './user';
@@ -39,7 +39,7 @@ export default class DiaryEntryResolver extends crud(DiaryEntry) {
   @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
   @Extensions({ action: { name: 'nutritional_values' } })
   @Needs(() => DiaryEntry, 'ingredientId', 'weightUnitId', 'amount')
-  async nutritionalValues(@Root() entry: any, @Ctx() context: Context) {
+  async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
     return asNumbers(await portionValues(entry, context));
   }
 }

@@ -4,7 +4,7 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
-import { Choose, Flag, Id, Image, Ref, Text, Uuid } from '../core/fields';
+import { Choose, Flag, Id, Image, Ref, Text, Uuid, type PartOf } from '../core/fields';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import type { Values } from '../core/validation';
@@ -75,14 +75,14 @@ const base = crud(ExerciseImage, {
 export default class ExerciseImageResolver extends base {
   @FieldResolver(() => String, { description: 'URL of the image.' })
   @Needs(() => ExerciseImage, 'image')
-  image(@Root() row: any, @Ctx() { baseUrl }: Context): string {
+  image(@Root() row: PartOf<ExerciseImage, 'image'>, @Ctx() { baseUrl }: Context): string {
     return baseUrl + mediaUrl(row.image);
   }
 
   @Extensions({ action: { name: 'thumbnails', selection: SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Smaller versions of the image, made when they are first asked for.' })
   @Needs(() => ExerciseImage, 'image')
-  async thumbnails(@Root() row: any, @Ctx() { media }: Context): Promise<Thumbnails> {
+  async thumbnails(@Root() row: PartOf<ExerciseImage, 'image'>, @Ctx() { media }: Context): Promise<Thumbnails> {
     return thumbnailsOf(row.image, await media.thumbnails(row.image));
   }
 }

@@ -3,7 +3,7 @@ import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { invalid, type FieldErrors } from '../core/errors';
-import { Children, Choose, Day, Decimal, defaults, Id, Moment, Ref, Text, Url, Whole } from '../core/fields';
+import { Children, Choose, Day, Decimal, defaults, Id, Moment, Ref, Text, Url, Whole, type PartOf } from '../core/fields';
 import { parseId } from '../core/ids';
 import { rowById } from '../core/loaders';
 import { snake } from '../core/names';
@@ -12,13 +12,13 @@ import { Resource } from '../core/resource';
 import { DecimalScalar } from '../core/scalars';
 import { amountProblem, integerOf, NOT_A_CHOICE } from '../nutrition/form';
 import { ExactNutritionalValues } from '../nutrition/types';
-import { asTexts, gramsOf, NUTRIENTS, portion, type Composition, type HouseholdMeasure, type Values } from '../nutrition/values';
+import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type Values } from '../nutrition/values';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License } from './license';
 import { ACCEPTED, PENDING, STATUS } from './status';
 
-const MEASURE = ['amount', 'gram', 'ingredientId'];
+const MEASURE = ['amount', 'gram', 'ingredientId'] as const;
 /** Names no household unit. */
 const UNKNOWN = '0';
 
@@ -91,20 +91,29 @@ export class Ingredient extends Model<Ingredient> {
   @Children(() => IngredientUnit, 'ingredientId', { help: 'Its household units.' }) declare units: IngredientUnit[];
 }
 
-/** Of a meal item or a diary entry. Ingredients that are not shown yet count too. */
-export async function portionValues(row: Record<string, any>, context: Context): Promise<Values> {
-  const [ingredient, measure] = await Promise.all([
-    rowById(Ingredient, NUTRIENTS, row.ingredientId, context),
-    row.weightUnitId === null ? null : rowById(IngredientUnit, MEASURE, row.weightUnitId, context),
-  ]);
-  return portion(ingredient as unknown as Composition, gramsOf(row.amount, measure as HouseholdMeasure | null));
+/** A meal item or a diary entry, as far as its values depend on it. */
+export interface Portion {
+  ingredientId: number;
+  weightUnitId: number | null;
+  amount: string;
 }
+
+/** Ingredients that are not shown yet count too. */
+export async function portionValues({ ingredientId, weightUnitId, amount }: Portion, context: Context): Promise<Values> {
+  const [ingredient, measure] = await Promise.all([
+    rowById(Ingredient, NUTRIENTS, ingredientId, context),
+    weightUnitId === null ? null : rowById(IngredientUnit, MEASURE, weightUnitId, context),
+  ]);
+  return portion(ingredient!, gramsOf(amount, measure));
+}
+
+type Nourishing = PartOf<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 
 /** The household unit with this id, if it is one of the ingredient. */
 async function measureOf(ingredientId: number, unit: string, context: Context): Promise<HouseholdMeasure | undefined> {
   const id = parseId(unit.trim());
   const row = id === undefined ? null : await rowById(IngredientUnit, MEASURE, id, context);
-  return row?.ingredientId === ingredientId ? (row as unknown as HouseholdMeasure) : undefined;
+  return row?.ingredientId === ingredientId ? row : undefined;
 }
 
 @Resolver(() => Ingredient)
@@ -115,7 +124,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Arg('amount', () => DecimalScalar, { description: 'In grams, or in the unit; five digits, two of them after the point.' })
     amount: string,
     @Arg('unit', () => ID, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
-    @Root() row: any,
+    @Root() row: Nourishing,
     @Ctx() context: Context,
   ) {
     const errors: FieldErrors = {};
@@ -136,7 +145,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the unit. Required.' }) amount: string | null,
     @Arg('unit', () => String, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
     @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient once more.' }) ingredient: string | null,
-    @Root() row: any,
+    @Root() row: Nourishing,
     @Ctx() context: Context,
   ) {
     const named = integerOf(ingredient);

@@ -2,7 +2,7 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
-import { Children, Clock, Id, Owner, Ref, Whole } from '../core/fields';
+import { Children, Clock, Id, Owner, Ref, Whole, type PartOf } from '../core/fields';
 import { rowsBelow } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -42,7 +42,7 @@ export default class MealResolver extends crud(Meal) {
   @FieldResolver(() => NutritionalValues, { description: 'All items together; always metric.' })
   @Extensions({ action: { name: 'nutritional_values' } })
   @Needs(() => Meal, 'id')
-  async nutritionalValues(@Root() meal: any, @Ctx() context: Context) {
+  async nutritionalValues(@Root() meal: PartOf<Meal, 'id'>, @Ctx() context: Context) {
     return asNumbers(await mealValues(meal.id, context));
   }
 }

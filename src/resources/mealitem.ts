@@ -7,7 +7,7 @@ import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { asNumbers } from '../nutrition/values';
-import { Ingredient, portionValues } from './ingredient';
+import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { User } from './user';
@@ -36,7 +36,7 @@ export default class MealItemResolver extends crud(MealItem) {
   @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
   @Extensions({ action: { name: 'nutritional_values' } })
   @Needs(() => MealItem, 'ingredientId', 'weightUnitId', 'amount')
-  async nutritionalValues(@Root() item: any, @Ctx() context: Context) {
+  async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
     return asNumbers(await portionValues(item, context));
   }
 }

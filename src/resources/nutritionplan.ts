@@ -4,7 +4,7 @@ import { today } from '../core/clock';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { invalid } from '../core/errors';
-import { Children, Computed, Day, defaults, Flag, Id, Owner, Ref, Text } from '../core/fields';
+import { Children, Computed, Day, defaults, Flag, Id, Owner, Ref, Text, type PartOf } from '../core/fields';
 import { rowNearest, rowsBelow, type Among } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -71,8 +71,11 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
+type Dieted = PartOf<NutritionPlan, 'id' | 'weightUnit'>;
+type Planned = PartOf<NutritionPlan, 'id' | 'weightUnit' | 'creationDate' | 'userId'>;
+
 /** As the owner of the plan prefers. */
-const unitOf = (plan: Record<string, any>): MassUnit => (plan.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
+const unitOf = (plan: PartOf<NutritionPlan, 'weightUnit'>): MassUnit => (plan.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
 
 const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
   ...asNumbers(inUnit(sum(entries), unit)),
@@ -80,7 +83,7 @@ const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
   unit,
 });
 
-async function diaryOf(plan: Record<string, any>, context: Context, among?: Among): Promise<Map<string, Values[]>> {
+async function diaryOf(plan: Dieted, context: Context, among?: Among): Promise<Map<string, Values[]>> {
   const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'weightUnitId', 'datetime', 'amount'], plan.id, context, among);
   const values = await Promise.all(entries.map((entry) => portionValues(entry, context)));
   const days = new Map<string, Values[]>();
@@ -98,12 +101,12 @@ const on = (date: string): Among => ({
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-async function diaryDay(date: string, plan: Record<string, any>, context: Context) {
+async function diaryDay(date: string, plan: Dieted, context: Context) {
   const days = await diaryOf(plan, context, on(date));
   return dayFrom(date, [...days.values()].flat(), unitOf(plan));
 }
 
-async function valuesOf(plan: Record<string, any>, context: Context) {
+async function valuesOf(plan: Planned, context: Context) {
   const unit = unitOf(plan);
   const [nearest, meals] = await Promise.all([
     rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context),
@@ -122,7 +125,7 @@ async function valuesOf(plan: Record<string, any>, context: Context) {
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
   before(values, { languages, reference }, _transaction, id) {
     if (id !== undefined) return;
-    const known = new Map(reference.all(Language).map((language) => [language.shortName as string, language.id as number]));
+    const known = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
     const preferred = languages.find((code) => known.has(code));
     values.languageId = (preferred && known.get(preferred)) ?? ENGLISH;
   },
@@ -130,14 +133,14 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   @FieldResolver(() => PlanValues, { description: 'All meals together.' })
   @Extensions({ action: { name: 'nutritional_values', selection: PLAN_VALUES } })
   @Needs(() => NutritionPlan, 'weightUnit', 'creationDate', 'userId')
-  nutritionalValues(@Root() plan: any, @Ctx() context: Context) {
+  nutritionalValues(@Root() plan: Planned, @Ctx() context: Context) {
     return context.memory.remember(`values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
   @Extensions({ action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
   @Needs(() => NutritionPlan, 'weightUnit')
-  async diaryDays(@Root() plan: any, @Ctx() context: Context) {
+  async diaryDays(@Root() plan: Dieted, @Ctx() context: Context) {
     const unit = unitOf(plan);
     const days = await diaryOf(plan, context);
     return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => dayFrom(date, entries, unit));
@@ -147,7 +150,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   @Needs(() => NutritionPlan, 'weightUnit')
   diaryDay(
     @Arg('date', () => DateScalar, { nullable: true, description: 'The day; today if absent.' }) date: string | null,
-    @Root() plan: any,
+    @Root() plan: Dieted,
     @Ctx() context: Context,
   ) {
     return diaryDay(date ?? today(context.timeZone), plan, context);
@@ -160,7 +163,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
     @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,
     @Arg('day', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) day: string | null,
-    @Root() plan: any,
+    @Root() plan: Dieted,
     @Ctx() context: Context,
   ) {
     const date = dayOf({ year, month, day }, today(context.timeZone));

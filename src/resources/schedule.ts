@@ -33,6 +33,6 @@ export default crud(Schedule, {
     const active = written.findLast(({ values }) => values.isActive === true);
     if (!active) return;
     const where = { ...ownership(Schedule, context), id: { [Op.ne]: active.id }, isActive: true };
-    await Schedule.update({ isActive: false } as any, { where: where as any, transaction, ...context.session.counted });
+    await Schedule.update({ isActive: false }, { where, transaction, ...context.session.counted });
   },
 });

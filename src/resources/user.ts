@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Column, DataType, Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
-import { Children, defaults, Flag, Id, Moment, Text } from '../core/fields';
+import { Children, defaults, Flag, Id, Moment, Text, type PartOf } from '../core/fields';
 import { loadChildren } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -74,13 +74,13 @@ export default class UserResolver extends crud(User) {
 
   @FieldResolver(() => String, { description: 'First and last name, or the user name if neither is given.' })
   @Needs(() => User, 'firstName', 'lastName', 'username')
-  name(@Root() user: any): string {
+  name(@Root() user: PartOf<User, 'firstName' | 'lastName' | 'username'>): string {
     return `${user.firstName} ${user.lastName}`.trim() || user.username;
   }
 
   @FieldResolver(() => UserProfile, { nullable: true, description: 'Preferences and body facts.' })
   @Needs(() => User, 'id')
-  async profile(@Root() user: any, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+  async profile(@Root() user: PartOf<User, 'id'>, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return (await loadChildren(UserProfile, 'userId', [], user.id, context, info))[0] ?? null;
   }
 }

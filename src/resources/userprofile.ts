@@ -3,7 +3,7 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
-import { Choose, Day, Flag, Id, Owner, Ref, Whole } from '../core/fields';
+import { Choose, Day, Flag, Id, Owner, Ref, Whole, type PartOf } from '../core/fields';
 import { rowById } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -130,7 +130,7 @@ const base = crud(UserProfile, {
   async before(values, context, transaction, id) {
     if (!values.birthdate || values.age != null) return;
     if (values.age === null) return void (values.age = ageOf(String(values.birthdate)));
-    const row = await UserProfile.findOne({ where: { id: id! } as any, attributes: ['age'], transaction, ...context.session.counted });
+    const row = await UserProfile.findOne({ where: { id: id! }, attributes: ['age'], transaction, ...context.session.counted });
     if (row?.get('age') == null) values.age = ageOf(String(values.birthdate));
   },
 });
@@ -140,7 +140,7 @@ export default class UserProfileResolver extends base {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
   @Extensions({ action: { name: 'username', key: 'username' } })
   @Needs(() => UserProfile, 'userId')
-  async username(@Root() profile: any, @Ctx() context: Context): Promise<string> {
+  async username(@Root() profile: PartOf<UserProfile, 'userId'>, @Ctx() context: Context): Promise<string> {
     return (await rowById(User, ['username'], profile.userId, context))!.username;
   }
 }

@@ -4,11 +4,10 @@ import { requiredId } from '../core/arguments';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { notFound } from '../core/errors';
-import { Children, Id, Owner, Ref, Whole } from '../core/fields';
+import { Children, Id, Owner, Ref, Whole, type PartOf, type RowOf } from '../core/fields';
 import { rowById } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
-import type { Row } from '../database/connection';
 import { settingsOf, textOf } from './workout/rows';
 import { rounds } from '../training/sequence';
 import { Exercise } from './exercise';
@@ -49,8 +48,8 @@ export default class WorkoutSetResolver extends crud(WorkoutSet) {
   })
   @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' } })
   @Needs(() => WorkoutSet, 'sets')
-  async computedSettings(@Root() set: any, @Ctx() context: Context): Promise<Row[]> {
-    return rounds(set.sets, (await settingsOf(set, context)) as any[]);
+  async computedSettings(@Root() set: PartOf<WorkoutSet, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<Setting>[]> {
+    return rounds(set.sets, await settingsOf(set, context));
   }
 
   @FieldResolver(() => String, {
@@ -60,7 +59,7 @@ export default class WorkoutSetResolver extends crud(WorkoutSet) {
   @Needs(() => WorkoutSet, 'sets')
   async smartText(
     @Arg('exercise', () => ID, { description: 'Id of the exercise.' }) exercise: string,
-    @Root() set: any,
+    @Root() set: PartOf<WorkoutSet, 'id' | 'sets'>,
     @Ctx() context: Context,
   ): Promise<string> {
     const id = requiredId('exercise', exercise);

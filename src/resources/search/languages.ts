@@ -13,7 +13,7 @@ interface Known {
   shortName: string;
 }
 
-const known = ({ reference }: Context) => reference.all(Language) as unknown as Known[];
+const known = ({ reference }: Context): Known[] => reference.all(Language);
 
 /** The language with this code, of the request if there is none; English if it is unknown. Undefined only where there are no languages. */
 function wanted(code: string | null | undefined, context: Context): Known | undefined {

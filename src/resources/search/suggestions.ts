@@ -15,6 +15,13 @@ import { ACCEPTED } from '../status';
 
 const THUMBNAIL = 'micro_cropped';
 
+interface FoundExercise {
+  id: number;
+  name: string;
+  category: string;
+  image: string | null;
+}
+
 @ObjectType({ description: 'An exercise that a search found, as a list of suggestions shows it.', simpleResolvers: true })
 export class ExerciseHit {
   @Field(() => ID, { description: 'Id of the exercise.' }) readonly id: number;
@@ -22,7 +29,7 @@ export class ExerciseHit {
   @Field(() => String, { description: 'Name of its category. Always English.' }) readonly category: string;
   private readonly path: string | null;
 
-  constructor({ id, name, category, image }: { id: number; name: string; category: string; image: string | null }) {
+  constructor({ id, name, category, image }: FoundExercise) {
     this.id = id;
     this.name = name;
     this.category = category;
@@ -91,7 +98,7 @@ export async function findExercises(term: string, languages: readonly number[], 
      ORDER BY c."name", t."name", t."id" LIMIT ${MAX_PAGE}`,
     values,
   );
-  return found.map((row) => new ExerciseSuggestion(new ExerciseHit(row as any)));
+  return found.map((row) => new ExerciseSuggestion(new ExerciseHit(row as FoundExercise)));
 }
 
 /** In one of so many rows a term is frequent: reading the names in their order meets enough of them sooner than an index finds them all. */
@@ -117,5 +124,5 @@ export async function findIngredients(term: string, languages: readonly number[]
       (${select(() => 'NOT (SELECT "frequent" FROM sample)', hasPiece(name, term))})
     ) f ORDER BY "name", "id"`;
   const found = await context.session.query(isPiece(term) ? sampled() : select(contains), values);
-  return found.map((row) => new IngredientSuggestion(row as any));
+  return found.map((row) => new IngredientSuggestion(row as IngredientHit));
 }

@@ -5,9 +5,9 @@
 import { Ctx, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
+import type { RowOf } from '../../core/fields';
 import { loadParent, rowsBelow } from '../../core/loaders';
 import { Kept } from '../../core/memory';
-import type { Row } from '../../database/connection';
 import { mediaUrl } from '../../files/names';
 import { DayOfWeek } from '../dayofweek';
 import { Exercise } from '../exercise';
@@ -29,14 +29,14 @@ import { isWeighted } from '../../training/texts';
   simpleResolvers: true,
 })
 export class TrainedMuscles {
-  @Field(() => [Muscle], { description: 'Primary muscles on the front of the body.' }) declare front: Row[];
-  @Field(() => [Muscle], { description: 'Primary muscles on the back of the body.' }) declare back: Row[];
-  @Field(() => [Muscle], { description: 'Secondary muscles on the front of the body.' }) declare frontSecondary: Row[];
-  @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: Row[];
+  @Field(() => [Muscle], { description: 'Primary muscles on the front of the body.' }) declare front: RowOf<Muscle>[];
+  @Field(() => [Muscle], { description: 'Primary muscles on the back of the body.' }) declare back: RowOf<Muscle>[];
+  @Field(() => [Muscle], { description: 'Secondary muscles on the front of the body.' }) declare frontSecondary: RowOf<Muscle>[];
+  @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
 }
 
-const musclesOf = (trained: readonly Trained[], { reference }: Context): MuscleGroups<any> =>
-  muscleGroups(trained, (id) => reference.get(Muscle, id) as { isFront: boolean } | null);
+const musclesOf = (trained: readonly Trained[], { reference }: Context): MuscleGroups<RowOf<Muscle>> =>
+  muscleGroups(trained, (id) => reference.get(Muscle, id));
 
 @ObjectType({ description: 'An image of an exercise in a workout.', simpleResolvers: true })
 export class CanonicalImage {
@@ -46,12 +46,12 @@ export class CanonicalImage {
 
 @ObjectType({ description: 'An exercise of a set, with the settings that are for it.', simpleResolvers: true })
 export class CanonicalExercise extends Kept {
-  @Field(() => [Setting], { description: 'In their order.' }) readonly settings: Row[];
+  @Field(() => [Setting], { description: 'In their order.' }) readonly settings: RowOf<Setting>[];
   private readonly exerciseId: number;
 
   constructor(
-    private readonly set: Row,
-    settings: Row[],
+    private readonly set: RowOf<WorkoutSet>,
+    settings: RowOf<Setting>[],
   ) {
     super();
     this.settings = settings;
@@ -65,7 +65,7 @@ export class CanonicalExercise extends Kept {
 
   @Field(() => Boolean, { description: 'Whether one of the settings has a weight other than zero.' })
   hasWeight(): boolean {
-    return this.settings.some((setting) => isWeighted(setting as any));
+    return this.settings.some((setting) => isWeighted(setting));
   }
 
   @Field(() => [String], { description: 'The short hints on the exercise.' })
@@ -94,9 +94,9 @@ export class CanonicalExercise extends Kept {
 
 @ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
 export class CanonicalSet extends Kept {
-  @Field(() => WorkoutSet, { description: 'The set itself.' }) readonly set: Row;
+  @Field(() => WorkoutSet, { description: 'The set itself.' }) readonly set: RowOf<WorkoutSet>;
 
-  constructor(set: Row) {
+  constructor(set: RowOf<WorkoutSet>) {
     super();
     this.set = set;
   }
@@ -114,8 +114,8 @@ export class CanonicalSet extends Kept {
   }
 
   @Field(() => [Setting], { description: 'The settings as they are trained, round by round.' })
-  computedSettings(@Ctx() context: Context): Promise<Row[]> {
-    return this.once('computedSettings', async () => rounds(this.set.sets, (await rows.settingsOf(this.set, context)) as any[]));
+  computedSettings(@Ctx() context: Context): Promise<RowOf<Setting>[]> {
+    return this.once('computedSettings', async () => rounds(this.set.sets, await rows.settingsOf(this.set, context)));
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that it trains.' })
@@ -127,14 +127,14 @@ export class CanonicalSet extends Kept {
 @ObjectType({ description: 'The days of the week on which a training day is trained.', simpleResolvers: true })
 export class CanonicalWeekdays {
   @Field(() => String, { description: 'Their English names, e.g. `Wednesday, Friday`.' }) declare text: string;
-  @Field(() => [DayOfWeek], { description: 'The days, Monday first.' }) declare days: Row[];
+  @Field(() => [DayOfWeek], { description: 'The days, Monday first.' }) declare days: RowOf<DayOfWeek>[];
 }
 
 @ObjectType({ description: 'A training day, worked out.', simpleResolvers: true })
 export class CanonicalDay extends Kept {
-  @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: Row;
+  @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: RowOf<TrainingDay>;
 
-  constructor(day: Row) {
+  constructor(day: RowOf<TrainingDay>) {
     super();
     this.day = day;
   }
@@ -146,7 +146,7 @@ export class CanonicalDay extends Kept {
 
   @Field(() => CanonicalWeekdays, { description: 'When it is trained.' })
   weekdays(@Ctx() { reference }: Context): CanonicalWeekdays {
-    const days = (this.day.weekdayIds as number[]).map((id) => reference.get(DayOfWeek, id)).filter((day): day is Row => day !== null);
+    const days = this.day.weekdayIds.map((id) => reference.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
   }
 
@@ -161,9 +161,9 @@ export class CanonicalDay extends Kept {
   simpleResolvers: true,
 })
 export class CanonicalWorkout extends Kept {
-  @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: Row;
+  @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: RowOf<Workout>;
 
-  constructor(workout: Row) {
+  constructor(workout: RowOf<Workout>) {
     super();
     this.workout = workout;
   }

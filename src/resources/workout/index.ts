@@ -4,7 +4,7 @@ import { requiredId } from '../../core/arguments';
 import type { Context } from '../../core/context';
 import { crud } from '../../core/crud';
 import { notFound } from '../../core/errors';
-import { Children, Day, defaults, Id, Owner, Text } from '../../core/fields';
+import { Children, Day, defaults, Id, Owner, Text, type PartOf, type RowOf } from '../../core/fields';
 import { rowById } from '../../core/loaders';
 import { Needs } from '../../core/plan';
 import { Resource } from '../../core/resource';
@@ -46,7 +46,7 @@ export default class WorkoutResolver extends crud(Workout) {
   })
   @Extensions({ action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @Needs(() => Workout, 'creationDate', 'comment', 'userId')
-  canonicalRepresentation(@Root() workout: any, @Ctx() context: Context): Promise<CanonicalWorkout> {
+  canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
     return context.memory.remember(`canonical ${workout.id}`, workout.userId, context, () => new CanonicalWorkout(workout));
   }
 
@@ -56,7 +56,7 @@ export default class WorkoutResolver extends crud(Workout) {
   @Extensions({ action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'] } })
   async logData(
     @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,
-    @Root() workout: any,
+    @Root() workout: PartOf<Workout, 'id'>,
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {
     const exerciseId = requiredId('id', id);

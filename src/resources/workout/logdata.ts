@@ -1,9 +1,9 @@
 /** What was logged for one exercise of a workout. */
 import { Field, Int, ObjectType } from 'type-graphql';
 import type { Context } from '../../core/context';
+import type { RowOf } from '../../core/fields';
 import { rowsBelow } from '../../core/loaders';
 import { DateScalar, DecimalScalar } from '../../core/scalars';
-import type { Row } from '../../database/connection';
 import { WorkoutLog } from '../workoutlog';
 import { byDay, chartLines } from '../../training/progress';
 import { allOf } from './rows';
@@ -19,7 +19,7 @@ export class ChartPoint {
 @ObjectType({ description: 'What was logged on one day.', simpleResolvers: true })
 export class LogDay {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
-  @Field(() => [WorkoutLog], { description: 'The logs of the day.' }) declare logs: Row[];
+  @Field(() => [WorkoutLog], { description: 'The logs of the day.' }) declare logs: RowOf<WorkoutLog>[];
 }
 
 @ObjectType({ description: 'What was logged for one exercise of a workout.', simpleResolvers: true })
@@ -38,7 +38,7 @@ export async function logDataOf(workoutId: number, exerciseId: number, context: 
       `${alias}."exercise_id" = ${bind(exerciseId)} AND ${alias}."repetition_unit_id" = ${bind(REPETITIONS)}` +
       ` AND ${alias}."weight_unit_id" = ANY(${bind(Object.values(WEIGHTS))})`,
   });
-  return { chart: chartLines(logs as any[]), days: byDay(logs as any[]) as unknown as LogDay[] };
+  return { chart: chartLines(logs), days: byDay(logs) };
 }
 
 /** As REST shows it. */
