@@ -1,6 +1,6 @@
 /** Who may call which route, and with which methods. */
 import { notAllowed, notPermitted, notSignedIn } from './errors';
-import type { Request } from './router';
+import type { Request } from './request';
 import type { Route } from './routes';
 
 /** Methods that change nothing. */

@@ -7,7 +7,7 @@ import type { Endpoint, Endpoints, Operation } from './endpoints';
 import { linksOf, NO_LINKS, type Links } from './links';
 import type { Description } from './options';
 import { windowOf } from './pagination';
-import type { Answer, Request } from './router';
+import type { Answer, Request } from './request';
 import { BASE, findRoute, type Route } from './routes';
 import type { Control, FieldErrors, HtmlView, Resource, Values, WriteForm } from './view';
 

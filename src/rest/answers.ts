@@ -1,0 +1,169 @@
+/** What a route answers: its request as operations, their data as a body. */
+import type { GraphQLError, GraphQLObjectType, GraphQLSchema } from 'graphql';
+import { may } from './admission';
+import { argumentsOf, computed } from './computed';
+import { type Endpoint, type Endpoints, type Operation } from './endpoints';
+import { invalid, notFound, notYours, ofFieldErrors, ofGraphQL } from './errors';
+import { filtersOf, orderByOf, unknownReferences } from './filters';
+import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './input';
+import { credentials, HINT, TITLE } from './login';
+import { snake } from './names';
+import { accepted, describe, shown, type Description } from './options';
+import { page, windowOf } from './pagination';
+import type { Answer, Request } from './request';
+import { BASE, type Route } from './routes';
+
+export interface Answers {
+  answer(route: Route, request: Request): Promise<Answer>;
+  /** As OPTIONS does. */
+  describeRoute(route: Route, request: Request): Promise<Answer>;
+}
+
+export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Operation, timeZone: string): Answers {
+  const selections = new Map([...endpoints.resources].map(([name, { selection }]) => [name.replaceAll('-', '_'), selection]));
+  const descriptions = new Map<Endpoint, { accepted: Description; shown: Description }>();
+  for (const endpoint of endpoints.resources.values())
+    descriptions.set(endpoint, { accepted: accepted(endpoint), shown: shown(endpoint, selections) });
+
+  /** The data of an operation, or its first error as REST says it. */
+  async function run(
+    operation: Operation,
+    request: Request,
+    variables: Record<string, unknown>,
+    rename: (field: string) => string = snake,
+  ): Promise<any> {
+    request.ran = { operation, variables };
+    const { data, errors } = await operation(request.exchange.context, variables);
+    if (errors?.length) throw ofGraphQL(errors[0] as GraphQLError, rename);
+    return data;
+  }
+
+  const defaultOrder = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource?.ordering ?? [];
+
+  const renaming =
+    ({ fields }: Endpoint) =>
+    (name: string) =>
+      fields.find((field) => field.name === name)?.rest ?? snake(name);
+
+  function lookup({ known, relations }: Endpoint, request: Request, ids: Record<string, string[]>): Promise<Known> {
+    return run(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+  }
+
+  async function list(endpoint: Endpoint, request: Request): Promise<Answer> {
+    const { view, fields } = endpoint;
+    const { query, exchange, path } = request;
+    const window = windowOf(query);
+    const filtered = filtersOf(view.filters, fields, query);
+    const ids: Record<string, string[]> = Object.fromEntries(Object.entries(filtered.references).map(([field, id]) => [field, [id]]));
+    for (const { field, parse } of view.filters)
+      if (parse === 'ids' && filtered.where[field]) ids[field] = (filtered.where[field] as { in: string[] }).in;
+    const errors = Object.keys(ids).length ? unknownReferences(view.filters, fields, filtered, await lookup(endpoint, request, ids)) : {};
+    const all = { ...filtered.errors, ...errors };
+    if (Object.keys(all).length) {
+      const order = view.filters.map(({ key, field }) => key ?? fields.find(({ name }) => name === field)!.rest);
+      throw invalid(Object.fromEntries(order.filter((key) => all[key]).map((key) => [key, all[key]!])));
+    }
+    const variables = {
+      where: filtered.where,
+      orderBy: orderByOf(fields, query, defaultOrder),
+      first: window.limit,
+      offset: window.offset,
+    };
+    const data = await run(endpoint.list, request, variables);
+    return { status: 200, body: page(exchange.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
+  }
+
+  /** POST, PUT and PATCH: parents first (403), then the row (404), then all fields at once (400), then the mutation. */
+  async function write(endpoint: Endpoint, request: Request, id?: string): Promise<Answer> {
+    const { relations, fields } = endpoint;
+    const partial = request.method === 'PATCH';
+    const parents = relations.some((field) => field.relation!.owned && !field.restReadOnly);
+    const exists = async () => {
+      if (id !== undefined && (await lookup(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
+    };
+    // Where a parent may be named the body is looked at before the row, elsewhere after it.
+    if (!parents) await exists();
+    const body = await request.body();
+    const isObject = objectOf(body) !== null;
+    const known = isObject
+      ? await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) })
+      : undefined;
+    if (known && namesForeignParent(relations, body, known)) throw notYours();
+    if (parents && !known) await exists();
+    if (known && id !== undefined && known.self!.length === 0) throw notFound();
+    if (!known) return notAnObject(body);
+    const { input, errors } = inputOf(fields, body, known, { partial, creating: id === undefined, timeZone });
+    await inspect(fields, input, errors);
+    if (Object.keys(errors).length) throw invalid(errors);
+    const operation = id === undefined ? endpoint.create! : endpoint.update!;
+    const rename = renaming(endpoint);
+    const { answer } = await run(operation, request, { id, input }, rename);
+    if (answer.fieldErrors.length) throw ofFieldErrors(answer.fieldErrors, rename);
+    return { status: id === undefined ? 201 : 200, body: answer.row };
+  }
+
+  async function describeRoute(route: Route, request: Request): Promise<Answer> {
+    if (route.kind === 'root')
+      return { status: 200, body: describe('Api Root', 'The resources of the API, each with the URL of its list.') };
+    if (route.kind === 'login') return { status: 200, body: describe(TITLE, 'A token for a user name and a password.') };
+    if (route.kind === 'free') return { status: 200, body: describe(route.endpoint.fact.title, route.endpoint.field.description ?? '') };
+    const { endpoint } = route;
+    if (route.kind === 'action') {
+      const words = route.action.fact.title ?? route.action.fact.name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
+      return { status: 200, body: describe(words, route.action.field.description ?? '') };
+    }
+    const { view, create, update } = endpoint;
+    const described = descriptions.get(endpoint)!;
+    let actions: Description | undefined;
+    if (route.kind === 'list' && create && request.signedIn && may(route, 'POST')) actions = { POST: described.accepted };
+    if (
+      route.kind === 'detail' &&
+      update &&
+      request.signedIn &&
+      may(route, 'PUT') &&
+      (await lookup(endpoint, request, { self: [route.id] })).self!.length
+    )
+      actions = { PUT: described.accepted };
+    const name = `${view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`;
+    return { status: 200, body: describe(name, view.description, actions, described.shown) };
+  }
+
+  function root({ exchange, query }: Request, suffix: string | undefined): Answer {
+    const format = query.getAll('format').at(-1);
+    const ending = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
+    return { status: 200, body: Object.fromEntries(endpoints.listed.map((name) => [name, `${exchange.baseUrl}${BASE}/${name}${ending}`])) };
+  }
+
+  async function answer(route: Route, request: Request): Promise<Answer> {
+    const { method, query } = request;
+    if (method === 'OPTIONS') return describeRoute(route, request);
+    switch (route.kind) {
+      case 'root':
+        return root(request, route.suffix);
+      case 'login':
+        if (method === 'GET') return { status: 200, body: HINT };
+        return { status: 200, body: (await run(login, request, credentials(await request.body()))).login };
+      case 'free': {
+        const { fact, field, run: operation } = route.endpoint;
+        const value = run(operation, request, argumentsOf(field, query)).then(({ result }) => result);
+        return { status: 200, body: await computed(fact, value) };
+      }
+      case 'action': {
+        const { fact, field, run: operation } = route.action;
+        const value = run(operation, request, { self: route.id, ...argumentsOf(field, query) }).then(({ row }) => row.action);
+        return { status: 200, body: await computed(fact, value) };
+      }
+      case 'list':
+        return method === 'POST' ? write(route.endpoint, request) : list(route.endpoint, request);
+      case 'detail':
+        if (method === 'PUT' || method === 'PATCH') return write(route.endpoint, request, route.id);
+        if (method === 'DELETE') {
+          await run(route.endpoint.remove!, request, { id: route.id });
+          return { status: 204 };
+        }
+        return { status: 200, body: (await run(route.endpoint.detail, request, { id: route.id })).row };
+    }
+  }
+
+  return { answer, describeRoute };
+}

@@ -1,0 +1,44 @@
+/** A request of REST and its answer, apart from HTTP. */
+import type { IncomingMessage } from 'node:http';
+import type { Body } from './body';
+import type { Operation } from './endpoints';
+import type { PostedForm } from './forms';
+
+/** One request, as the application sees it. */
+export interface Exchange {
+  /** For the operations. */
+  context: never;
+  /** Scheme and host of the links. */
+  baseUrl: string;
+  /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */
+  authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
+  /** Who looks at a page; undefined means nobody. */
+  visitor?(): { username?: string; csrfToken?: string };
+  /** The answer that was given to this very request before, or the claim to give one; undefined if nothing is to be kept. */
+  attempt?(body: unknown): Promise<Attempt | undefined>;
+  /** Headers of the answer that are about the work done. */
+  headers(): Record<string, string>;
+}
+
+type Attempt = { kept: Answer } | { claim: { settle(answer: Answer): Promise<void>; release(): Promise<void> } };
+
+export interface Request {
+  message: IncomingMessage;
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  exchange: Exchange;
+  signedIn: boolean;
+  /** Read when it is first asked for. */
+  body(): Promise<Body>;
+  /** What a form of a page sent. */
+  form?: PostedForm;
+  /** The last operation, for pages to tell of. */
+  ran?: { operation: Operation; variables: Record<string, unknown> };
+}
+
+export interface Answer {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
