@@ -11,7 +11,7 @@ import { createLog } from './logging';
 import { Origin } from './origin';
 import { models } from './schema';
 import { startServices } from './services';
-import { readTls } from './tls';
+import { followTls, readTls } from './tls';
 import { seedDemo, seedReference, type DemoAccount } from './transfer/seed';
 
 /** Requests that run at the end have this long to finish. */
@@ -36,7 +36,9 @@ export async function serve(config: Config): Promise<RunningServer> {
     const { services, stop: stopServices } = await startServices(config, database, vault, origin, log);
     const app = await createApp(services);
     const options = { keepAliveTimeout: 65_000 };
-    const server = tls ? createTlsServer({ ...options, ...tls }, app.listener) : createServer(options, app.listener);
+    const secure = tls && createTlsServer({ ...options, ...tls }, app.listener);
+    const unfollow = secure && followTls(config.tls!, secure, log);
+    const server = secure ?? createServer(options, app.listener);
     server.on('upgrade', app.upgrade);
     await listen(server, config);
     const { port } = server.address() as AddressInfo;
@@ -45,6 +47,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     return {
       port,
       async stop() {
+        unfollow?.();
         app.endStreams();
         await drain(server);
         await app.stop();

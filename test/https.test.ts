@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../src/config';
 import { Exposure } from '../src/exposure';
@@ -18,30 +19,53 @@ import { Fitgraph, PASSWORD } from './setup/fitgraph';
 const cert = path.join(__dirname, 'setup/https/cert.pem');
 const key = path.join(__dirname, 'setup/https/key.pem');
 
-it('serves https, and its links say so', async () => {
+const renewedCert = path.join(__dirname, 'setup/https/renewed-cert.pem');
+const renewedKey = path.join(__dirname, 'setup/https/renewed-key.pem');
+
+/** A server with files of its own to renew. */
+async function serving(work: (base: string, files: { cert: string; key: string }, printed: () => string) => Promise<void>) {
   const { url, drop } = await createDatabase('catalogue');
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-https-'));
+  const files = { cert: path.join(dataDir, 'cert.pem'), key: path.join(dataDir, 'key.pem') };
+  fs.copyFileSync(cert, files.cert);
+  fs.copyFileSync(key, files.key);
   const stdout = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
   const environment = { DATABASE_URL: url, DATA_DIR: dataDir, SECRET_KEY, PORT: '0', HOST: 'localhost', LOG_LEVEL: 'silent' };
-  const server = await serve(readConfig({ ...environment, TLS_CERT: cert, TLS_KEY: key }));
+  const server = await serve(readConfig({ ...environment, TLS_CERT: files.cert, TLS_KEY: files.key }));
   try {
-    const base = `https://localhost:${server.port}`;
-    expect(stdout.mock.calls.join('')).toContain(`${base}/playground`);
-    const [text, cookie] = await read(`${base}/api/v2/`);
-    expect(JSON.parse(text).weightentry).toBe(`${base}/api/v2/weightentry/`);
-    expect(cookie).toBeUndefined();
-    expect((await read(`${base}/login`))[1]?.[0]).toContain('Secure');
+    await work(`https://localhost:${server.port}`, files, () => stdout.mock.calls.join(''));
   } finally {
     stdout.mockRestore();
     await server.stop();
     await drop();
     fs.rmSync(dataDir, { recursive: true });
   }
-});
+}
 
-function read(url: string): Promise<[string, string[] | undefined]> {
+it('serves https, and its links say so', () =>
+  serving(async (base, _files, printed) => {
+    expect(printed()).toContain(`${base}/playground`);
+    const [text, cookie] = await read(`${base}/api/v2/`);
+    expect(JSON.parse(text).weightentry).toBe(`${base}/api/v2/weightentry/`);
+    expect(cookie).toBeUndefined();
+    expect((await read(`${base}/login`))[1]?.[0]).toContain('Secure');
+  }));
+
+it('serves a renewed certificate without a new start, and the one before while a new one is no good', () =>
+  serving(async (base, files) => {
+    fs.copyFileSync(renewedKey, files.key);
+    await sleep(2 * 2_000);
+    await read(`${base}/version`, cert);
+
+    fs.copyFileSync(renewedCert, files.cert);
+    const renewed = async (): Promise<unknown> => read(`${base}/version`, renewedCert).catch(() => sleep(200).then(renewed));
+    await renewed();
+    await expect(read(`${base}/version`, cert)).rejects.toThrow(/self-signed certificate/);
+  }));
+
+function read(url: string, trusted = cert): Promise<[string, string[] | undefined]> {
   return new Promise((resolve, reject) => {
-    get(url, { ca: fs.readFileSync(cert), agent: false }, async (response) => {
+    get(url, { ca: fs.readFileSync(trusted), agent: false }, async (response) => {
       let text = '';
       for await (const chunk of response) text += chunk;
       resolve([text, response.headers['set-cookie']]);
