@@ -15,9 +15,11 @@ import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
 import { Idempotency } from './idempotency';
 import { liveTransports } from './live';
 import { browsePage } from './pages/browse';
+import { muscleDrawings } from './pages/muscles';
 import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
 import { signInPages } from './pages/signin';
+import { Muscle } from './resources/muscle';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
@@ -85,6 +87,7 @@ export async function createApp(services: Services): Promise<App> {
   app.use(playground(exchangeOf, config));
   app.use(reference(executor.schema, exchangeOf));
   app.use('/media', serveMedia(media));
+  app.use(muscleDrawings((id) => services.reference.get(Muscle, id)));
   app.use('/graphql', live.events);
   app.use(
     '/graphql',
