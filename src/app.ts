@@ -14,6 +14,7 @@ import { serveMedia } from './files/serve';
 import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
 import { Idempotency } from './idempotency';
 import { liveTransports } from './live';
+import { sweepUploads } from './multipart';
 import { browsePage } from './pages/browse';
 import { muscleDrawings } from './pages/muscles';
 import { playground } from './pages/playground';
@@ -43,6 +44,7 @@ export interface App {
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, vault, origin } = services;
   const media = new MediaFolder(config.dataDir);
+  await sweepUploads(config.dataDir);
   const means: Means = {
     ...services,
     media,

@@ -15,13 +15,6 @@ export type Kind =
   | 'relation'
   | 'computed';
 
-/** A file as it was sent; nothing of it is to be believed. */
-export interface UploadedFile {
-  /** As the client named it, with whatever folders it put before the name. */
-  readonly filename: string;
-  readonly content: Buffer;
-}
-
 export interface Choice {
   value: string | null;
   label: string | number;

@@ -14,6 +14,7 @@ import type { Transaction } from 'sequelize';
 import type { TokenVault } from './auth/tokens';
 import { KnownError } from './core/errors';
 import type { Database, Session } from './database/connection';
+import { UploadedFile } from './multipart';
 
 export interface KeptAnswer {
   status: number;
@@ -53,7 +54,7 @@ const malformed = (message: string) => new KnownError('BAD_REQUEST', message);
 /** Files count by what is in them. */
 function plain(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw malformed('The body is nested too deeply for an Idempotency-Key.');
-  if (Buffer.isBuffer(value)) return createHash('sha256').update(value).digest('hex');
+  if (value instanceof UploadedFile) return plain({ filename: value.filename, digest: value.digest });
   if (value instanceof Map) return plain([...value], depth);
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
   if (value === null || typeof value !== 'object') return value;

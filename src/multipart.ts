@@ -1,16 +1,34 @@
-/** Multipart bodies: texts and files by the names of their parts, read up to limits. */
-import type { IncomingMessage } from 'node:http';
+/** Multipart bodies: texts and files by the names of their parts, read up to limits. Files go to disk as they arrive. */
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import busboy from 'busboy';
-import type { UploadedFile } from './extensions';
 
-export type Parts = Map<string, (string | UploadedFile)[]>;
+/** A file as it was sent; nothing of it is to be believed. Its content is gone once the request is answered. */
+export class UploadedFile {
+  constructor(
+    /** As the client named it, with whatever folders it put before the name. */
+    readonly filename: string,
+    /** Where the content is. */
+    readonly path: string,
+    /** In bytes. */
+    readonly size: number,
+    /** SHA-256 of the content, in hexadecimal. */
+    readonly digest: string,
+  ) {}
+}
 
-/** In bytes. */
+type Part = string | UploadedFile;
+export type Parts = Map<string, Part[]>;
+
 export interface MultipartLimits {
-  /** Of a text, and of all that is not the largest allowed file. */
+  /** In bytes: of a text, and of all that is not the largest allowed file. */
   maxBody: number;
-  /** Of a file. */
+  /** In bytes: of a file. */
   maxUpload: number;
+  /** Where files are kept until their request is answered: in a folder of this one. */
+  dataDir: string;
 }
 
 export class MultipartError extends Error {
@@ -26,9 +44,61 @@ export class MultipartError extends Error {
 }
 
 const MAX_PARTS = 1000;
+/** Longer than any request takes. */
+const ABANDONED_MS = 60 * 60 * 1000;
 
-/** A truncated body has the parts that came. */
-export function readMultipart(request: IncomingMessage, { maxBody, maxUpload }: MultipartLimits): Promise<Parts> {
+const folderOf = (dataDir: string) => join(dataDir, 'incoming');
+
+/** The files of one request. */
+class Spool {
+  private readonly paths: string[] = [];
+  private discarded = false;
+
+  constructor(private readonly folder: string) {}
+
+  /** Keeps the chunks that fit. */
+  async write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
+    await mkdir(this.folder, { recursive: true });
+    const path = join(this.folder, randomUUID());
+    this.paths.push(path);
+    const file = await open(path, 'wx');
+    const hash = createHash('sha256');
+    let size = 0;
+    try {
+      for await (const chunk of chunks) {
+        if (!fits(chunk.length)) continue;
+        hash.update(chunk);
+        size += chunk.length;
+        await file.appendFile(chunk);
+      }
+    } finally {
+      await file.close();
+      if (this.discarded) await this.discard();
+    }
+    return new UploadedFile(filename, path, size, hash.digest('hex'));
+  }
+
+  async discard(): Promise<void> {
+    this.discarded = true;
+    await Promise.all(this.paths.map((path) => rm(path, { force: true })));
+  }
+}
+
+/** What comes of a stream. Whoever looks at the whole finds out that it broke off. */
+async function* arriving(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* stream;
+  } catch {
+    // Said above.
+  }
+}
+
+/** A truncated body has the parts that came. The files are there until the response is closed. */
+export function readMultipart(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { maxBody, maxUpload, dataDir }: MultipartLimits,
+): Promise<Parts> {
   const header = request.headers['content-type'] ?? '';
   return new Promise((resolve, reject) => {
     let parser: busboy.Busboy;
@@ -42,43 +112,66 @@ export function readMultipart(request: IncomingMessage, { maxBody, maxUpload }: 
     } catch {
       return reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
     }
-    const parts: Parts = new Map();
-    let refused: MultipartError | undefined;
+    const spool = new Spool(folderOf(dataDir));
+    response.once('close', () => void spool.discard().catch(() => undefined));
+    /** In the order of the body; undefined is a file that came too late. */
+    const parts: [name: string, part: Part | Promise<Part | undefined>][] = [];
+    let refusal: { reason: MultipartError['reason']; name?: string } | undefined;
     let room = maxBody + maxUpload;
-    const refuse = (reason: MultipartError['reason'], name?: string) => (refused ??= new MultipartError(reason, name, parts));
+    const refuse = (reason: MultipartError['reason'], name?: string) => (refusal ??= { reason, name });
     /** Whether there is room for so many bytes more; what there is no room for is read and dropped. */
     const fits = (bytes: number): boolean => {
       room -= bytes;
       if (room < 0) refuse('body too large');
       return room >= 0;
     };
-    const add = (name: string, value: string | UploadedFile) => {
-      const known = parts.get(name);
-      if (known) known.push(value);
-      else parts.set(name, [value]);
-    };
     parser.on('field', (name, value, { valueTruncated, mimeType }) => {
       // The parser takes a file without a name for a text.
-      if (mimeType.startsWith('image/')) return add(name, { filename: '', content: Buffer.alloc(0) });
-      if (valueTruncated) refuse('body too large');
-      else if (fits(Buffer.byteLength(value))) add(name, value);
+      if (mimeType.startsWith('image/')) parts.push([name, new UploadedFile('', '', 0, '')]);
+      else if (valueTruncated) refuse('body too large');
+      else if (fits(Buffer.byteLength(value))) parts.push([name, value]);
     });
     parser.on('file', (name, stream, { filename }) => {
-      const chunks: Buffer[] = [];
       stream.on('limit', () => refuse('file too large', name));
-      stream.on('data', (chunk: Buffer) => {
-        if (fits(chunk.length) && !refused) chunks.push(chunk);
-      });
-      stream.on('close', () => {
-        if (!refused) add(name, { filename: filename ?? '', content: Buffer.concat(chunks) });
-      });
+      // It may break off before anybody reads it.
       stream.on('error', () => undefined);
+      const written = spool.write(filename ?? '', arriving(stream), (bytes) => fits(bytes) && !refusal);
+      const part = written.then((file) => (refusal ? undefined : file));
+      // A disk that is full must not leave the rest of the body unread.
+      part.catch(() => stream.resume());
+      parts.push([name, part]);
     });
-    const done = () => (refused ? reject(refused) : resolve(parts));
-    parser.on('error', done);
+    async function collected(): Promise<Parts> {
+      const all: Parts = new Map();
+      for (const [name, reading] of parts) {
+        const part = await reading;
+        if (part === undefined) continue;
+        const known = all.get(name);
+        if (known) known.push(part);
+        else all.set(name, [part]);
+      }
+      if (refusal) throw new MultipartError(refusal.reason, refusal.name, all);
+      return all;
+    }
+    // Breaks off the file that is being read, if any.
+    const done = () => {
+      parser.destroy();
+      resolve(collected());
+    };
     parser.on('close', done);
+    parser.on('error', done);
     request.on('error', done);
     request.on('aborted', done);
     request.pipe(parser);
   });
+}
+
+/** Takes away the files of requests that nobody answered, because their server died. */
+export async function sweepUploads(dataDir: string): Promise<void> {
+  const folder = folderOf(dataDir);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+  }
 }

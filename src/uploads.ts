@@ -2,12 +2,10 @@
  * GraphQL operations with files, sent as multipart forms: `operations` is the usual JSON with null in the place of every file, `map` says
  * which part goes to which places (https://github.com/jaydenseric/graphql-multipart-request-spec).
  */
-import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from './config';
-import type { UploadedFile } from './extensions';
 import { refuse } from './graphql';
-import { MultipartError, readMultipart, type MultipartLimits, type Parts } from './multipart';
+import { MultipartError, readMultipart, UploadedFile, type MultipartLimits, type Parts } from './multipart';
 
 /** Either makes a browser ask first whether a page of another site may send the request; Apollo refuses one without. */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name'];
@@ -23,7 +21,7 @@ export function graphqlUploads(config: Config): RequestHandler {
       return next();
     }
     try {
-      request.body = operationsOf(await readMultipart(request as IncomingMessage, config));
+      request.body = operationsOf(await readMultipart(request, response, config));
     } catch (error) {
       if (!(error instanceof WrongRequest) && !(error instanceof MultipartError)) throw error;
       const message = error instanceof WrongRequest ? error.message : said(error, config);
@@ -43,7 +41,7 @@ export function operationsOf(parts: Parts): Record<string, unknown> {
   const operations = objectOf(parts, 'operations');
   for (const [name, paths] of Object.entries(objectOf(parts, 'map'))) {
     const file = parts.get(name)?.at(-1);
-    if (file === undefined || typeof file === 'string') throw new WrongRequest(`There is no file in part ${JSON.stringify(name)}.`);
+    if (!(file instanceof UploadedFile)) throw new WrongRequest(`There is no file in part ${JSON.stringify(name)}.`);
     if (!Array.isArray(paths)) throw new WrongRequest('Every value of "map" must be a list of paths.');
     for (const path of paths) put(operations, String(path), file);
   }

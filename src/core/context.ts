@@ -1,6 +1,6 @@
 /** What belongs to one request: who asks, the database session, the loaders. */
 import type { Logger } from 'pino';
-import type { UploadedFile } from '../extensions';
+import type { UploadedFile } from '../multipart';
 import type { Session } from '../database/connection';
 import type { Loaders } from './loaders';
 import type { ChangeLog } from './changes';

@@ -1,7 +1,7 @@
 /** Scalars whose values leave the database as strings and stay strings. */
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateTime } from 'luxon';
-import type { UploadedFile } from '../extensions';
+import { UploadedFile } from '../multipart';
 
 const wrong = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
@@ -57,9 +57,6 @@ export const DecimalScalar = stringScalar(
   'A valid number is required.',
 );
 
-/** Text cannot hold bytes, so what has them came as a part of a multipart request. */
-const isUploadedFile = (value: unknown): value is UploadedFile => Buffer.isBuffer((value as UploadedFile | null)?.content);
-
 const NOT_A_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
 
 export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
@@ -69,7 +66,7 @@ export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
     throw wrong('A file is input only.');
   },
   parseValue(value) {
-    if (!isUploadedFile(value)) throw wrong(NOT_A_FILE);
+    if (!(value instanceof UploadedFile)) throw wrong(NOT_A_FILE);
     return value;
   },
   parseLiteral() {

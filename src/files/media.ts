@@ -1,11 +1,11 @@
 /** The media folder: the one place that knows where the files of rows are, and lets nothing out of it. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import type { UploadedFile } from '../extensions';
+import type { UploadedFile } from '../multipart';
 import { cleanName, filesOf, fittedPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
-import { hasTransparency, shrunk } from './picture';
+import { hasTransparency, inTurn, shrunk } from './picture';
 import { examine } from './upload';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -45,8 +45,8 @@ export class MediaFolder {
    * suffix; nothing is ever overwritten.
    */
   async store(folder: string, file: UploadedFile, max: number): Promise<string> {
-    const found = await examine(file);
-    if ('messages' in found) throw new Error(found.messages.join(' '));
+    const problems = await examine(file);
+    if (problems.length) throw new Error(problems.join(' '));
     const name = cleanName(file.filename);
     const plain = fittedPath(folder, name, '', max);
     // A name that had to be cut gets a suffix too, so that what is left of it cannot be mistaken for another's name.
@@ -54,7 +54,7 @@ export class MediaFolder {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const path = fittedPath(folder, name, suffix, max);
       if (await this.reserve(path)) {
-        await this.write(path, found.content).catch(async (error) => {
+        await this.write(path, (place) => copyFile(file.path, place, constants.COPYFILE_EXCL)).catch(async (error) => {
           await this.remove([path]);
           throw error;
         });
@@ -108,10 +108,13 @@ export class MediaFolder {
 
   private async make(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (await this.has(path)) return true;
-    const bytes = await this.read(image);
-    if (!bytes || (png && !(await hasTransparency(bytes)))) return false;
-    await this.write(path, await shrunk(bytes, THUMBNAILS.get(alias)!, png));
-    return true;
+    return inTurn(async () => {
+      const bytes = await this.read(image);
+      if (!bytes || (png && !(await hasTransparency(bytes)))) return false;
+      const content = await shrunk(bytes, THUMBNAILS.get(alias)!, png);
+      await this.write(path, (place) => writeFile(place, content, { flag: 'wx' }));
+      return true;
+    });
   }
 
   private async has(path: string): Promise<boolean> {
@@ -147,12 +150,12 @@ export class MediaFolder {
   }
 
   /** Whoever reads the path sees the whole file or none of it. */
-  private async write(path: string, content: Buffer): Promise<void> {
+  private async write(path: string, put: (place: string) => Promise<void>): Promise<void> {
     const place = this.placeOf(path);
     await mkdir(dirname(place), { recursive: true });
     const temporary = join(dirname(place), `.${randomBytes(8).toString('hex')}`);
     try {
-      await writeFile(temporary, content, { flag: 'wx' });
+      await put(temporary);
       await rename(temporary, place);
     } catch (error) {
       await rm(temporary, { force: true });

@@ -18,8 +18,10 @@ const MAX_PIXELS = 64_000_000;
 const MAX_SECONDS = 20;
 const OPTIONS: SharpOptions = { limitInputPixels: MAX_PIXELS, failOn: 'error' };
 
-/** One picture takes up to a few hundred megabytes and all cores; the threads are wanted for other work too. */
 const turns = new Turns(2);
+
+/** One picture takes up to a few hundred megabytes and all cores; the threads are wanted for other work too. So all work on pictures, from the reading of the file on, waits for its turn. */
+export const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.run(work);
 
 const ANIMATED: readonly FormatName[] = ['gif', 'webp'];
 
@@ -36,19 +38,17 @@ const ENCODE: Readonly<Record<FormatName, (image: Sharp) => Sharp>> = {
  * The picture in `wanted` format, without anything that is no part of it. As it was sent where that holds already, encoded anew elsewhere.
  * Throws unless all of it can be decoded.
  */
-export function purified(bytes: Buffer, format: FormatName, wanted: FormatName): Promise<Buffer> {
-  return turns.run(async () => {
-    if (format === wanted && isPure(bytes, format)) {
-      // Every line is read, hence no shrinking while loading; a megapixel at a time, hence no whole picture in memory.
-      await sharp(bytes, OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).timeout({ seconds: MAX_SECONDS }).raw().toBuffer();
-      return bytes;
-    }
-    const animated = ANIMATED.includes(format) && ANIMATED.includes(wanted);
-    const image = sharp(bytes, { ...OPTIONS, animated });
-    const { pages = 1 } = await image.metadata();
-    const upright = pages > 1 ? image : image.autoOrient();
-    return ENCODE[wanted](upright).timeout({ seconds: MAX_SECONDS }).toBuffer();
-  });
+export async function purified(bytes: Buffer, format: FormatName, wanted: FormatName): Promise<Buffer> {
+  if (format === wanted && isPure(bytes, format)) {
+    // Every line is read, hence no shrinking while loading; a megapixel at a time, hence no whole picture in memory.
+    await sharp(bytes, OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).timeout({ seconds: MAX_SECONDS }).raw().toBuffer();
+    return bytes;
+  }
+  const animated = ANIMATED.includes(format) && ANIMATED.includes(wanted);
+  const image = sharp(bytes, { ...OPTIONS, animated });
+  const { pages = 1 } = await image.metadata();
+  const upright = pages > 1 ? image : image.autoOrient();
+  return ENCODE[wanted](upright).timeout({ seconds: MAX_SECONDS }).toBuffer();
 }
 
 /** Whether the image can have transparent parts. */
@@ -57,14 +57,12 @@ export async function hasTransparency(bytes: Buffer): Promise<boolean> {
 }
 
 /** Never larger than the image; where a side of it is too short for a crop, that side stays short. */
-export function shrunk(bytes: Buffer, { size, cropped, quality }: Thumbnail, png: boolean): Promise<Buffer> {
-  return turns.run(async () => {
-    const image = sharp(bytes, { ...OPTIONS, failOn: 'none' })
-      .autoOrient()
-      .timeout({ seconds: MAX_SECONDS });
-    const { width, height } = (await image.metadata()).autoOrient;
-    if (cropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });
-    else image.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true });
-    return (png ? image.png() : image.flatten({ background: '#fff' }).jpeg({ quality })).toBuffer();
-  });
+export async function shrunk(bytes: Buffer, { size, cropped, quality }: Thumbnail, png: boolean): Promise<Buffer> {
+  const image = sharp(bytes, { ...OPTIONS, failOn: 'none' })
+    .autoOrient()
+    .timeout({ seconds: MAX_SECONDS });
+  const { width, height } = (await image.metadata()).autoOrient;
+  if (cropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });
+  else image.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true });
+  return (png ? image.png() : image.flatten({ background: '#fff' }).jpeg({ quality })).toBuffer();
 }

@@ -8,7 +8,7 @@ import { Choose, Flag, Id, Image, Ref, Text, Uuid, type PartOf } from '../core/f
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import type { Values } from '../core/validation';
-import type { UploadedFile } from '../extensions';
+import type { UploadedFile } from '../multipart';
 import { mediaUrl } from '../files/names';
 import { SELECTION, Thumbnails, thumbnailsOf } from '../files/thumbnails';
 import { uploadedImage } from '../files/upload';

@@ -1,8 +1,7 @@
 /** Request bodies: JSON, URL-encoded forms and multipart forms, read up to a limit. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import iconv from 'iconv-lite';
-import type { UploadedFile } from '../extensions';
-import { MultipartError, readMultipart, type MultipartLimits, type Parts } from '../multipart';
+import { MultipartError, readMultipart, type MultipartLimits, type Parts, type UploadedFile } from '../multipart';
 import { badRequest, invalid, RestError, tooLarge, unsupported } from './errors';
 
 /** What was sent. Of a form every value is a list of texts and files, because keys may repeat. */
@@ -30,14 +29,14 @@ export async function arrivedOf(reading: Promise<Body>): Promise<Body> {
 
 export const MEDIA_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-export async function readBody(request: IncomingMessage, limits: MultipartLimits): Promise<Body> {
+export async function readBody(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Body> {
   const header = request.headers['content-type'] ?? '';
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim());
   const media = type.toLowerCase();
   const length = request.headers['content-length'];
   if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined)) return { form: false, data: {} };
   if (!MEDIA_TYPES.includes(media)) throw unsupported(header);
-  if (media === 'multipart/form-data') return { form: true, data: await multipart(request, limits) };
+  if (media === 'multipart/form-data') return { form: true, data: await multipart(request, response, limits) };
   const bytes = await read(request, limits.maxBody);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (media === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decode(bytes, charset)) : {} };
@@ -88,9 +87,9 @@ export function parseJson(text: () => string): unknown {
   }
 }
 
-async function multipart(request: IncomingMessage, limits: MultipartLimits): Promise<Parts> {
+async function multipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Parts> {
   try {
-    return await readMultipart(request, limits);
+    return await readMultipart(request, response, limits);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
     const { reason, subject, arrived } = error;

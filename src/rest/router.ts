@@ -102,7 +102,7 @@ export function restHandler(options: RestOptions): Handler {
     }
     const route = found?.route;
     let read: Promise<Body> | undefined;
-    const body = () => (read ??= readBody(message, limits));
+    const body = () => (read ??= readBody(message, response, limits));
     const request: Request = { message, method, path, query, exchange, signedIn: false, body };
     let wanted: Wanted = { format: 'json' };
     const result = await settled(async () => {

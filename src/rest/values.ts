@@ -1,13 +1,12 @@
 /** One value of a body → the value that GraphQL takes, or the message of what is wrong; wording and leniency are Django REST framework's. */
 import { DateTime } from 'luxon';
-import type { FieldFact, Kind, UploadedFile } from '../extensions';
+import type { FieldFact, Kind } from '../extensions';
+import { UploadedFile } from '../multipart';
 
 export type Coerced = { value: unknown } | { messages: string[] };
 
 const ok = (value: unknown): Coerced => ({ value });
 const bad = (message: string): Coerced => ({ messages: [message] });
-
-const isFile = (value: unknown): value is UploadedFile => Buffer.isBuffer((value as UploadedFile | null)?.content);
 
 /** The name of a JSON value's type in Python, which messages tell. */
 export function typeName(value: unknown): string {
@@ -22,7 +21,7 @@ function text(value: unknown): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (Array.isArray(value)) return `[${value.map((item) => (typeof item === 'string' ? `'${item}'` : text(item))).join(', ')}]`;
-  if (isFile(value)) return value.filename;
+  if (value instanceof UploadedFile) return value.filename;
   if (typeof value === 'object')
     return `{${Object.entries(value!)
       .map(([key, item]) => `'${key}': ${typeof item === 'string' ? `'${item}'` : text(item)}`)

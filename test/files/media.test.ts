@@ -5,6 +5,7 @@ import sharp from 'sharp';
 import { MediaFolder } from '../../src/files/media';
 import { thumbnailName } from '../../src/files/names';
 import { Staging } from '../../src/files/staging';
+import { uploaded } from './uploaded';
 import { bomb, plain, svg, transparent } from './pictures';
 
 const FOLDER = 'exercise-images/7';
@@ -18,7 +19,7 @@ afterEach(() => rmSync(data, { recursive: true }));
 
 const names = () =>
   existsSync(media.root) ? (readdirSync(media.root, { recursive: true }) as string[]).filter((name) => /\./.test(name)) : [];
-const file = async (filename = 'a.png', content?: Buffer) => ({ filename, content: content ?? (await plain().png().toBuffer()) });
+const file = async (filename = 'a.png', content?: Buffer) => uploaded(filename, content ?? (await plain().png().toBuffer()));
 const store = async (filename?: string, content?: Buffer) => media.store(FOLDER, await file(filename, content), 100);
 const sizeOf = async (path: string) => {
   const { width, height, format } = await sharp(readFileSync(join(media.root, path))).metadata();

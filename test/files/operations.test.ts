@@ -1,10 +1,11 @@
 import { operationsOf } from '../../src/uploads';
-import type { Parts } from '../../src/multipart';
+import type { Parts, UploadedFile } from '../../src/multipart';
+import { uploaded } from './uploaded';
 
-const file = { filename: 'a.png', content: Buffer.from('a') };
+const file = uploaded('a.png', Buffer.from('a'));
 const OPERATIONS = '{"query":"mutation","variables":{"input":{"image":null,"more":[null,"x"]}}}';
 const parts = (operations: string, map: string): Parts =>
-  new Map<string, (string | typeof file)[]>([
+  new Map<string, (string | UploadedFile)[]>([
     ['operations', [operations]],
     ['map', [map]],
     ['0', [file]],

@@ -1,25 +1,28 @@
+import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { examine, uploadedImage } from '../../src/files/upload';
 import { isPure } from '../../src/files/purity';
+import { uploaded } from './uploaded';
 import { bomb, chunk, html, located, plain, svg, transparent } from './pictures';
 
 const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const image = uploadedImage(100);
 const problems = async (filename: string, content: Buffer) => {
-  const file = { filename, content };
+  const file = uploaded(filename, content);
   const found = image.check(file);
   return found.length ? found : image.inspect(file);
 };
 const kept = async (filename: string, content: Buffer) => {
-  const found = await examine({ filename, content });
-  if ('messages' in found) throw new Error(found.messages.join());
-  return found.content;
+  const file = uploaded(filename, content);
+  expect(await examine(file)).toEqual([]);
+  return readFileSync(file.path);
 };
 
 describe('what is said of a bad file', () => {
   it.each([
     ['a text', 'abc'],
     ['an object', { filename: 'a.png' }],
+    ['what looks like a file', { ...uploaded('a.png', svg) }],
     ['a number', 7],
   ])('%s is no file', (_, value) =>
     expect(image.check(value)).toEqual(['The submitted data was not a file. Check the encoding type on the form.']),
@@ -54,7 +57,7 @@ describe('what is kept of a good file', () => {
 
   it.each(['jpeg', 'png'] as const)('a pure %s stays as it was sent', async (format) => {
     const content = await plain().toFormat(format).toBuffer();
-    expect(await kept(`a.${format}`, content)).toBe(content);
+    expect(await kept(`a.${format}`, content)).toEqual(content);
   });
 
   it('place and camera go, the picture is turned upright', async () => {

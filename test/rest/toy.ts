@@ -1,6 +1,7 @@
 /** REST over a schema of fruit that nobody stores: what the adapter does it does for any schema. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
 import { problems } from '../../src/core/limits';
 import type { FieldFact, ViewFact } from '../../src/extensions';
@@ -163,7 +164,7 @@ export class Orchard {
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
     html: async ({ name }) => ({ text: `<h1>${name}</h1>`, headers: {} }),
-    limits: { maxBody: 1000, maxUpload: 1000 },
+    limits: { maxBody: 1000, maxUpload: 1000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',
   });
 

@@ -1,0 +1,105 @@
+/** Uploads go to disk while they arrive, and nothing of them stays behind but the images that were taken. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { request, type ClientRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import sharp from 'sharp';
+import { sweepUploads } from '../../src/multipart';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { bomb, html } from './pictures';
+
+const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '2MB' } });
+const BOUNDARY = 'boundary';
+
+/** About a megabyte, for nothing in it repeats. */
+const noise = () =>
+  sharp(randomBytes(600 * 600 * 3), { raw: { width: 600, height: 600, channels: 3 } })
+    .png()
+    .toBuffer();
+
+let ann: Person;
+let base: number;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  base = (await fitgraph.sql('SELECT "id" FROM "exercise_base" LIMIT 1'))[0]!.id;
+});
+
+const incoming = () => {
+  const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
+  return existsSync(folder) ? readdirSync(folder).map((name) => statSync(join(folder, name)).size) : [];
+};
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let attempt = 0; attempt < 200 && !holds(); attempt++) await sleep(25);
+  expect(holds()).toBe(true);
+}
+
+const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
+const tail = () => `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="exercise"\r\n\r\n${base}\r\n--${BOUNDARY}--\r\n`;
+
+function sending(): { sent: ClientRequest; answered: Promise<number> } {
+  const headers = { Authorization: `Token ${ann.token}`, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
+  const sent = request(`${fitgraph.url}/api/v2/exerciseimage/`, { method: 'POST', headers });
+  const answered = new Promise<number>((resolve, reject) => {
+    sent.on('response', (response) => resolve(response.resume().statusCode!)).on('error', reject);
+  });
+  answered.catch(() => undefined);
+  return { sent, answered };
+}
+
+test('what has arrived of a file is on disk already, and gone once the request is answered', async () => {
+  const content = await noise();
+  const { sent, answered } = sending();
+  sent.write(head);
+  sent.write(content.subarray(0, content.length >> 1));
+  await until(() => incoming().some((size) => size > content.length / 4));
+  sent.write(content.subarray(content.length >> 1));
+  sent.end(tail());
+  expect(await answered).toBe(201);
+  await until(() => incoming().length === 0);
+});
+
+test('a client that goes away in the middle of a file leaves nothing', async () => {
+  const { sent } = sending();
+  sent.write(head);
+  sent.write((await noise()).subarray(0, 100_000));
+  await until(() => incoming().length > 0);
+  sent.destroy();
+  await until(() => incoming().length === 0);
+});
+
+test.each<[string, () => Buffer]>([
+  ['HTML', () => html],
+  ['a bomb', () => bomb()],
+  ['nothing', () => Buffer.alloc(0)],
+  ['more than is allowed', () => Buffer.alloc(3_000_000, 1)],
+])('a refused file leaves nothing: %s', async (_, content) => {
+  const { sent, answered } = sending();
+  sent.write(head);
+  sent.write(content());
+  sent.end(tail());
+  expect(await answered).toBe(400);
+  await until(() => incoming().length === 0);
+});
+
+test('a body that ends within a file is answered, and leaves nothing', async () => {
+  const { sent, answered } = sending();
+  sent.end(`${head}\x89PNG`);
+  expect(await answered).toBe(400);
+  await until(() => incoming().length === 0);
+});
+
+test('files whose server died are swept away by the next, those of other servers are not', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'fitgraph-incoming-'));
+  await sweepUploads(data);
+  mkdirSync(join(data, 'incoming'));
+  for (const name of ['old', 'young']) writeFileSync(join(data, 'incoming', name), 'x');
+  const hours = Date.now() / 1000 - 2 * 3600;
+  utimesSync(join(data, 'incoming/old'), hours, hours);
+  await sweepUploads(data);
+  expect(readdirSync(join(data, 'incoming'))).toEqual(['young']);
+  rmSync(data, { recursive: true });
+});
