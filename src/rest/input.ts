@@ -102,7 +102,7 @@ export function inputOf(
       const coerced = coerce(field, value, timeZone);
       if ('messages' in coerced) refuse(coerced.messages);
       else {
-        const missing = field.relation && ([coerced.value].flat() as number[]).find((id) => !known[field.name]!.includes(id));
+        const missing = field.relation && [value].flat().find((item) => !known[field.name]!.includes(idOf(item)!));
         if (missing !== undefined) refuse([`Invalid pk "${missing}" - object does not exist.`]);
         else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coerced.value;
       }
