@@ -1,10 +1,13 @@
 /** A value and the facts of its field → the messages of what is wrong. Wording is Django REST framework's, which clients match. */
 import type { FieldFact } from '../extensions';
+import { inUtc } from './clock';
 
 type Limits = Pick<FieldFact, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
 
 /** Rows that one mutation writes, those of trees counted one by one. */
 export const MAX_ROWS = 500;
+
+export const OUT_OF_RANGE = 'Datetime value out of range.';
 
 const INTEGER_MAX = 2_147_483_647;
 
@@ -25,6 +28,8 @@ export function problems(value: unknown, facts: Limits): string[] {
     }
     case 'integer':
       return range(Number(value), { min: -INTEGER_MAX - 1, max: INTEGER_MAX, ...defined(facts) });
+    case 'datetime':
+      return inUtc(String(value)) === undefined ? [OUT_OF_RANGE] : [];
     default:
       return [];
   }

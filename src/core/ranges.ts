@@ -2,6 +2,7 @@
 import { Decimal } from 'decimal.js';
 import { DateTime } from 'luxon';
 import type { Kind } from '../extensions';
+import { FRACTION } from './clock';
 
 export interface Range {
   from: any;
@@ -10,8 +11,6 @@ export interface Range {
 
 /** `08:00` and `08:00:00.000000` are the same time. */
 const completed = (time: string) => time + '00:00:00.000000'.slice(time.length);
-
-const FRACTION = /\.\d+/;
 
 /** Microseconds since 1970; a moment of luxon's has milliseconds only. */
 function microseconds(moment: string): bigint {

@@ -2,6 +2,8 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { DateTime } from 'luxon';
 import { UploadedFile } from '../multipart';
+import { inUtc } from './clock';
+import { OUT_OF_RANGE } from './limits';
 
 const wrong = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 
@@ -40,13 +42,17 @@ export const TimeScalar = stringScalar(
   'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].',
 );
 
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
+
 export const DateTimeScalar = stringScalar(
   'DateTime',
   'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
-  matching(
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/,
-    (value) => value >= '0001' && DateTime.fromISO(value).isValid,
-  ),
+  (value) => {
+    if (!MOMENT.test(value) || !DateTime.fromISO(value).isValid) return undefined;
+    const moment = inUtc(value);
+    if (moment === undefined) throw wrong(OUT_OF_RANGE);
+    return moment;
+  },
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
 );
 
