@@ -39,7 +39,7 @@ function string(value: unknown): Coerced {
 
 function integer(value: unknown): Coerced {
   if (typeof value === 'string' && value.length > MAX_TEXT) return bad('String value too large.');
-  const parts = typeof value === 'string' || typeof value === 'number' ? /^\s*([+-]?\d+)(\.0*)?\s*$/.exec(text(value)) : null;
+  const parts = typeof value === 'string' || typeof value === 'number' ? /^\s*([+-]?\d+)(\.0*)?\s*$/.exec(latinDigits(text(value))) : null;
   if (typeof value === 'number' && Number.isInteger(value)) return ok(value);
   return parts ? ok(Number(parts[1])) : bad('A valid integer is required.');
 }
@@ -47,9 +47,11 @@ function integer(value: unknown): Coerced {
 function decimal(value: unknown): Coerced {
   const given = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   if (given.length > MAX_TEXT) return bad('String value too large.');
-  const digits = given.replace(/\p{Nd}/gu, latinDigit);
+  const digits = latinDigits(given);
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? ok(digits) : bad('A valid number is required.');
 }
+
+const latinDigits = (given: string): string => given.replace(/\p{Nd}/gu, latinDigit);
 
 /** Digits of other scripts come in runs of ten, each of which starts with its zero. */
 function latinDigit(digit: string): string {
@@ -89,7 +91,8 @@ function clock(value: unknown): Coerced {
   return ok(`${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
 }
 
-const MOMENT = /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d{0,6})?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
+const MOMENT =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d{0,6})?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
 
 /** A value without a zone is the server's local time, which must exist and be unambiguous there. */
 function moment(value: unknown, timeZone: string): Coerced {
@@ -116,7 +119,8 @@ function uuid(value: unknown): Coerced {
 /** The id that a value names; a fraction is cut off. Undefined for what cannot be an id. */
 export function idOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? Math.trunc(value) : undefined;
-  return typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : undefined;
+  const digits = typeof value === 'string' ? latinDigits(value) : '';
+  return /^\s*[+-]?\d+\s*$/.test(digits) ? Number(digits) : undefined;
 }
 
 function reference(value: unknown): Coerced {
