@@ -9,12 +9,10 @@ import { Executor } from './core/execute';
 import { migrated } from './database/migrate';
 import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
-import { MediaFolder } from './files/media';
 import { serveMedia } from './files/serve';
 import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
 import { Idempotency } from './idempotency';
 import { liveTransports } from './live';
-import { sweepUploads } from './multipart';
 import { browsePage } from './pages/browse';
 import { muscleDrawings } from './pages/muscles';
 import { playground } from './pages/playground';
@@ -42,12 +40,9 @@ export interface App {
 }
 
 export async function createApp(services: Services): Promise<App> {
-  const { config, log, database, vault, origin } = services;
-  const media = new MediaFolder(config.dataDir);
-  await sweepUploads(config.dataDir);
+  const { config, log, database, media, vault, origin } = services;
   const means: Means = {
     ...services,
-    media,
     sessions: new Sessions(vault),
     exposure: new Exposure(config, origin, log),
     idempotency: new Idempotency(database, vault),

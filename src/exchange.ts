@@ -5,7 +5,7 @@ import { checkCredentials, signIn, viewerOf } from './auth/accounts';
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
-import type { Context, Media } from './core/context';
+import type { Context } from './core/context';
 import { notSignedIn } from './core/errors';
 import type { Attempt, Idempotency } from './idempotency';
 import { Loaders } from './core/loaders';
@@ -14,7 +14,6 @@ import type { Services } from './services';
 
 /** What the app makes of the services for itself. */
 export interface Means extends Services {
-  media: Media;
   sessions: Sessions;
   exposure: Exposure;
   idempotency: Idempotency;

@@ -9,6 +9,9 @@ import { Memory } from './core/memory';
 import { ReferenceTables } from './core/reference';
 import { entities } from './core/resource';
 import type { Database } from './database/connection';
+import { MediaFolder } from './files/media';
+import { FileRemoval } from './files/removal';
+import { sweepUploads } from './multipart';
 import type { Origin } from './origin';
 
 export interface Services {
@@ -19,6 +22,7 @@ export interface Services {
   changes: ChangeLog;
   vault: TokenVault;
   limit: LoginLimit;
+  media: MediaFolder;
   origin: Origin;
   log: Logger;
 }
@@ -34,15 +38,20 @@ export async function startServices(
   const listener = new Listener(database, log);
   const reference = new ReferenceTables(database, entities(), listener, log);
   const changes = new ChangeLog(database, listener, log);
+  const media = new MediaFolder(config.dataDir);
+  const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await reference.reload();
   await changes.start();
+  await sweepUploads(config.dataDir);
+  await removal.run();
   const limit = new LoginLimit(database, config.loginRate);
   return {
-    services: { config, database, reference, memory: new Memory(), changes, vault, limit, origin, log },
+    services: { config, database, reference, memory: new Memory(), changes, vault, limit, media, origin, log },
     async stop() {
       changes.stop();
       await listener.stop();
+      await removal.settled();
     },
   };
 }

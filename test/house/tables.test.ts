@@ -69,7 +69,17 @@ test('link tables', async () => {
 });
 
 /** Of the service itself. */
-const OTHERS = ['migration', 'token', 'login_attempt', 'session', 'idempotency_key', 'change', 'table_change', 'change_log'];
+const OTHERS = [
+  'migration',
+  'token',
+  'login_attempt',
+  'session',
+  'idempotency_key',
+  'change',
+  'table_change',
+  'change_log',
+  'removed_file',
+];
 
 test('no table is left without a model', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);

@@ -1,0 +1,65 @@
+/** Takes away the files of rows that are gone. The database notes their paths and tells of them; what nobody heard of is found at the next start. */
+import type { Logger } from 'pino';
+import { fieldsOf } from '../core/fields';
+import type { Listener } from '../core/listener';
+import { entities, resourceOf } from '../core/resource';
+import type { Database } from '../database/connection';
+import type { MediaFolder } from './media';
+
+const CHANNEL = 'fitgraph_removed_file';
+const BATCH = 1000;
+
+/** A path that a row names, another one or one since, stays. */
+const inUse = (): string[] =>
+  entities().flatMap((entity) =>
+    fieldsOf(entity)
+      .filter(({ kind }) => kind === 'image')
+      .map(({ column }) => `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" WHERE "${column}" = r."path")`),
+  );
+
+export class FileRemoval {
+  private working: Promise<void> = Promise.resolve();
+  private readonly take: string;
+
+  constructor(
+    private readonly database: Database,
+    private readonly media: MediaFolder,
+    listener: Listener,
+    private readonly log: Logger,
+  ) {
+    this.take = `
+      DELETE FROM "removed_file" r WHERE r."path" IN (SELECT "path" FROM "removed_file" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      RETURNING r."path", (${inUse().join(' OR ')}) AS "used"`;
+    listener.on(CHANNEL, { heard: () => void this.run(), missed: () => this.run() });
+  }
+
+  /** One after the other; a failure is tried again when the database tells of the next removal, or at the next start. */
+  run(): Promise<void> {
+    return (this.working = this.working
+      .then(() => this.remove())
+      .catch((error) => this.log.error({ err: error }, 'the files of removed rows could not be removed')));
+  }
+
+  /** Nothing that was begun is going on any more. */
+  settled(): Promise<void> {
+    return this.working;
+  }
+
+  /** Forgotten only once the files are gone. */
+  private async remove(): Promise<void> {
+    for (let more = true; more;) {
+      more = await this.database.unlimited(async (client) => {
+        await client.query('BEGIN');
+        try {
+          const { rows } = await client.query(this.take);
+          await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));
+          await client.query('COMMIT');
+          return rows.length === BATCH;
+        } catch (error) {
+          await client.query('ROLLBACK');
+          throw error;
+        }
+      });
+    }
+  }
+}
