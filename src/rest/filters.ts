@@ -1,7 +1,6 @@
 /** Query parameters → `where` and `orderBy`. Unknown parameters and unknown orders are ignored, as clients expect. */
-import { DateTime } from 'luxon';
 import type { FieldFact, FilterFact } from '../extensions';
-import { validDay } from './values';
+import { pad, validClock, validDay } from './values';
 
 export interface Filtered {
   where: Record<string, unknown>;
@@ -32,12 +31,11 @@ function dateOf(text: string): string | undefined {
   return validDay(date) ? date : undefined;
 }
 
+/** Hours and minutes, and seconds with a fraction of them where they are given. */
 function timeOf(text: string): string | undefined {
-  for (const format of ['H:m:s', 'H:m', 'H:m:s.u']) {
-    const time = DateTime.fromFormat(text.trim(), format);
-    if (time.isValid) return time.toFormat('HH:mm:ss.SSS');
-  }
-  return undefined;
+  const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(text.trim());
+  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return undefined;
+  return `${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
 }
 
 type Result = { where: Record<string, unknown> } | { error: string } | { reference: string } | undefined;

@@ -71,7 +71,7 @@ function choice(value: unknown): Coerced {
   return ok(text(value));
 }
 
-const pad = (part: string, length = 2) => part.padStart(length, '0');
+export const pad = (part: string, length = 2) => part.padStart(length, '0');
 
 function day(value: unknown): Coerced {
   const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(value) : null;
@@ -81,7 +81,7 @@ function day(value: unknown): Coerced {
 
 export const validDay = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
 
-const validClock = (hour: string, minute: string, second = '0') => Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+export const validClock = (hour: string, minute: string, second = '0') => Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
 
 function clock(value: unknown): Coerced {
   // What follows the time, such as a Z, is not looked at.

@@ -311,3 +311,20 @@ describe('orderBy', () => {
       });
   });
 });
+
+describe('a time in a query', () => {
+  const found = async (time: string) => (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
+
+  test.each(['18:00:00.5', '18:0:0.500', ' 18:00:00.500000 '])('%j is found', async (time) => {
+    expect(await found(time)).toBe(1);
+  });
+
+  test.each(['18:00', '18:00:00', '18:00:00.500001', '0:00', '23:59:59.999999'])('%j is another', async (time) => {
+    expect(await found(time)).toBe(0);
+  });
+
+  test.each(['24:00', '24:00:00', '18:60', '18:00:60', '18', '18:00:00.', '18:00:00.5000001', '6 pm', ' '])('%j is none', async (time) => {
+    const answer = await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`);
+    expect([answer.status, answer.body]).toEqual([400, { time_start: ['Enter a valid time.'] }]);
+  });
+});
