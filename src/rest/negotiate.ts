@@ -17,6 +17,8 @@ export interface Asked {
   format: string | undefined;
 }
 
+const isJson = (type: string) => type.trim().toLowerCase().startsWith(MEDIA.json);
+
 /** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
 export function negotiate({ accept, suffix, format }: Asked): Wanted {
   const named = suffix ?? (format || undefined);
@@ -27,10 +29,20 @@ export function negotiate({ accept, suffix, format }: Asked): Wanted {
   }
   const formats: Format[] = named ? [named] : ['json', 'api'];
   const offered = formats.map((candidate) => MEDIA[candidate]);
-  // Media types are compared without their parameters, of which `indent` alone means something.
-  const bare = accept.replace(/;(?!\s*q=)[^;,]*/gi, '');
+  // Media types are compared without their parameters, of which `indent` alone means something. Of those wanted alike JSON is given.
+  const types = accept.replace(/;(?!\s*q=)[^;,]*/gi, '').split(',');
+  const bare = types.sort((one, other) => Number(isJson(other)) - Number(isJson(one))).join();
   const [chosen] = new Negotiator({ headers: { accept: bare } } as never).mediaTypes(offered);
   if (!chosen || !accept.trim()) throw notAcceptable();
   const indent = /application\/(?:json|\*)[^,]*;\s*indent=(\d+)/i.exec(accept)?.[1];
   return { format: chosen === MEDIA.json ? 'json' : 'api', ...(indent && { indent: Math.min(Number(indent), 8) }) };
+}
+
+/** How to say that a path does not exist: as JSON to whom takes it, on a page to everybody else. */
+export function negotiateUnknown(accept: string | undefined): Wanted {
+  try {
+    return negotiate({ accept, suffix: undefined, format: undefined });
+  } catch {
+    return { format: 'api' };
+  }
 }

@@ -12,7 +12,7 @@ import { notFound, ofGraphQL, RestError } from './errors';
 import { formOf, isForm } from './forms';
 import { DOCUMENT } from './login';
 import { snake } from './names';
-import { MEDIA, negotiate, type Wanted } from './negotiate';
+import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './negotiate';
 import type { Answer, Exchange, Request } from './request';
 import { headersOf, PREFLIGHT, respond } from './respond';
 import { findRoute, type Route } from './routes';
@@ -106,12 +106,14 @@ export function restHandler(options: RestOptions): Handler {
     const request: Request = { message, method, path, query, exchange, signedIn: false, body };
     let wanted: Wanted = { format: 'json' };
     const result = await settled(async () => {
-      wanted = negotiate({ accept: message.headers.accept, suffix: route?.suffix, format: query.getAll('format').at(-1) });
+      const { accept } = message.headers;
       if (!route) {
+        wanted = negotiateUnknown(accept);
         // A page tells who looks at it, even where there is nothing.
         if (wanted.format === 'api') request.signedIn = await exchange.authenticate().catch(() => false);
         throw notFound();
       }
+      wanted = negotiate({ accept, suffix: route.suffix, format: query.getAll('format').at(-1) });
       await authenticate(request, wanted);
       admit(route, request);
       if (method === 'HEAD') request.method = 'GET';

@@ -94,6 +94,18 @@ describe('paths', () => {
     expect(await get(path)).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
   });
 
+  test.each([
+    ['/nothing/', undefined, 'application/json'],
+    ['/nothing/', 'text/html, */*;q=0.8', 'text/html; charset=utf-8'],
+    ['/nothing/', 'text/csv', 'text/html; charset=utf-8'],
+    ['/nothing/?format=json', 'text/html', 'text/html; charset=utf-8'],
+    ['/nothing/?format=api', 'application/json', 'application/json'],
+    ['/nothing/?format=xml', 'application/json', 'application/json'],
+  ])('%s accepting %s is not there, as %s', async (path, accept, type) => {
+    const answer = await get(path, accept === undefined ? {} : { Accept: accept });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, type]);
+  });
+
   test.each(['abc', '0', '-1', '99999999999999999999', 'a%20b', '%ff'])('the id %s names no row', async (id) => {
     expect(await get(`/fruit/${id}/`)).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
   });
@@ -110,6 +122,11 @@ describe('representations', () => {
     ['/fruit/', 'application/*', 200, 'application/json'],
     ['/fruit/', 'application/json; version=2', 200, 'application/json'],
     ['/fruit/', 'application/json, text/html', 200, 'application/json'],
+    ['/fruit/', 'text/html, application/json', 200, 'application/json'],
+    ['/fruit/', 'text/html, application/json; indent=4', 200, 'application/json'],
+    ['/fruit/', 'text/html, application/json;q=0.9', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'text/html, */*', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', '*/*, text/html', 200, 'text/html; charset=utf-8'],
     ['/fruit/', 'text/html', 200, 'text/html; charset=utf-8'],
     ['/fruit/', 'text/*', 200, 'text/html; charset=utf-8'],
     ['/fruit/', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 200, 'text/html; charset=utf-8'],
