@@ -115,6 +115,16 @@ describe('a page', () => {
     expect(text).toContain('<svg aria-hidden="true"');
     expect(text).toContain('var(--accent)');
   });
+
+  it('shows drawings of rows, not of what is in them', async () => {
+    const drawn = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
+    const results = [
+      { ...drawn('Soleus'), others: [drawn('Brachialis')] },
+      { name: 'X', image_url_main: 'https://evil.example/x.svg' },
+    ];
+    const text = await textOf({ body: { count: 2, next: null, previous: null, results } });
+    expect(text.match(/<img [^>]*>/g)).toEqual([expect.stringContaining('src="/static/Soleus.svg" alt="Drawing of Soleus"')]);
+  });
 });
 
 describe('a form', () => {

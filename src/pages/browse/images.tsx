@@ -10,7 +10,7 @@ interface Picture {
 
 const MAX_PICTURES = 40;
 const SIDE = 160;
-const PICTURE = /\.(png|jpe?g|gif|webp|bmp|avif)$/i;
+const PICTURE = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
 
@@ -46,11 +46,20 @@ function pictures(value: unknown, { baseUrl }: HtmlView, name = '', found: Pictu
   return found;
 }
 
+/** Of muscles, where they are what is shown; among other things there would be too many. */
+function drawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
+  const rows = isObject(body) && Array.isArray(body.results) ? (body.results as unknown[]) : [body];
+  return rows.flatMap((row): Picture[] => {
+    const src = isObject(row) ? own(row.image_url_main, baseUrl) : undefined;
+    return src ? [{ src, alt: `Drawing of ${String((row as { name: unknown }).name)}`, width: SIDE, height: SIDE }] : [];
+  });
+}
+
 export function Images({ view }: { view: HtmlView }) {
   const { body, status } = view;
   if (status >= 300) return null;
   const scaled = sizes(body, view);
-  const shown = scaled.length ? scaled : pictures(body, view);
+  const shown = scaled.length ? scaled : [...drawings(body, view), ...pictures(body, view)];
   if (shown.length === 0) return null;
   return (
     <section aria-label="Images">
