@@ -5,7 +5,7 @@ type Node = DefaultTreeAdapterMap['childNode'];
 type Element = DefaultTreeAdapterMap['element'];
 
 const SCRIPTS = /^\/(?:pages|playground\/assets|api\/v2\/schema\/docs\/assets)\/[\w./-]+\.js$/;
-const PICTURES = /^\/media\//;
+const PICTURES = /^\/(?:media|static\/images\/muscles)\//;
 const ADDRESSES = ['href', 'src', 'action', 'formaction', 'xlink:href', 'data', 'poster', 'srcset', 'ping', 'background', 'manifest'];
 const ACTIVE = ['iframe', 'frame', 'object', 'embed', 'base', 'applet', 'template', 'math', 'video', 'audio', 'marquee', 'portal'];
 /** Lengths of bars. */
