@@ -15,7 +15,7 @@ const PATTERNS: Record<Part, (text: string) => string> = {
 const pattern = (part: Part, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Shorter runs of letters and digits have no trigram, and only a trigram leads to a part of a text by its index. */
-export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
+const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** The text of a field as it is compared whatever the case. */
 const folded = (field: FieldMeta, alias: string): string =>

@@ -20,7 +20,10 @@ const OPTIONS: SharpOptions = { limitInputPixels: MAX_PIXELS, failOn: 'error' };
 
 const turns = new Turns(2);
 
-/** One picture takes up to a few hundred megabytes and all cores; the threads are wanted for other work too. So all work on pictures, from the reading of the file on, waits for its turn. */
+/**
+ * One picture takes up to a few hundred megabytes and all cores; the threads are wanted for other work too. So all work on pictures, from
+ * the reading of the file on, waits for its turn.
+ */
 export const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.run(work);
 
 const ANIMATED: readonly FormatName[] = ['gif', 'webp'];

@@ -45,21 +45,23 @@ export class FileRemoval {
     return this.working;
   }
 
-  /** Forgotten only once the files are gone. */
   private async remove(): Promise<void> {
-    for (let more = true; more;) {
-      more = await this.database.unlimited(async (client) => {
-        await client.query('BEGIN');
-        try {
-          const { rows } = await client.query(this.take);
-          await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));
-          await client.query('COMMIT');
-          return rows.length === BATCH;
-        } catch (error) {
-          await client.query('ROLLBACK');
-          throw error;
-        }
-      });
-    }
+    while ((await this.removeSome()) === BATCH);
+  }
+
+  /** Forgotten only once the files are gone. */
+  private removeSome(): Promise<number> {
+    return this.database.unlimited(async (client) => {
+      await client.query('BEGIN');
+      try {
+        const { rows } = await client.query(this.take);
+        await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));
+        await client.query('COMMIT');
+        return rows.length;
+      } catch (error) {
+        await client.query('ROLLBACK');
+        throw error;
+      }
+    });
   }
 }
