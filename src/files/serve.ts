@@ -1,5 +1,5 @@
 /** `/media/…`: images and their thumbnails. A thumbnail that is not there yet is made. */
-import express, { Router, type Response } from 'express';
+import express, { Router, type ErrorRequestHandler, type Response } from 'express';
 import { FORMATS, formatOfExtension } from './formats';
 import type { MediaFolder } from './media';
 import { extensionOf, thumbnailOf } from './names';
@@ -25,7 +25,7 @@ export function serveMedia(media: MediaFolder): Router {
     else notFound(response);
   });
   router.use(
-    // A path never gets other content: names are not taken twice.
+    // A path never gets other content: names are not taken twice, not even once their file is gone.
     express.static(media.root, {
       index: false,
       redirect: false,
@@ -40,6 +40,12 @@ export function serveMedia(media: MediaFolder): Router {
     }),
   );
   router.use((_request, response) => notFound(response));
+  // What is said of a wrong range is no picture, and nothing to keep.
+  const unsaid: ErrorRequestHandler = (error, _request, response, next) => {
+    for (const name of ['Content-Type', 'Cache-Control', 'ETag', 'Last-Modified']) response.removeHeader(name);
+    next(error);
+  };
+  router.use(unsaid);
   return router;
 }
 
