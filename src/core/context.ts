@@ -17,7 +17,7 @@ export interface Viewer {
 /** Keeps the files that rows name by their paths. */
 export interface Media {
   /** Answers the path, of at most `max` characters. */
-  store(folder: string, file: UploadedFile, max: number): Promise<string>;
+  store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /** Makes the thumbnails of an image; whether they are PNG, because the image has transparency. */
   thumbnails(path: string): Promise<boolean>;

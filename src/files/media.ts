@@ -42,9 +42,9 @@ export class MediaFolder {
 
   /**
    * Keeps an uploaded image that has passed `examine`, and answers its path, of at most `max` characters. A name that is taken gets a
-   * suffix; nothing is ever overwritten.
+   * suffix, and so does one that `wasTaken`: nothing is ever overwritten, and what a browser has kept of a path is what is there.
    */
-  async store(folder: string, file: UploadedFile, max: number): Promise<string> {
+  async store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string> {
     const problems = await examine(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = cleanName(file.filename);
@@ -53,12 +53,18 @@ export class MediaFolder {
     let suffix = plain === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plain) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const path = fittedPath(folder, name, suffix, max);
+      // Asked once the name is reserved: until then somebody's file may come and go.
       if (await this.reserve(path)) {
-        await this.write(path, (place) => copyFile(file.path, place, constants.COPYFILE_EXCL)).catch(async (error) => {
-          await this.remove([path]);
-          throw error;
-        });
-        return path;
+        let stored = false;
+        try {
+          if (!(await wasTaken(path))) {
+            await this.write(path, (place) => copyFile(file.path, place, constants.COPYFILE_EXCL));
+            stored = true;
+            return path;
+          }
+        } finally {
+          if (!stored) await this.remove([path]);
+        }
       }
       suffix = randomSuffix();
     }
@@ -113,7 +119,10 @@ export class MediaFolder {
       if (!bytes || (png && !(await hasTransparency(bytes)))) return false;
       const content = await shrunk(bytes, THUMBNAILS.get(alias)!, png);
       await this.write(path, (place) => writeFile(place, content, { flag: 'wx' }));
-      return true;
+      // The image may have gone meanwhile, and its thumbnails with it, but for this one.
+      if (await this.has(image)) return true;
+      await this.remove([image]);
+      return false;
     });
   }
 

@@ -1,5 +1,6 @@
 /** Takes away the files of rows that are gone. The database notes their paths and tells of them; what nobody heard of is found at the next start. */
 import type { Logger } from 'pino';
+import type { QueryOptions, Sequelize } from 'sequelize';
 import { fieldsOf } from '../core/fields';
 import type { Listener } from '../core/listener';
 import { entities, resourceOf } from '../core/resource';
@@ -17,6 +18,14 @@ const inUse = (): string[] =>
       .map(({ column }) => `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" WHERE "${column}" = r."path")`),
   );
 
+/** Whether a row that is gone had a file at this path. */
+export const hadFile =
+  (sequelize: Sequelize, options: QueryOptions) =>
+  async (path: string): Promise<boolean> => {
+    const [found] = await sequelize.query('SELECT 1 FROM "removed_file" WHERE "path" = $1', { ...options, bind: [path] });
+    return found.length > 0;
+  };
+
 export class FileRemoval {
   private working: Promise<void> = Promise.resolve();
   private readonly take: string;
@@ -28,7 +37,8 @@ export class FileRemoval {
     private readonly log: Logger,
   ) {
     this.take = `
-      DELETE FROM "removed_file" r WHERE r."path" IN (SELECT "path" FROM "removed_file" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      UPDATE "removed_file" r SET "settled" = true
+      WHERE r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${inUse().join(' OR ')}) AS "used"`;
     listener.on(CHANNEL, { heard: () => void this.run(), missed: () => this.run() });
   }
@@ -49,7 +59,7 @@ export class FileRemoval {
     while ((await this.removeSome()) === BATCH);
   }
 
-  /** Forgotten only once the files are gone. */
+  /** Settled only once the files are gone. */
   private removeSome(): Promise<number> {
     return this.database.unlimited(async (client) => {
       await client.query('BEGIN');

@@ -10,6 +10,7 @@ import { Resource } from '../core/resource';
 import type { Values } from '../core/validation';
 import type { UploadedFile } from '../multipart';
 import { mediaUrl } from '../files/names';
+import { hadFile } from '../files/removal';
 import { SELECTION, Thumbnails, thumbnailsOf } from '../files/thumbnails';
 import { uploadedImage } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
@@ -64,7 +65,9 @@ const base = crud(ExerciseImage, {
     }
     await settleMain(values, context, transaction);
     const folder = `exercise-images/${Number(values.exerciseBaseId)}`;
-    values.image = await context.media.store(folder, values.image as UploadedFile, MAX_PATH);
+    const { database, counted } = context.session;
+    const wasTaken = hadFile(database.sequelize, { transaction, ...counted });
+    values.image = await context.media.store(folder, values.image as UploadedFile, MAX_PATH, wasTaken);
   },
   async undo({ image }, { media }) {
     if (typeof image === 'string') await media.remove([image]);

@@ -20,7 +20,8 @@ afterEach(() => rmSync(data, { recursive: true }));
 const names = () =>
   existsSync(media.root) ? (readdirSync(media.root, { recursive: true }) as string[]).filter((name) => /\./.test(name)) : [];
 const file = async (filename = 'a.png', content?: Buffer) => uploaded(filename, content ?? (await plain().png().toBuffer()));
-const store = async (filename?: string, content?: Buffer) => media.store(FOLDER, await file(filename, content), 100);
+const store = async (filename?: string, content?: Buffer) =>
+  media.store(FOLDER, await file(filename, content), 100, () => Promise.resolve(false));
 const sizeOf = async (path: string) => {
   const { width, height, format } = await sharp(readFileSync(join(media.root, path))).metadata();
   return [width, height, format];
@@ -110,6 +111,18 @@ describe('thumbnails', () => {
     await Promise.all(Array.from({ length: 20 }, () => media.thumbnails(path)));
     await media.thumbnails(path);
     expect(write).toHaveBeenCalledTimes(10);
+  });
+
+  it('do not stay of an image that goes meanwhile', async () => {
+    const path = await store();
+    const writing = media as unknown as { write(...given: unknown[]): Promise<void> };
+    const write = writing.write.bind(media);
+    jest.spyOn(writing, 'write').mockImplementationOnce(async (...given) => {
+      await media.remove([path]);
+      await write(...given);
+    });
+    expect(await media.thumbnail(path, 'micro', false)).toBe(false);
+    expect(names()).toEqual([]);
   });
 
   it('do not exist of what is no image', async () => {

@@ -35,10 +35,12 @@ async function uploaded(): Promise<number> {
   return id;
 }
 
+const unsettled = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "settled"');
+
 async function gone(): Promise<void> {
   for (let attempt = 0; attempt < 200 && files().length; attempt++) await sleep(25);
   expect(files()).toEqual([]);
-  expect(await fitgraph.sql('SELECT * FROM "removed_file"')).toEqual([]);
+  expect(await unsettled()).toEqual([]);
 }
 
 test('an image and its thumbnails go with its row', async () => {
@@ -70,21 +72,31 @@ test('a file that another row names stays until that one goes', async () => {
     SELECT gen_random_uuid(), "exercise_base_id", "image", false, "status", "license_id" FROM "exercise_image" WHERE "id" = $1 RETURNING "id"`;
   const other = (await fitgraph.sql(copy, [id]))[0]!.id;
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
-  for (let attempt = 0; attempt < 200 && (await fitgraph.sql('SELECT * FROM "removed_file"')).length; attempt++) await sleep(25);
+  for (let attempt = 0; attempt < 200 && (await unsettled()).length; attempt++) await sleep(25);
   expect(files()).toHaveLength(11);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [other]);
   await gone();
 });
 
+test('its name is not given to another file, which browsers would not ask for', async () => {
+  const id = await uploaded();
+  const [path] = (await fitgraph.sql('SELECT "image" FROM "exercise_image" WHERE "id" = $1', [id])).map(({ image }) => image as string);
+  expect(path).toBe(`exercise-images/${base}/a.png`);
+  await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
+  await gone();
+  await uploaded();
+  expect(files()[0]).toMatch(/^a_\w{7}\.png$/);
+});
+
 test('what nobody heard of is found by the next server', async () => {
   const lost = join(dirname(fitgraph.mediaFolder), 'later');
-  mkdirSync(join(lost, 'media/exercise-images/9'), { recursive: true });
-  writeFileSync(join(lost, 'media/exercise-images/9/a.png'), 'x');
-  await fitgraph.sql(`INSERT INTO "removed_file" VALUES ('exercise-images/9/a.png'), ('../../outside.png')`);
+  mkdirSync(join(lost, 'media/lost'), { recursive: true });
+  writeFileSync(join(lost, 'media/lost/a.png'), 'x');
+  await fitgraph.sql(`INSERT INTO "removed_file" VALUES ('lost/a.png'), ('../../outside.png')`);
   const next = await Fitgraph.start({ beside: fitgraph, environment: { DATA_DIR: lost } });
   try {
-    expect(existsSync(join(lost, 'media/exercise-images/9/a.png'))).toBe(false);
-    expect(await fitgraph.sql('SELECT * FROM "removed_file"')).toEqual([]);
+    expect(existsSync(join(lost, 'media/lost/a.png'))).toBe(false);
+    expect(await unsettled()).toEqual([]);
   } finally {
     await next.stop();
   }
