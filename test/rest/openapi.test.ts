@@ -96,6 +96,17 @@ test('who asks is said by a token, or by the session of a browser, which needs i
   expect((await visitor.json('POST', '/api/v2/weightentry/', body, { [csrf!.name]: await visitor.csrfToken() })).status).toBe(201);
 });
 
+test('a change may have an Idempotency-Key, and its conflicts are described', async () => {
+  const named = operations().filter(({ operation }) => JSON.stringify(operation.parameters ?? []).includes('/idempotencyKey"'));
+  const changing = operations().filter(({ address, method }) => !['get', 'options'].includes(method) && address !== '/login/');
+  expect(named).toEqual(changing);
+  for (const { operation } of named) expect(operation.responses).toHaveProperty('409');
+  const { idempotencyKey } = document.components.parameters as Record<string, { in: string; name: string }>;
+  const once = ann.sending({ [idempotencyKey!.name]: 'one' });
+  const first = await once.post('/workout/', { comment: 'once' });
+  expect((await once.post('/workout/', { comment: 'once' })).body).toEqual(first.body);
+});
+
 test('over https the cookie has another name', async () => {
   const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, beside: fitgraph });
   try {

@@ -32,8 +32,15 @@ const OFFSET: Parameter = {
   schema: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
 };
 
-/** What every list takes, by the name of its component. */
-export const SHARED = { format: FORMAT, id: ID, limit: LIMIT, offset: OFFSET };
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Names this change: sent again with the same key within 24 hours it is answered as before, and not made again.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+};
+
+/** What many operations take, by the name of its component. */
+export const SHARED = { format: FORMAT, id: ID, limit: LIMIT, offset: OFFSET, idempotencyKey: IDEMPOTENCY_KEY };
 export const shared = (name: keyof typeof SHARED): Parameter => ({ $ref: `#/components/parameters/${name}` });
 
 /** Commas between the values. */

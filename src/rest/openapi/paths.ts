@@ -212,7 +212,13 @@ export class PathsOf {
   }
 
   private writing({ view: { rest } }: Endpoint, verb: string, summary: string): Operation {
-    return { operationId: operationId(rest, verb), tags: [rest], summary, security: WRITING, parameters: [shared('format')] };
+    return {
+      operationId: operationId(rest, verb),
+      tags: [rest],
+      summary,
+      security: WRITING,
+      parameters: [shared('format'), shared('idempotencyKey')],
+    };
   }
 
   /** The methods that the address advertises, less those that nobody is permitted. */
