@@ -95,9 +95,10 @@ export function readConfig(environment: Environment = process.env): Config {
   const [, points, unit] = /^(\d+)\/([a-z]+)$/.exec(text('LOGIN_RATE') ?? '10/min') ?? fail('LOGIN_RATE', 'a rate such as 10/min');
   const seconds = UNITS[unit!] ?? fail('LOGIN_RATE', 'a rate such as 10/min, 1/s or 100/h');
   const dataDir = text('DATA_DIR') ?? '.data';
-  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com')?.replace(/\/+$/, '');
+  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
+  const publicOrigin = publicUrl && new URL(publicUrl).origin;
   // A path, a query or a password in it would end up in every link.
-  if (publicUrl !== undefined && publicUrl.toLowerCase() !== new URL(publicUrl).origin)
+  if (publicUrl?.replace(/\/+$/, '').toLowerCase() !== publicOrigin)
     fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
   const [cert, key] = [text('TLS_CERT'), text('TLS_KEY')];
   if ((cert === undefined) !== (key === undefined)) {
@@ -124,7 +125,7 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel,
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),
     maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
-    publicUrl,
+    publicUrl: publicOrigin,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     graphqlCsrf: flag('GRAPHQL_CSRF', true),

@@ -32,7 +32,7 @@ test('values are read', () => {
     LOGIN_RATE: '3/h',
     MAX_BODY: '2 MB',
     STATEMENT_TIMEOUT: '2min',
-    PUBLIC_URL: 'https://fit.example.com/',
+    PUBLIC_URL: 'HTTPS://Fit.example.com/',
     TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1',
     DATA_DIR: '/somewhere',
   });

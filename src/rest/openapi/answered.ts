@@ -70,22 +70,21 @@ export const SCHEMAS = { detail: DETAIL, field_errors: FIELD_ERRORS, metadata: M
 const json = (schema: Schema, example?: unknown) => ({ [MEDIA.json]: { schema, ...(example !== undefined && { example }) } });
 
 /** JSON, and a page for whoever asks for one. */
-export const answered = (description: string, schema: Schema): Response => ({
-  description,
-  content: { ...json(schema), [MEDIA.api]: { schema: { type: 'string' } } },
-});
+const shown = (schema: Schema, example?: unknown) => ({ ...json(schema, example), [MEDIA.api]: { schema: { type: 'string' } } });
+
+export const answered = (description: string, schema: Schema): Response => ({ description, content: shown(schema) });
 
 const refusal = (description: string, { body }: RestError, headers?: Response): Response => ({
   description,
   ...(headers && { headers }),
-  content: json(component('detail'), body),
+  content: shown(component('detail'), body),
 });
 
 /** By status. The messages are those of the errors themselves. */
 const ERRORS: Readonly<Record<number, Response>> = {
   400: {
     description: 'Fields or parameters are wrong, or the body cannot be parsed.',
-    content: json(
+    content: shown(
       { anyOf: [component('field_errors'), component('detail')] },
       invalid({ non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }).body,
     ),
@@ -94,7 +93,7 @@ const ERRORS: Readonly<Record<number, Response>> = {
   403: refusal('Nobody is signed in, the token is bad, or the caller may not do this.', notSignedIn()),
   404: refusal('There is no such row, none that the caller may see, or no such format.', notFound()),
   405: refusal('The address does not take this method; `Allow` names those that it takes.', notAllowed('PUT')),
-  406: refusal('None of the representations is accepted.', notAcceptable()),
+  406: { description: 'None of the representations is accepted.', content: json(component('detail'), notAcceptable().body) },
   409: refusal(
     'Other writes were in the way, or the `Idempotency-Key` is in use; the message says whether to send it again.',
     new RestError(409, { detail: 'A request with this Idempotency-Key is being carried out. Send it again in a moment.' }),
@@ -110,7 +109,7 @@ const ERRORS: Readonly<Record<number, Response>> = {
 
 export const RESPONSES: Readonly<Record<string, Response>> = {
   ...Object.fromEntries(Object.entries(ERRORS).map(([status, response]) => [`error_${status}`, response])),
-  metadata: { description: 'What the address is and takes.', content: json(component('metadata')) },
+  metadata: { description: 'What the address is and takes.', content: shown(component('metadata')) },
 };
 
 /** Errors that every address may answer with, and these. */
