@@ -98,6 +98,24 @@ describe('thumbnails', () => {
     expect(await sizeOf(thumbnailName(path, alias, false))).toEqual([...size, 'jpeg']);
   });
 
+  it('show of a crop what draws attention', async () => {
+    const face = await sharp({ create: { width: 80, height: 80, channels: 3, background: '#e22' } })
+      .png()
+      .toBuffer();
+    for (const [left, side] of [
+      [0, 'left'],
+      [520, 'right'],
+    ] as const) {
+      const wide = sharp({ create: { width: 600, height: 100, channels: 3, background: '#999' } }).composite([
+        { input: face, left, top: 10 },
+      ]);
+      const path = await store(`${side}.png`, await wide.png().toBuffer());
+      expect(await media.thumbnail(path, 'thumbnail_cropped', false)).toBe(true);
+      const { channels } = await sharp(readFileSync(join(media.root, thumbnailName(path, 'thumbnail_cropped', false)))).stats();
+      expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
+    }
+  });
+
   it('are PNG where the image has transparency', async () => {
     const path = await store('a.png', await transparent().png().toBuffer());
     expect(await media.thumbnails(path)).toBe(true);

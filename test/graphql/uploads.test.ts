@@ -1,0 +1,101 @@
+/** Uploads over GraphQL, by the specification of multipart requests: under the rules of REST's. */
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bomb, html, plain, svg } from '../files/pictures';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '100k' } });
+const CREATE = `mutation ($input: ExerciseImageInput!) {
+  createExerciseImage(input: $input) { exerciseImage { id image status thumbnails { small { url } } } fieldErrors { path messages } }
+}`;
+const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
+
+let ann: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+
+const filesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String) : []);
+const images = () => filesIn(fitgraph.mediaFolder).filter((name) => name.includes('.'));
+
+function send(
+  person: Person,
+  content: Buffer,
+  { name = 'a.png', map = { 0: ['variables.input.image'] } as object, fileFirst = false } = {},
+) {
+  const form = new FormData();
+  const file = () => form.set('0', new Blob([new Uint8Array(content)]), name);
+  if (fileFirst) file();
+  form.set('operations', JSON.stringify({ query: CREATE, variables: { input: { exerciseBaseId: '1', image: null } } }));
+  form.set('map', JSON.stringify(map));
+  if (!fileFirst) file();
+  const headers = { 'apollo-require-preflight': '1', Accept: 'application/graphql-response+json' };
+  return person.sending(headers).send('POST', '/graphql', form);
+}
+
+async function nothingLeft(before: readonly string[]): Promise<void> {
+  const waiting = () => filesIn(join(dirname(fitgraph.mediaFolder), 'incoming'));
+  for (let attempt = 0; attempt < 200 && waiting().length; attempt++) await sleep(25);
+  expect(waiting()).toEqual([]);
+  expect(images()).toEqual(before);
+}
+
+test.each([false, true])('an image is stored, the file before the map: %s', async (fileFirst) => {
+  const content = await plain().png().toBuffer();
+  const { status, body } = await send(ann, content, { name: `${fileFirst}.png`, fileFirst });
+  const image = `/media/exercise-images/1/${fileFirst}.png`;
+  expect([status, body.data.createExerciseImage]).toEqual([
+    200,
+    {
+      exerciseImage: {
+        id: expect.any(String),
+        image: fitgraph.url + image,
+        status: '1',
+        thumbnails: { small: { url: `${image}.200x200_q85.jpg` } },
+      },
+      fieldErrors: [],
+    },
+  ]);
+  expect(Buffer.from(await (await fetch(fitgraph.url + image)).arrayBuffer())).toEqual(content);
+});
+
+test.each<[string, () => Buffer | Promise<Buffer>, string]>([
+  ['HTML', () => html, INVALID],
+  ['SVG', () => svg, INVALID],
+  ['a bomb', () => bomb(), INVALID],
+  ['half a picture', async () => (await plain().png().toBuffer()).subarray(0, 90), INVALID],
+  ['nothing', () => Buffer.alloc(0), 'The submitted file is empty.'],
+])('%s named .png is a wrong value, and leaves nothing', async (_name, content, message) => {
+  const before = images();
+  const { status, body } = await send(ann, await content());
+  expect([status, body.data.createExerciseImage]).toEqual([
+    200,
+    { exerciseImage: null, fieldErrors: [{ path: 'image', messages: [message] }] },
+  ]);
+  await nothingLeft(before);
+});
+
+test.each<[string, () => Buffer, object | undefined, string]>([
+  ['more than MAX_UPLOAD', () => Buffer.alloc(100 * 1024 + 1), undefined, 'The file of part "0" is larger than 102400 bytes.'],
+  [
+    'a place that is not there',
+    () => svg,
+    { 0: ['variables.input.picture'] },
+    'There is no null at "variables.input.picture" of "operations".',
+  ],
+  ['a part that is not there', () => svg, { 1: ['variables.input.image'] }, 'There is no file in part "1".'],
+])('%s is a bad request, and leaves nothing', async (_name, content, map, message) => {
+  const before = images();
+  const { status, body } = await send(ann, content(), { map });
+  expect([status, body.errors]).toEqual([400, [{ message, extensions: { code: 'BAD_REQUEST' } }]]);
+  await nothingLeft(before);
+});
+
+test('nobody uploads without signing in', async () => {
+  const before = images();
+  const { body } = await send(fitgraph.anyone, await plain().png().toBuffer());
+  expect(body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  await nothingLeft(before);
+});
