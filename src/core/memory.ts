@@ -45,7 +45,7 @@ export class Memory {
 
   private async statesOf(ownerIds: readonly number[], { session, reference }: Context): Promise<State[]> {
     const known = ownerIds.map((id) => this.states.get(id));
-    const { generation } = reference;
+    const { generation, snapshot: read, tables } = reference;
     const rows = await session.query(
       `SELECT pg_current_snapshot()::text AS "snapshot", k."snapshot" IS NOT NULL AND NOT EXISTS (
          SELECT FROM "change" c WHERE c."user_id" = k."id"
@@ -53,10 +53,15 @@ export class Memory {
        ) AND NOT EXISTS (
          SELECT FROM "table_change" c
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
-       ) AS "same"
+       ) AS "same", EXISTS (
+         SELECT FROM "table_change" c WHERE c."table" = ANY($4)
+           AND c."transaction" >= pg_snapshot_xmin($3::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", $3::pg_snapshot)
+       ) AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
-      [ownerIds, known.map((state) => state?.snapshot ?? null)],
+      [ownerIds, known.map((state) => state?.snapshot ?? null), read, tables],
     );
+    // The database tells of such a change, but may not have been heard yet.
+    if (rows[0]!.unread) await reference.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
       if (same && known[index]!.generation === generation) return known[index]!;

@@ -12,8 +12,12 @@ export class ReferenceTables {
   private readonly rows = new Map<Entity, Map<number, Row>>();
   private readonly byTable = new Map<string, Entity>();
   private reading: Promise<void> = Promise.resolve();
-  /** Grows whenever a table was read again. */
+  /** The next reading, until it begins. */
+  private next?: Promise<void>;
+  /** Grows whenever the tables were read again. */
   generation = 0;
+  /** What is in memory has all changes of these transactions. */
+  snapshot?: string;
 
   constructor(
     private readonly database: Database,
@@ -23,7 +27,7 @@ export class ReferenceTables {
   ) {
     for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
     listener.on(CHANNEL, {
-      heard: (table) => void this.reload([table]).catch((error) => log.error({ err: error }, 'a reference table could not be read')),
+      heard: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
       missed: () => this.reload(),
     });
   }
@@ -36,21 +40,30 @@ export class ReferenceTables {
     return [...(this.rows.get(entity)?.values() ?? [])] as RowOf<M>[];
   }
 
-  /** One after the other, so that what was read last is what is kept. */
-  reload(tables: Iterable<string> = this.byTable.keys()): Promise<void> {
-    const reading = this.reading.catch(() => undefined).then(() => this.read(tables));
-    this.reading = reading;
-    return reading;
+  get tables(): string[] {
+    return [...this.byTable.keys()];
   }
 
-  private async read(tables: Iterable<string>): Promise<void> {
-    for (const table of tables) {
-      const entity = this.byTable.get(table);
-      if (!entity) continue;
+  /** One after the other, so that what was read last is what is kept; whoever asks before a reading begins shares it. */
+  reload(): Promise<void> {
+    this.next ??= this.reading = this.reading
+      .catch(() => undefined)
+      .then(() => {
+        this.next = undefined;
+        return this.read();
+      });
+    return this.next;
+  }
+
+  private async read(): Promise<void> {
+    const { pool } = this.database;
+    const { rows: snapshots } = await pool.query('SELECT pg_current_snapshot()::text AS "snapshot"');
+    for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
-      const { rows } = await this.database.pool.query(`SELECT ${columnsOf(entity, names)} ${from(entity)} ORDER BY t."id"`);
+      const { rows } = await pool.query(`SELECT ${columnsOf(entity, names)} ${from(entity)} ORDER BY t."id"`);
       this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
-      this.generation += 1;
     }
+    this.snapshot = snapshots[0].snapshot;
+    this.generation += 1;
   }
 }
