@@ -207,6 +207,18 @@ describe('the document is served', () => {
     expect(document.servers).toEqual([{ url: `${fitgraph.url}/api/v2` }]);
   });
 
+  test('to pages of every origin, whatever headers they send', async () => {
+    const headers = {
+      Origin: 'https://tools.example',
+      'Access-Control-Request-Method': 'GET',
+      'Access-Control-Request-Headers': 'authorization',
+    };
+    const asked = await fitgraph.anyone.sending(headers).options('/schema.json');
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
+    expect((await ann.get('/schema.json')).headers.get('access-control-allow-origin')).toBe('*');
+  });
+
   test('in no other format, by no other method and at no address beside it', async () => {
     const { anyone } = fitgraph;
     expect(await anyone.sending({ Accept: 'text/csv' }).get('/schema')).toMatchObject({

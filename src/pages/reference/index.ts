@@ -7,6 +7,7 @@ import express, { type NextFunction, type Request, type Response, type Router } 
 import type { GraphQLSchema } from 'graphql';
 import { cookieName, CSRF_HEADER } from '../../auth/sessions';
 import { openApiTexts } from '../../rest/openapi';
+import { PREFLIGHT } from '../../rest/respond';
 import { BASE } from '../../rest/routes';
 import type { Visitor } from '../layout';
 import { inlined, protection } from '../protection';
@@ -98,7 +99,8 @@ function servePage(router: Router, visitOf: (request: IncomingMessage) => Visit)
     router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: LIBRARY, cacheControl: false }));
 }
 
-function readOnly({ method }: Request, response: Response, next: NextFunction): void {
+function readOnly({ method, headers }: Request, response: Response, next: NextFunction): void {
+  if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined) return void response.writeHead(200, PREFLIGHT).end();
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return next();
   response
     .status(405)
