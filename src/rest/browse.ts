@@ -1,8 +1,8 @@
 /** A request and its answer → what a page shows of them. Nothing here runs for JSON clients. */
 import { parse, print, type GraphQLSchema } from 'graphql';
-import type { Choice } from '../extensions';
+import type { Choice, Kind } from '../extensions';
 import { may } from './admission';
-import { argumentControls, filterControls, namingKey, writeControls, type RelatedOf } from './controls';
+import { argumentControls, filterControls, namingField, writeControls, type Related, type RelatedOf } from './controls';
 import type { Endpoint, Endpoints, Operation } from './endpoints';
 import { linksOf, NO_LINKS, type Links } from './links';
 import type { Description } from './options';
@@ -11,8 +11,13 @@ import type { Answer, Request } from './request';
 import { BASE, findRoute, type Route } from './routes';
 import type { Control, FieldErrors, HtmlView, Resource, Values, WriteForm } from './view';
 
-/** A relation is chosen by name from a public table of up to this many rows. */
+/** A relation is chosen from up to this many rows; of more they are searched. */
 const MAX_CHOICES = 60;
+const MAX_FOUND = 20;
+const MAX_LABEL = 60;
+const ID = /^\d+$/;
+/** They tell rows apart that have no name. */
+const MOMENTS: readonly Kind[] = ['time', 'date', 'datetime'];
 const LOGIN: readonly Control[] = [
   { key: 'username', label: 'User name', kind: 'string', line: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
@@ -53,13 +58,36 @@ export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown
     owned: resource.owned,
   });
 
-  async function choicesOf(type: string, { exchange }: Request): Promise<Choice[] | undefined> {
+  /** The rows of a list by their names. */
+  async function rowsOf(endpoint: Endpoint, { exchange }: Request, where: object, first: number): Promise<Choice[] | undefined> {
+    const { data } = await endpoint.list(exchange.context, { where, first, offset: 0 });
+    if (!data) return undefined;
+    return data.page.nodes.map((row: Record<string, unknown>) => ({ value: String(row.id), label: labelOf(endpoint, row) }));
+  }
+
+  async function relatedRows(type: string, request: Request): Promise<Related> {
+    const target = endpointOf(type);
     const endpoint = byType.get(type);
-    if (!endpoint || endpoint.resource.owned) return undefined;
-    const key = namingKey(endpoint.fields, endpoint.resource.ordering);
-    const { data } = await endpoint.list(exchange.context, { where: {}, first: MAX_CHOICES, offset: 0 });
-    if (!key || !data || data.page.totalCount > MAX_CHOICES) return undefined;
-    return data.page.nodes.map((row: Record<string, unknown>) => ({ value: String(row.id), label: String(row[key]) }));
+    // Other people's rows are no choice, and of nameless ones nobody could tell which is which.
+    if (!endpoint || (endpoint.resource.owned ? !request.signedIn : !nameOf(endpoint))) return { target };
+    const choices = await rowsOf(endpoint, request, {}, MAX_CHOICES + 1);
+    if (choices && choices.length <= MAX_CHOICES) return { target, choices };
+    return { target, ...(nameOf(endpoint) && { searched: type }) };
+  }
+
+  /** What is in search fields is looked up: a name finds rows, an id tells the name of its row. */
+  function lookedUp(controls: readonly Control[], textOf: (key: string) => string | undefined, request: Request): Promise<Control[]> {
+    return Promise.all(
+      controls.map(async (control) => {
+        const text = textOf(control.key)?.trim();
+        if (!control.searched || !text) return control;
+        const endpoint = byType.get(control.searched)!;
+        if (!ID.test(text))
+          return { ...control, found: (await rowsOf(endpoint, request, { [nameOf(endpoint)!.name]: { search: text } }, MAX_FOUND)) ?? [] };
+        const [row] = (await rowsOf(endpoint, request, { id: { eq: text } }, 1)) ?? [];
+        return { ...control, ...(row && { chosen: String(row.label) }) };
+      }),
+    );
   }
 
   async function relatedOf({ fields, view }: Endpoint, request: Request): Promise<RelatedOf> {
@@ -67,9 +95,9 @@ export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown
     const types = fields
       .filter((field) => field.relation && (!field.restReadOnly || filtered.has(field.name)))
       .map((field) => field.relation!.type);
-    const found = new Map<string, Choice[] | undefined>();
-    await Promise.all([...new Set(types)].map(async (type) => found.set(type, await choicesOf(type, request))));
-    return (type) => ({ target: endpointOf(type), choices: found.get(type) });
+    const found = new Map<string, Related>();
+    await Promise.all([...new Set(types)].map(async (type) => found.set(type, await relatedRows(type, request))));
+    return (type) => found.get(type) ?? { target: endpointOf(type) };
   }
 
   /** The row that a form starts from; nothing if the answer is not about one. */
@@ -185,7 +213,14 @@ export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown
     const { fields, view: facts, resource, actions } = endpoint;
     const visible = fields.filter(({ hidden }) => !hidden);
     const related = await relatedOf(endpoint, request);
-    Object.assign(view, await formsOf(place, shown, related), {
+    const { forms, ...rest } = await formsOf(place, shown, related);
+    Object.assign(view, rest, {
+      forms: await Promise.all(
+        forms.map(async (form) => ({
+          ...form,
+          controls: await lookedUp(form.controls, (key) => form.values[key]?.at(-1), request),
+        })),
+      ),
       resource: resourceOf(endpoint),
       ...('id' in place && { id: place.id }),
       kinds: Object.fromEntries(visible.map(({ rest, kind }) => [rest, kind])),
@@ -195,13 +230,35 @@ export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown
       actions: [...actions.values()].map(({ fact, field }) => ({ name: fact.name, description: field.description ?? '' })),
     });
     if (place.kind === 'list') {
-      view.filters = filterControls(facts.filters, fields, related);
+      view.filters = await lookedUp(filterControls(facts.filters, fields, related), (key) => query.getAll(key).at(-1), request);
       view.orderable = visible.filter(({ stored }) => stored).map(({ rest }) => rest);
       view.window = windowOf(query);
     }
+    view.errors = {
+      ...view.errors,
+      ...namesakes(request.form ? view.forms.flatMap(({ controls }) => controls) : view.filters, view.errors),
+    };
     return view;
   };
 }
+
+const nameOf = ({ fields, resource }: Endpoint) => namingField(fields, resource.ordering);
+
+/** Of one's own rows several may be called the same, or nothing at all. */
+function labelOf(endpoint: Endpoint, row: Record<string, unknown>): string {
+  const named = nameOf(endpoint) ?? endpoint.fields.find(({ kind, hidden }) => !hidden && MOMENTS.includes(kind));
+  const key = named?.rest;
+  const name = key === undefined ? '' : String(row[key] ?? '').slice(0, MAX_LABEL);
+  return endpoint.resource.owned ? [String(row.id), name].filter(Boolean).join(': ') : name;
+}
+
+/** That a name is no id is nothing that people need to be told. */
+const namesakes = (controls: readonly Control[], errors: FieldErrors): FieldErrors =>
+  Object.fromEntries(
+    controls
+      .filter(({ key, found }) => found && errors[key])
+      .map(({ key, found }) => [key, [found!.length ? 'Which one is meant? Choose it.' : 'Nothing is called like that.']]),
+  );
 
 const detailPath = ({ view }: Endpoint, id: string | number) => `${BASE}/${view.rest}/${encodeURIComponent(id)}/`;
 

@@ -8,10 +8,18 @@ import type { Control } from './view';
 export interface Related {
   target?: string;
   choices?: readonly Choice[];
+  /** The type itself, if its rows have names and are too many to choose from. */
+  searched?: string;
 }
 export type RelatedOf = (type: string) => Related;
 
 const limits = ({ minLength, maxLength, min, max, places }: FieldFact) => ({ minLength, maxLength, min, max, places });
+
+/** Only a single row is searched for. */
+function relatedTo({ relation }: FieldFact, related: RelatedOf, single: boolean): Related {
+  const found = related(relation!.type);
+  return single ? found : { ...found, searched: undefined };
+}
 
 /** What a body may hold, as one input a field. */
 export function writeControls(fields: readonly FieldFact[], related: RelatedOf): Control[] {
@@ -25,7 +33,7 @@ export function writeControls(fields: readonly FieldFact[], related: RelatedOf):
       help: field.help,
       ...limits(field),
       choices: field.choices,
-      ...(field.relation && { many: field.relation.many, ...related(field.relation.type) }),
+      ...(field.relation && { many: field.relation.many, ...relatedTo(field, related, !field.relation.many) }),
     }));
 }
 
@@ -44,7 +52,7 @@ export function filterControls(filters: readonly FilterFact[], fields: readonly 
       many: fact.parse === 'ids',
       commas,
       ...(commas && { help: 'Ids with commas; rows with any of them.' }),
-      ...(field.relation && related(field.relation.type)),
+      ...(field.relation && relatedTo(field, related, fact.parse !== 'ids' && !commas)),
     };
   });
 }
@@ -68,9 +76,9 @@ export const argumentControls = (args: readonly GraphQLArgument[]): Control[] =>
     help: description ?? undefined,
   }));
 
-/** The key that tells rows of these fields apart for people: what they are ordered by if it is a text, else their first text. */
-export function namingKey(fields: readonly FieldFact[], ordering: readonly string[]): string | undefined {
+/** What tells rows of these fields apart for people: what they are ordered by if it is a text, else their first text. */
+export function namingField(fields: readonly FieldFact[], ordering: readonly string[]): FieldFact | undefined {
   const texts = fields.filter(({ kind, hidden }) => kind === 'string' && !hidden);
   const wanted = [ordering[0]?.replace(/^-/, ''), 'name'];
-  return (texts.find(({ name }) => wanted.includes(name)) ?? texts[0])?.rest;
+  return texts.find(({ name }) => wanted.includes(name)) ?? texts[0];
 }

@@ -15,17 +15,23 @@ export interface Asked {
   accept: string | undefined;
   suffix: string | undefined;
   format: string | undefined;
+  /** By the address, for people who follow a link: they can't set a header. It counts where the address asks for JSON too. */
+  indent?: string;
 }
+
+const MAX_INDENT = 8;
 
 const isJson = (type: string) => type.trim().toLowerCase().startsWith(MEDIA.json);
 
+const indented = (blanks: string | undefined) => (blanks && /^\d+$/.test(blanks) ? { indent: Math.min(Number(blanks), MAX_INDENT) } : {});
+
 /** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
-export function negotiate({ accept, suffix, format }: Asked): Wanted {
+export function negotiate({ accept, suffix, format, indent: byAddress }: Asked): Wanted {
   const named = suffix ?? (format || undefined);
   if (named !== undefined && named !== 'json' && named !== 'api') throw notFound();
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {
     if (named === 'api' && accept === 'application/json') throw notAcceptable();
-    return { format: named ?? 'json' };
+    return { format: named ?? 'json', ...indented(named === 'json' ? byAddress : undefined) };
   }
   const formats: Format[] = named ? [named] : ['json', 'api'];
   const offered = formats.map((candidate) => MEDIA[candidate]);
@@ -34,8 +40,8 @@ export function negotiate({ accept, suffix, format }: Asked): Wanted {
   const bare = types.sort((one, other) => Number(isJson(other)) - Number(isJson(one))).join();
   const [chosen] = new Negotiator({ headers: { accept: bare } } as never).mediaTypes(offered);
   if (!chosen || !accept.trim()) throw notAcceptable();
-  const indent = /application\/(?:json|\*)[^,]*;\s*indent=(\d+)/i.exec(accept)?.[1];
-  return { format: chosen === MEDIA.json ? 'json' : 'api', ...(indent && { indent: Math.min(Number(indent), 8) }) };
+  const indent = /application\/(?:json|\*)[^,]*;\s*indent=(\d+)/i.exec(accept)?.[1] ?? (named === 'json' ? byAddress : undefined);
+  return { format: chosen === MEDIA.json ? 'json' : 'api', ...indented(indent) };
 }
 
 /** How to say that a path does not exist: as JSON to whom takes it, on a page to everybody else. */

@@ -113,7 +113,7 @@ export function restHandler(options: RestOptions): Handler {
         if (wanted.format === 'api') request.signedIn = await exchange.authenticate().catch(() => false);
         throw notFound();
       }
-      wanted = negotiate({ accept, suffix: route.suffix, format: query.getAll('format').at(-1) });
+      wanted = negotiate({ accept, suffix: route.suffix, format: query.getAll('format').at(-1), indent: query.getAll('indent').at(-1) });
       await authenticate(request, wanted);
       admit(route, request);
       if (method === 'HEAD') request.method = 'GET';

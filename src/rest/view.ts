@@ -26,6 +26,12 @@ export interface Control {
   commas?: boolean;
   /** Name of the endpoint whose rows an id names. */
   target?: string;
+  /** Type of rows that are found by a part of their name. */
+  searched?: string;
+  /** What the typed name found. */
+  found?: readonly Choice[];
+  /** Name of the row whose id is in the field. */
+  chosen?: string;
 }
 
 /** Texts by key, as a form sends them. */

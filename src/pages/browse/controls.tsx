@@ -14,7 +14,7 @@ export interface ControlProps {
   base: string;
 }
 
-type InputType = 'text' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
+type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
 
 /** Longer texts get more lines. */
 const LINE = 120;
@@ -50,7 +50,8 @@ const TYPES: Partial<Record<Control['kind'], readonly [InputType, Test]>> = {
   password: ['password', isAnything],
 };
 
-function typeOf({ kind, commas }: Control, value: string): InputType {
+function typeOf({ kind, commas, searched }: Control, value: string): InputType {
+  if (searched) return 'search';
   const [type, shows] = (!commas && TYPES[kind]) || ['text' as const, isAnything];
   return value === '' || shows(value) ? type : 'text';
 }
@@ -95,6 +96,20 @@ function Several({ control, id, values, describedBy }: ControlProps & { id: stri
       {control.choices!.map(({ value, label }) => (
         <label key={value}>
           <input type="checkbox" name={control.key} value={value ?? ''} checked={values.includes(value ?? '')} /> {label}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** Below the field itself, so that the one that is chosen is sent after what was typed, and counts. */
+function Found({ control: { key, label, found = [] } }: { control: Control }) {
+  if (found.length === 0) return null;
+  return (
+    <div class="checks" role="radiogroup" aria-label={`${label}: found`}>
+      {found.map(({ value, label: name }) => (
+        <label key={value}>
+          <input type="radio" name={key} value={value!} /> {name}
         </label>
       ))}
     </div>
@@ -153,14 +168,17 @@ export function Field(props: ControlProps) {
         {control.required && !filter && <span class="required"> required</span>}
       </Label>
       <Input {...props} id={id} common={common} describedBy={described} />
+      <Found control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
           <Words text={[control.help, limits].filter(Boolean).join(' ')} />
+          {control.chosen !== undefined && <> Now: {control.chosen}.</>}
           {needsId &&
             (control.target ? (
               <>
                 {' '}
-                An id from <a href={`${base}/${control.target}/`}>{control.target}</a>.
+                {control.searched ? 'A name or a part of it, or an id' : 'An id'} from{' '}
+                <a href={`${base}/${control.target}/`}>{control.target}</a>.
               </>
             ) : (
               ' An id.'

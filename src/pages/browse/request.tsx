@@ -1,7 +1,26 @@
 /** What was asked and what came back: the request line, the status, the headers, and the ways to ask the same otherwise. */
 import { STATUS_CODES } from 'node:http';
 import type { HtmlView } from '../../rest/view';
+import { KEY_PATH } from '../key';
 import { address } from './lists';
+
+/** Of the request, as a program sends it for the same as JSON. */
+function Asking({ view }: { view: HtmlView }) {
+  const { baseUrl, method, signedIn } = view;
+  const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
+  if (!['GET', 'HEAD', 'DELETE'].includes(method)) lines.push('Content-Type: application/json');
+  return (
+    <>
+      {lines.map((line) => `\n${line}`)}
+      {signedIn && (
+        <>
+          {'\nAuthorization: Token '}
+          <a href={KEY_PATH}>&lt;your key&gt;</a>
+        </>
+      )}
+    </>
+  );
+}
 
 const SHOWN = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
@@ -12,6 +31,7 @@ export function Exchange({ view }: { view: HtmlView }) {
     <section class="exchange" aria-label="Request and answer">
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
         <strong>{method}</strong> {url}
+        <Asking view={view} />
       </pre>
       <p class="answer">
         <span class={status < 400 ? 'status good' : 'status bad'}>
@@ -28,6 +48,8 @@ export function Exchange({ view }: { view: HtmlView }) {
         {method === 'GET' && (
           <span class="formats">
             <a href={address(view, { format: 'json' })}>JSON</a>
+            <a href={address(view, { format: 'json', indent: '2' })}>Indented</a>
+            {view.options && <a href="#options">OPTIONS</a>}
           </span>
         )}
       </p>
@@ -51,7 +73,8 @@ export function Options({ view }: { view: HtmlView }) {
   return (
     <details>
       <summary>OPTIONS: what there is to know about this address</summary>
-      <pre tabIndex={0} role="region" aria-label="OPTIONS">
+      {/* Browsers open what a link leads into. */}
+      <pre id="options" tabIndex={0} role="region" aria-label="OPTIONS">
         {JSON.stringify(view.options, null, 2)}
       </pre>
     </details>

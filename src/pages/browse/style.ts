@@ -10,7 +10,7 @@ export const BROWSE_STYLE = `${STYLE}
 .exchange summary{font-weight:400;color:var(--muted)}
 .methods code{margin-right:.5rem}
 .methods .help{margin:0}
-.formats{margin-left:auto}
+.formats{margin-left:auto;display:flex;gap:1rem}
 .status{font-weight:700}
 .status.good{color:var(--accent)}.status.bad{color:var(--bad)}
 .headers{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:0 1.4rem;align-items:baseline;margin:.4rem 0}

@@ -1,0 +1,102 @@
+/** Relations in forms and filters: few rows are chosen from, more are searched by name. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { Visitor } from './visitor';
+
+const fitgraph = fitgraphForThisFile();
+const DAYS = '/api/v2/day/';
+const MANY = 61;
+
+async function visitorOf(username: string): Promise<[Person, Visitor]> {
+  const person = await fitgraph.user(username);
+  const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+  await visitor.signIn(username);
+  return [person, visitor];
+}
+
+async function workouts(person: Person, count: number): Promise<number[]> {
+  const rows = await fitgraph.sql(
+    `INSERT INTO "workout" ("user_id", "comment", "creation_date") SELECT $1, 'Plan ' || n, '2025-01-01' FROM generate_series(1, $2::int) AS n RETURNING "id"`,
+    [person.id, count],
+  );
+  return rows.map(({ id }) => id);
+}
+
+const options = (html: string, id: string) =>
+  [...(new RegExp(`<select id="${id}".*?</select>`, 's').exec(html)?.[0] ?? '').matchAll(/<option value(?:="([^"]*)")?[^>]*>([^<]*)/g)].map(
+    ([, value = '', label]) => [value, label],
+  );
+const found = (html: string) =>
+  [...html.matchAll(/<input type="radio" name="training" value="(\d+)"\/?> ([^<]*)/g)].map(([, id, name]) => [id, name]);
+
+it('few rows of one’s own are a choice, other people’s are none', async () => {
+  const [bob] = await visitorOf('bob');
+  await workouts(bob, 1);
+  const [ann, visitor] = await visitorOf('ann');
+  const [id] = await workouts(ann, 1);
+  const { text } = await visitor.get(DAYS);
+  expect(options(text, 'wpost-training')).toEqual([
+    ['', '–'],
+    [String(id), `${id}: Plan 1`],
+  ]);
+  expect(options(text, 'f-training')).toEqual([
+    ['', 'Any'],
+    [String(id), `${id}: Plan 1`],
+  ]);
+});
+
+it('rows without a name are told apart by their time', async () => {
+  const [carl, visitor] = await visitorOf('carl');
+  const plan = (await carl.post('/nutritionplan/', { language: 2 })).body.id;
+  const meal = (await carl.post('/meal/', { plan, time: '07:30' })).body.id;
+  expect(options((await visitor.get('/api/v2/mealitem/')).text, 'wpost-meal')).toContainEqual([String(meal), `${meal}: 07:30:00`]);
+});
+
+describe('more rows', () => {
+  let ids: number[];
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    let dora: Person;
+    [dora, visitor] = await visitorOf('dora');
+    ids = await workouts(dora, MANY);
+  });
+
+  const form = async (training: string, further = '') => {
+    const fields = new URLSearchParams({ csrfToken: await visitor.csrfToken(), day: '1', description: 'Legs', training });
+    return visitor.send('POST', DAYS, `${fields}${further}`, { 'Content-Type': 'application/x-www-form-urlencoded' });
+  };
+
+  it('are found by a name, then chosen', async () => {
+    const { status, text } = await form('plan 61');
+    expect(status).toBe(400);
+    expect(text).toContain('id="wpost-training-error">Which one is meant? Choose it.');
+    expect(text).toMatch(/<input type="search" id="wpost-training" name="training" value="plan 61"/);
+    expect(found(text)[0]).toEqual([String(ids[60]), `${ids[60]}: Plan 61`]);
+    expect(text).toContain('value="Legs"');
+    const created = await form('plan 61', `&training=${ids[60]}`);
+    expect(created.status).toBe(201);
+    expect(created.text).toContain(`Now: ${ids[60]}: Plan 61.`);
+  });
+
+  it('it is said when nothing is found', async () => {
+    const { text } = await form('zumba');
+    expect(text).toContain('id="wpost-training-error">Nothing is called like that.');
+    expect(found(text)).toEqual([]);
+  });
+
+  it('are found in filters too', async () => {
+    const { status, text } = await visitor.get(`${DAYS}?training=plan+61`);
+    expect(status).toBe(400);
+    expect(found(text)[0]).toEqual([String(ids[60]), `${ids[60]}: Plan 61`]);
+    expect((await visitor.get(`${DAYS}?training=plan+61&training=${ids[60]}`)).status).toBe(200);
+  });
+
+  it('a number that is the id of nothing stays in its field', async () => {
+    for (const id of ['999999', '99999999999999999999']) {
+      const { status, text } = await form(id);
+      expect(status).toBeLessThan(500);
+      expect(text).toContain(`name="training" value="${id}"`);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+/** What a page tells of its request, and the other formats that it leads to. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Visitor } from './visitor';
+
+const fitgraph = fitgraphForThisFile();
+const PATH = '/api/v2/exercise/1/';
+
+const plain = (html: string) =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&');
+const requestIn = (html: string) => plain(/<pre class="line"[^>]*>(.*?)<\/pre>/s.exec(html)![1]!);
+
+it('the request is shown with the headers that a program sends', async () => {
+  const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+  const lines = [`GET ${PATH}`, `Host: ${new URL(fitgraph.url).host}`, 'Accept: application/json'];
+  expect(requestIn((await visitor.get(PATH)).text).split('\n')).toEqual(lines);
+  await fitgraph.user('ann');
+  await visitor.signIn('ann');
+  expect(requestIn((await visitor.get(PATH)).text).split('\n')).toEqual([...lines, 'Authorization: Token <your key>']);
+});
+
+it('leads to JSON, to indented JSON and to OPTIONS', async () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  const visitor = new Visitor(fitgraph.url, { Accept: accept });
+  const { text } = await visitor.get(PATH);
+  const links = [...text.matchAll(/<a href="([^"]*)">(JSON|Indented|OPTIONS)<\/a>/g)].map(([, href, label]) => [label, plain(href!)]);
+  expect(links.map(([label]) => label)).toEqual(['JSON', 'Indented', 'OPTIONS']);
+  const [json, indented] = await Promise.all(links.slice(0, 2).map(([, href]) => visitor.get(href!)));
+  expect(json!.text).toBe(JSON.stringify(JSON.parse(json!.text)));
+  expect(indented!.text).toBe(JSON.stringify(JSON.parse(json!.text), null, 2));
+  expect(text).toMatch(/<pre id="options"[^>]*>\{\n {2}&quot;name&quot;: /);
+});
+
+it.each(['?indent=2', '?format=json&indent=x', '?format=json&indent=-1', '?format=json&indent='])('%s is not indented', async (query) => {
+  const { text } = await fitgraph.anyone.send('GET', `${PATH}${query}`);
+  expect(text).not.toContain('\n');
+});
