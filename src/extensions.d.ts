@@ -114,6 +114,8 @@ export interface ResourceFact {
   readonly views: readonly ViewFact[];
   /** Default order, `-` before a field that runs downwards; the id decides last. */
   readonly ordering: readonly string[];
+  /** Paths of fields that together name a row; absent: its own name. */
+  readonly names?: readonly string[];
 }
 
 /** How REST shows the value of a field as a body. */

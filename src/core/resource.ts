@@ -29,6 +29,8 @@ export interface ResourceOptions extends ViewOptions {
   plural?: string;
   /** Default order, `-` before a field that runs downwards; the id always decides last. */
   ordering?: readonly string[];
+  /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. It is searched by the first one. */
+  names?: readonly string[];
   unique?: readonly string[];
   /** What everybody sees of a public resource. Relations reach the other rows too. */
   visible?: Readonly<Record<string, string>>;
@@ -80,6 +82,7 @@ export function Resource(options: ResourceOptions) {
     const fact: ResourceFact = {
       owned,
       ordering: options.ordering ?? [],
+      names: options.names,
       one,
       many,
       create: can('create'),

@@ -21,6 +21,7 @@ export const EQUIPMENT = { table: 'exercise_base_equipment', own: 'exercise_base
   dump: 'exercises.exercisebase',
   description: 'What all translations of an exercise share: category, muscles, equipment, images.',
   ordering: ['id'],
+  names: ['translations.name'],
   visible: { status: ACCEPTED },
 })
 export class ExerciseBase extends Model<ExerciseBase> {

@@ -15,6 +15,7 @@ const title = 'Ingredient Weight Unit';
   dump: 'nutrition.ingredientweightunit',
   description: 'What a household unit of an ingredient weighs.',
   ordering: ['id'],
+  names: ['ingredient.name', 'unit.name', 'amount'],
   filters,
   // The name that the public documentation uses.
   views: { ingredienttoweightunit: { title, filters } },

@@ -1,11 +1,11 @@
 /** A request and its answer → what a page shows of them. Nothing here runs for JSON clients. */
 import { parse, print, type GraphQLSchema } from 'graphql';
-import type { Choice, Kind } from '../extensions';
 import { may } from './admission';
-import { argumentControls, filterControls, namingField, writeControls, type Related, type RelatedOf } from './controls';
-import type { Endpoint, Endpoints, Operation } from './endpoints';
+import { argumentControls, filterControls, writeControls, type Related, type RelatedOf } from './controls';
+import type { Endpoint, Endpoints, Operation, Prepare } from './endpoints';
 import { linksOf, NO_LINKS, type Links } from './links';
 import type { Description } from './options';
+import { namings } from './naming';
 import { windowOf } from './pagination';
 import type { Answer, Request } from './request';
 import { BASE, findRoute, type Route } from './routes';
@@ -14,10 +14,7 @@ import type { Control, FieldErrors, HtmlView, Resource, Values, WriteForm } from
 /** A relation is chosen from up to this many rows; of more they are searched. */
 const MAX_CHOICES = 60;
 const MAX_FOUND = 20;
-const MAX_LABEL = 60;
 const ID = /^\d+$/;
-/** They tell rows apart that have no name. */
-const MOMENTS: readonly Kind[] = ['time', 'date', 'datetime'];
 const LOGIN: readonly Control[] = [
   { key: 'username', label: 'User name', kind: 'string', line: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
@@ -35,16 +32,18 @@ interface Sources {
   schema: GraphQLSchema;
   endpoints: Endpoints;
   login: Operation;
+  prepare: Prepare;
   describe(route: Route, request: Request): Promise<Answer>;
 }
 
 const READING = ['GET', 'HEAD'];
 
-export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown: Shown) => Promise<HtmlView> {
+export function viewsOf({ schema, endpoints, login, prepare, describe }: Sources): (shown: Shown) => Promise<HtmlView> {
   const byType = new Map<string, Endpoint>();
   for (const endpoint of endpoints.resources.values())
     if (endpoint.view === endpoint.resource.views[0]) byType.set(endpoint.type.name, endpoint);
   const endpointOf = (type: string) => byType.get(type)?.view.rest;
+  const namingOf = namings(schema, prepare);
   const known = new Map<string, Links>();
   const linked = ({ document }: Operation, ...at: string[]): Links => {
     if (!known.has(document)) known.set(document, linksOf(schema, document, at, endpointOf));
@@ -58,33 +57,25 @@ export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown
     owned: resource.owned,
   });
 
-  /** The rows of a list by their names. */
-  async function rowsOf(endpoint: Endpoint, { exchange }: Request, where: object, first: number): Promise<Choice[] | undefined> {
-    const { data } = await endpoint.list(exchange.context, { where, first, offset: 0 });
-    if (!data) return undefined;
-    return data.page.nodes.map((row: Record<string, unknown>) => ({ value: String(row.id), label: labelOf(endpoint, row) }));
-  }
-
-  async function relatedRows(type: string, request: Request): Promise<Related> {
+  async function relatedRows(type: string, { exchange, signedIn }: Request): Promise<Related> {
     const target = endpointOf(type);
-    const endpoint = byType.get(type);
-    // Other people's rows are no choice, and of nameless ones nobody could tell which is which.
-    if (!endpoint || (endpoint.resource.owned ? !request.signedIn : !nameOf(endpoint))) return { target };
-    const choices = await rowsOf(endpoint, request, {}, MAX_CHOICES + 1);
+    const naming = namingOf(type);
+    // Other people's rows are no choice.
+    if (!naming || (naming.owned && !signedIn)) return { target };
+    const choices = await naming.rows(exchange.context, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
-    return { target, ...(nameOf(endpoint) && { searched: type }) };
+    return { target, ...(naming.called && { searched: type }) };
   }
 
   /** What is in search fields is looked up: a name finds rows, an id tells the name of its row. */
-  function lookedUp(controls: readonly Control[], textOf: (key: string) => string | undefined, request: Request): Promise<Control[]> {
+  function lookedUp(controls: readonly Control[], textOf: (key: string) => string | undefined, { exchange }: Request): Promise<Control[]> {
     return Promise.all(
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
         if (!control.searched || !text) return control;
-        const endpoint = byType.get(control.searched)!;
-        if (!ID.test(text))
-          return { ...control, found: (await rowsOf(endpoint, request, { [nameOf(endpoint)!.name]: { search: text } }, MAX_FOUND)) ?? [] };
-        const [row] = (await rowsOf(endpoint, request, { id: { eq: text } }, 1)) ?? [];
+        const { called, rows } = namingOf(control.searched)!;
+        if (!ID.test(text)) return { ...control, found: (await rows(exchange.context, called!(text), MAX_FOUND)) ?? [] };
+        const [row] = (await rows(exchange.context, { id: { eq: text } }, 1)) ?? [];
         return { ...control, ...(row && { chosen: String(row.label) }) };
       }),
     );
@@ -240,16 +231,6 @@ export function viewsOf({ schema, endpoints, login, describe }: Sources): (shown
     };
     return view;
   };
-}
-
-const nameOf = ({ fields, resource }: Endpoint) => namingField(fields, resource.ordering);
-
-/** Of one's own rows several may be called the same, or nothing at all. */
-function labelOf(endpoint: Endpoint, row: Record<string, unknown>): string {
-  const named = nameOf(endpoint) ?? endpoint.fields.find(({ kind, hidden }) => !hidden && MOMENTS.includes(kind));
-  const key = named?.rest;
-  const name = key === undefined ? '' : String(row[key] ?? '').slice(0, MAX_LABEL);
-  return endpoint.resource.owned ? [String(row.id), name].filter(Boolean).join(': ') : name;
 }
 
 /** That a name is no id is nothing that people need to be told. */

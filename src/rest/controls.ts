@@ -75,10 +75,3 @@ export const argumentControls = (args: readonly GraphQLArgument[]): Control[] =>
     required: isNonNullType(type) && defaultValue === undefined,
     help: description ?? undefined,
   }));
-
-/** What tells rows of these fields apart for people: what they are ordered by if it is a text, else their first text. */
-export function namingField(fields: readonly FieldFact[], ordering: readonly string[]): FieldFact | undefined {
-  const texts = fields.filter(({ kind, hidden }) => kind === 'string' && !hidden);
-  const wanted = [ordering[0]?.replace(/^-/, ''), 'name'];
-  return texts.find(({ name }) => wanted.includes(name)) ?? texts[0];
-}

@@ -35,7 +35,7 @@ export function restHandler(options: RestOptions): Handler {
   const endpoints = endpointsOf(schema, prepare);
   const login = prepareOperation(prepare, DOCUMENT);
   const { answer, describeRoute } = answersOf(schema, endpoints, login, timeZone);
-  const viewOf = viewsOf({ schema, endpoints, login, describe: describeRoute });
+  const viewOf = viewsOf({ schema, endpoints, login, prepare, describe: describeRoute });
 
   /** What was refused is an answer too; everything else that is thrown is a mistake of ours. */
   async function settled(work: () => Promise<Answer>): Promise<Answer> {

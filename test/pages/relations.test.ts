@@ -100,3 +100,27 @@ describe('more rows', () => {
     }
   });
 });
+
+describe('rows without a name of their own', () => {
+  const names = (html: string, field: string) =>
+    [...html.matchAll(new RegExp(`<input type="radio" name="${field}" value="\\d+"/?> ([^<]*)`, 'g'))].map(([, name]) => name);
+
+  beforeAll(async () => {
+    await fitgraph.sql(`INSERT INTO "household_unit" ("name", "language_id") SELECT 'Bowl ' || n, 1 FROM generate_series(1, 61) AS n`);
+    await fitgraph.sql(
+      `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram", "amount") SELECT 2, "id", 250, 1 FROM "household_unit" WHERE "name" LIKE 'Bowl %'`,
+    );
+  });
+
+  it('are called by what they belong to', async () => {
+    const [, visitor] = await visitorOf('eve');
+    const { status, text } = await visitor.get('/api/v2/mealitem/?weight_unit=milk');
+    expect(status).toBe(400);
+    expect(names(text, 'weight_unit')).toContain('Milk, Bowl 1, 1.00');
+  });
+
+  it('exercises of images too, whose ids are to be seen nowhere else', async () => {
+    const [, visitor] = await visitorOf('fay');
+    expect(options((await visitor.get('/api/v2/exerciseimage/')).text, 'wpost-exercise')).toContainEqual(['1', 'Squat']);
+  });
+});

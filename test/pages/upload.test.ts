@@ -22,7 +22,7 @@ it('a file over the limit is said at its field, and what was typed before and af
   const { status, text } = await uploaded(200 * KILOBYTE, { is_main: 'true' });
   expect(status).toBe(400);
   expect(text).toContain('id="wpost-image-error">The submitted file is larger than 20480 bytes.');
-  expect(text).toMatch(/<input type="number" id="wpost-exercise" name="exercise" value="3"/);
+  expect(text).toMatch(/<option value="3" selected>Plank<\/option>/);
   expect(text).toMatch(/<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/);
   expect(text).toContain('Sign out');
 });
@@ -31,7 +31,7 @@ it('so it is where the rest of the form is what is too large', async () => {
   const { status, text } = await uploaded(KILOBYTE, { is_main: 'x'.repeat(40 * KILOBYTE) });
   expect(status).toBe(413);
   expect(text).toContain('Request body too large.');
-  expect(text).toMatch(/<input type="number" id="wpost-exercise" name="exercise" value="3"/);
+  expect(text).toMatch(/<option value="3" selected>Plank<\/option>/);
 });
 
 it('nothing is looked at without the token of the form', async () => {

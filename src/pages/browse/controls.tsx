@@ -173,16 +173,14 @@ export function Field(props: ControlProps) {
         <p class="help" id={`${id}-help`}>
           <Words text={[control.help, limits].filter(Boolean).join(' ')} />
           {control.chosen !== undefined && <> Now: {control.chosen}.</>}
-          {needsId &&
-            (control.target ? (
-              <>
-                {' '}
-                {control.searched ? 'A name or a part of it, or an id' : 'An id'} from{' '}
-                <a href={`${base}/${control.target}/`}>{control.target}</a>.
-              </>
-            ) : (
-              ' An id.'
-            ))}
+          {needsId && ` ${control.searched ? 'A name or a part of it, or an id' : 'An id'}`}
+          {needsId && control.target && (
+            <>
+              {' '}
+              from <a href={`${base}/${control.target}/`}>{control.target}</a>
+            </>
+          )}
+          {needsId && '.'}
         </p>
       )}
       {errors.length > 0 && (

@@ -6,9 +6,10 @@ import { address } from './lists';
 
 /** Of the request, as a program sends it for the same as JSON. */
 function Asking({ view }: { view: HtmlView }) {
-  const { baseUrl, method, signedIn } = view;
+  const { baseUrl, method, signedIn, kinds } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
-  if (!['GET', 'HEAD', 'DELETE'].includes(method)) lines.push('Content-Type: application/json');
+  if (!['GET', 'HEAD', 'DELETE'].includes(method))
+    lines.push(`Content-Type: ${Object.values(kinds).includes('image') ? 'multipart/form-data' : 'application/json'}`);
   return (
     <>
       {lines.map((line) => `\n${line}`)}
