@@ -91,7 +91,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await page.getByRole('link', { name: 'REST API' }).click();
       await page.getByRole('main').getByRole('link', { name: 'workoutlog', exact: true }).first().click();
       await owner.unfold('Filter');
-      await page.locator('.filters').getByLabel('Workout', { exact: false }).fill('1');
+      await page.locator('.filters').getByLabel('Workout', { exact: false }).selectOption('1');
       await page.getByLabel('Rows a page').fill('5');
       await page.getByRole('button', { name: 'Show' }).click();
       expect(await page.getByLabel('Pages').innerText()).toMatch(/^.*1–5 of \d+/s);
@@ -124,6 +124,34 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByRole('status').innerText()).toContain('Deleted.');
       if (scripts) await owner.judge('deleted');
       expect(await owner.open(address)).toBe(404);
+    });
+
+    test('a row of many is found by its name', async () => {
+      const owner = await neighbourhood().person({ scripts, signedInAs: neighbourhood().demo.username });
+      const { page } = owner;
+      await owner.open('/api/v2/mealitem/1/');
+      const ingredient = page.getByLabel('Ingredient ingredient', { exact: false });
+      await ingredient.fill('mango');
+      await page.getByRole('button', { name: 'Save PUT' }).click();
+      expect(await page.getByRole('alert').innerText()).toContain('Ingredient: Which one is meant? Choose it.');
+      if (scripts) await owner.judge('form-found');
+      await page.getByRole('radio', { name: 'Mango' }).first().check();
+      await page.getByRole('button', { name: 'Save PUT' }).click();
+      expect(await page.getByRole('status').innerText()).toContain('Saved.');
+      expect(await page.locator('.help', { hasText: 'Now: Mango' }).count()).toBe(1);
+
+      await owner.open('/api/v2/workoutlog/?exercise=press');
+      await page.getByRole('radio', { name: 'Bench Press', exact: true }).check();
+      await page.getByRole('button', { name: 'Show' }).click();
+      expect(await page.getByLabel('Pages').innerText()).toMatch(/of \d+/);
+      expect(await page.locator('.filters').getByText('Now: Bench Press').count()).toBe(1);
+
+      // The same as programs get it.
+      await page.getByRole('link', { name: 'Indented' }).click();
+      expect(await page.innerText('body')).toMatch(/^\{\n {2}"count": \d+,/);
+      await page.goBack();
+      await page.getByRole('link', { name: 'OPTIONS' }).click();
+      expect(await page.getByRole('region', { name: 'OPTIONS' }).isVisible()).toBe(true);
     });
 
     test('upload an image and see it', async () => {
