@@ -29,7 +29,7 @@ export interface ResourceOptions extends ViewOptions {
   plural?: string;
   /** Default order, `-` before a field that runs downwards; the id always decides last. */
   ordering?: readonly string[];
-  /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. It is searched by the first one. */
+  /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. */
   names?: readonly string[];
   unique?: readonly string[];
   /** What everybody sees of a public resource. Relations reach the other rows too. */

@@ -27,6 +27,11 @@ function namingField(fields: readonly FieldFact[], ordering: readonly string[]):
 /** `a.b` → `a { b }`. */
 const selection = (path: readonly string[]): string => path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
 
+function isText(type: GraphQLObjectType, [name, ...rest]: readonly string[]): boolean {
+  const field = type.getFields()[name!]!;
+  return rest.length ? isText(getNamedType(field.type) as GraphQLObjectType, rest) : field.extensions.field?.kind === 'string';
+}
+
 /** The condition that the text at the end of the path is like this; of several rows on the way one is enough. */
 function likeness(type: GraphQLObjectType, [name, ...rest]: readonly string[], text: string): object {
   const field = type.getFields()[name!]!;
@@ -46,18 +51,23 @@ function namingOf(schema: GraphQLSchema, type: GraphQLObjectType, resource: Reso
   const field = resource.names ? undefined : namingField(factsOf(type), ordering);
   const paths = (resource.names ?? (field ? [field.name] : [])).map((path) => path.split('.'));
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
-  const isText = resource.names !== undefined || field?.kind === 'string';
+  const texts = paths.filter((path) => isText(type, path));
   let run: Run | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${paths.map(selection).join(' ')} } } }`;
   // Of one's own rows several may be called the same, or nothing at all.
   const labelOf = (row: Row): string => {
-    const texts = paths.map((path) => textAt(row, path)).filter(Boolean);
-    const name = texts.join(', ').slice(0, MAX_LABEL);
+    const values = paths.map((path) => textAt(row, path)).filter(Boolean);
+    const name = values.join(', ').slice(0, MAX_LABEL);
     return owned ? [String(row.id), name].filter(Boolean).join(': ') : name;
   };
   return {
     owned,
-    ...(isText && { called: (text) => likeness(type, paths[0]!, text) }),
+    ...(texts.length && {
+      called(text) {
+        const [first, ...others] = texts.map((path) => likeness(type, path, text));
+        return others.length ? { or: [first, ...others] } : first!;
+      },
+    }),
     async rows(context, where, first) {
       const { data } = await (run ??= prepare(document))(context, { where, first });
       return data?.page.nodes.map((row: Row) => ({ value: String(row.id), label: labelOf(row) }));

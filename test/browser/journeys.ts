@@ -164,13 +164,14 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await page.getByRole('button', { name: 'Create' }).click();
       const message = (await image.getAttribute('aria-describedby'))!.split(' ')[0]!;
       expect(await page.locator(`#${message}`).innerText()).toMatch(/^The submitted file is larger than/);
+      expect(await page.getByText(/^Now: \w+/).count()).toBe(1);
       await judge('upload-refused');
 
       // What was typed is still there.
       await image.setInputFiles(file('picture.png', await picture()));
       await page.getByRole('button', { name: 'Create' }).click();
       expect(await page.getByRole('status').innerText()).toContain('Created.');
-      expect(await widths(person)).toEqual([640]);
+      expect(await widths(person)).toEqual([200]);
       await judge('image');
 
       await page.getByRole('link', { name: 'thumbnails' }).click();

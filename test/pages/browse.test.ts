@@ -116,6 +116,13 @@ describe('a page', () => {
     expect(text).toContain('var(--accent)');
   });
 
+  it('shows images as thumbnails that lead to them', async () => {
+    const src = '/media/exercise-images/1/a%20b.png';
+    const results = [{ id: 1, image: `http://localhost${src}` }];
+    const text = await textOf({ body: { count: 1, next: null, previous: null, results } });
+    expect(text).toContain(`<a href="${src}"><img src="${src}.200x200_q85.jpg" alt="Image 1"`);
+  });
+
   it('shows drawings of rows, not of what is in them', async () => {
     const drawn = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
     const results = [

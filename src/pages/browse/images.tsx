@@ -1,8 +1,11 @@
 /** Images that an answer names, as thumbnails. */
+import { mediaUrl, thumbnailName } from '../../files/names';
 import type { HtmlView } from '../../rest/view';
 
 interface Picture {
   src: string;
+  /** Where it is in full; itself if absent. */
+  href?: string;
   alt: string;
   width: number;
   height: number;
@@ -20,6 +23,9 @@ function own(value: unknown, baseUrl: string): string | undefined {
   if (value.startsWith(`${baseUrl}/`)) return value.slice(baseUrl.length);
   return /^\/[a-z]/i.test(value) ? value : undefined;
 }
+
+/** Of what was uploaded; made when a browser first asks for it. */
+const thumbnail = (src: string) => (src.startsWith(mediaUrl('')) ? thumbnailName(src, 'small', false) : src);
 
 /** `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
 function sizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
@@ -41,7 +47,8 @@ function pictures(value: unknown, { baseUrl }: HtmlView, name = '', found: Pictu
   }
   const named = typeof value.name === 'string' ? value.name : name;
   const src = own(value.image, baseUrl);
-  if (src) found.push({ src, alt: named ? `Image of ${named}` : `Image ${String(value.id ?? '')}`.trim(), width: SIDE, height: SIDE });
+  const alt = named ? `Image of ${named}` : `Image ${String(value.id ?? '')}`.trim();
+  if (src) found.push({ src: thumbnail(src), href: src, alt, width: SIDE, height: SIDE });
   for (const inner of Object.values(value)) if (isObject(inner)) pictures(inner, { baseUrl } as HtmlView, named, found);
   return found;
 }
@@ -64,9 +71,9 @@ export function Images({ view }: { view: HtmlView }) {
   return (
     <section aria-label="Images">
       <ul class={scaled.length ? 'pictures sizes' : 'pictures'}>
-        {shown.map(({ src, alt, width, height }, index) => (
+        {shown.map(({ src, href = src, alt, width, height }, index) => (
           <li key={index}>
-            <a href={src}>
+            <a href={href}>
               <img src={src} alt={alt} width={width} height={height} loading="lazy" />
             </a>
             {scaled.length > 0 && <span class="help">{`${alt.split(', ')[1]} (${width} × ${height})`}</span>}
