@@ -37,3 +37,20 @@ it.each(['?indent=2', '?format=json&indent=x', '?format=json&indent=-1', '?forma
   const { text } = await fitgraph.anyone.send('GET', `${PATH}${query}`);
   expect(text).not.toContain('\n');
 });
+
+it('filters, order and size of a list live through its links; a new order begins at its start', async () => {
+  const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+  const pathIn = (html: string, pattern: RegExp) => plain(pattern.exec(html)![1]!);
+  const parameters = (path: string) => Object.fromEntries(new URL(path, fitgraph.url).searchParams);
+  const asked = { language: '2', limit: '1', ordering: '-name' };
+  const { text } = await visitor.get(`/api/v2/exercise/?${new URLSearchParams(asked)}`);
+  const next = pathIn(text, /<a class="button plain" rel="next" href="([^"]*)"/);
+  expect(parameters(next)).toEqual({ ...asked, offset: '1' });
+  const second = (await visitor.get(next)).text;
+  const previous = pathIn(second, /<a class="button plain" rel="prev" href="([^"]*)"/);
+  expect(parameters(previous)).toEqual(asked);
+  const byId = pathIn(second, /<a href="([^"]*)" aria-label="ID, smallest first"/);
+  expect(parameters(byId)).toEqual({ ...asked, ordering: 'id' });
+  // The filter form carries what it has no field for.
+  expect(second).toContain('<input type="hidden" name="ordering" value="-name"/>');
+});

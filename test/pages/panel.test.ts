@@ -1,0 +1,61 @@
+/** "This as GraphQL": what the panel of a page shows gives, sent to `/graphql`, what the page shows. */
+import { endpoints } from '../attacks/surface';
+import { furnish } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  await furnish(ann);
+});
+
+const unescaped = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+
+const isEntry = (value: unknown) => value !== null && typeof value === 'object' && Object.keys(value).join() === 'key,value';
+
+/** As REST and GraphQL both could say it: GraphQL's ids are texts, and its maps lists of entries. */
+const alike = (value: unknown) =>
+  JSON.parse(
+    JSON.stringify(value, (_key, one) => {
+      if (typeof one === 'number') return String(one);
+      return Array.isArray(one) && one.length && one.every(isEntry)
+        ? Object.fromEntries(one.map(({ key, value: inner }) => [key, inner]))
+        : one;
+    }),
+  );
+
+async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
+  const { text } = await ann.sending({ Accept: 'text/html' }).send('GET', path);
+  const part = (label: string) => unescaped(new RegExp(`<pre[^>]*aria-label="${label}"[^>]*>(.*?)</pre>`, 's').exec(text)![1]!);
+  const shown = { query: part('Operation'), variables: part('Variables') };
+  const link = unescaped(/<a class="button plain" href="([^"]*)">Open in the playground/.exec(text)![1]!);
+  expect(Object.fromEntries(new URL(link, fitgraph.url).searchParams)).toEqual(shown);
+  return { ...shown, variables: JSON.parse(shown.variables) };
+}
+
+async function expectSame(path: string): Promise<void> {
+  const { query, variables } = await panelOf(path);
+  const data = await ann.ask(query, variables);
+  const { body } = await ann.send('GET', path);
+  const shown = data.page ? { count: data.page.totalCount, results: data.page.nodes } : (data.row?.action ?? data.row);
+  const { next: _next, previous: _previous, ...rest } = body;
+  expect(alike(shown)).toEqual(alike(rest));
+}
+
+it.each(endpoints.map(({ view }) => view.rest))('of %s and its rows', async (rest) => {
+  const list = `/api/v2/${rest}/`;
+  await expectSame(`${list}?limit=2&ordering=-id`);
+  const [row] = (await ann.send('GET', list)).body.results;
+  if (row) await expectSame(`${list}${row.id}/`);
+});
+
+it('of a list with filters, on its second page', () =>
+  expectSame('/api/v2/exercise/?language=2&muscles=1&muscles=3&ordering=-name,id&limit=1&offset=1'));
+
+it.each(['workout/1/canonical_representation', 'workout/1/log_data', 'nutritionplan/1/nutritional_values', 'nutritionplan/1/log_summary'])(
+  'of %s',
+  async (path) => expectSame(`/api/v2/${path}/${path.endsWith('log_data') ? '?id=1' : ''}`),
+);
