@@ -164,7 +164,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await page.getByRole('button', { name: 'Create' }).click();
       const message = (await image.getAttribute('aria-describedby'))!.split(' ')[0]!;
       expect(await page.locator(`#${message}`).innerText()).toMatch(/^The submitted file is larger than/);
-      expect(await page.getByText(/^Now: \w+/).count()).toBe(1);
+      expect(await page.locator('.help', { hasText: /Now: \w+/ }).count()).toBe(1);
       await judge('upload-refused');
 
       // What was typed is still there.
