@@ -53,7 +53,7 @@ export const BROWSE_STYLE = `${STYLE}
 .nutrition{margin:1rem 0;width:auto;min-width:min(100%,26rem)}
 .nutrition caption{text-align:left;font-weight:600;padding:.3rem 0}
 .nutrition th{font-weight:400}
-.nutrition tbody th{min-width:6.5rem}
+.nutrition tbody th{min-width:7.5rem}
 .nutrition thead th{color:var(--muted);font-size:.9rem}
 .nutrition .inner{padding-left:1.6rem;color:var(--muted)}
 .nutrition .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
