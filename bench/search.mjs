@@ -1,11 +1,24 @@
 // npm run bench:search: ingredients by a part of their name, over REST, one call after another on 100,000 ingredients.
 // Prints the hits, the size of the answer, the median and the p99 for frequent and for rare terms. BENCH_CALLS changes how many calls.
+import { Agent, get } from 'node:http';
 import { BASE, withService } from './service.mjs';
 
 const calls = Number(process.env.BENCH_CALLS ?? 300);
 const WARM_UP = 30;
 const WANTED_MS = 30;
 const TERMS = ['zucchini', 'chicken soup', 'smoked salmon', 'tofu', 'Organic', 'xyzzy', 'a', 'e', 'ch', 'ki', 'zz', 'xx', 'q', 'ä', 'e s'];
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+/** The bytes of an answer. No more is done with them while it is timed, so that only the service is. */
+const bytesOf = (url) =>
+  new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('end', () => resolve(chunks));
+    }).on('error', reject);
+  });
 
 const numberOf = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 
@@ -14,19 +27,21 @@ await withService({
     for (const term of TERMS) {
       const url = `${BASE}/api/v2/ingredient/search/?language=en&term=${encodeURIComponent(term)}`;
       const times = [];
-      let text;
+      let chunks;
       for (let call = -WARM_UP; call < calls; call++) {
         const began = performance.now();
-        text = await (await fetch(url)).text();
+        chunks = await bytesOf(url);
         if (call >= 0) times.push(performance.now() - began);
       }
       times.sort((a, b) => a - b);
-      const { suggestions } = JSON.parse(text);
+      const answer = Buffer.concat(chunks);
+      const { suggestions } = JSON.parse(answer);
       const p99 = numberOf(times, 0.99);
       if (p99 >= WANTED_MS) process.exitCode = 1;
       console.log(
-        `${term.padEnd(14)} ${String(suggestions.length).padStart(6)} hits ${String(text.length >> 10).padStart(4)} KB  p50 ${numberOf(times, 0.5).toFixed(1).padStart(5)} ms  p99 ${p99.toFixed(1).padStart(5)} ms (wanted ${WANTED_MS})`,
+        `${term.padEnd(14)} ${String(suggestions.length).padStart(6)} hits ${String(answer.length >> 10).padStart(4)} KB  p50 ${numberOf(times, 0.5).toFixed(1).padStart(5)} ms  p99 ${p99.toFixed(1).padStart(5)} ms (wanted ${WANTED_MS})`,
       );
     }
+    agent.destroy();
   },
 });

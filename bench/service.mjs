@@ -10,7 +10,7 @@ import { fill } from './data.mjs';
 
 const require = createRequire(import.meta.url);
 const { openEmbedded } = require('../dist/src/database/embedded.js');
-const flags = require('../package.json').scripts.start.match(/--max-\S+/g);
+const flags = require('../package.json').scripts.start.match(/--\S+=\d+/g);
 
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;

@@ -15,7 +15,7 @@ const PATTERNS: Record<Part, (text: string) => string> = {
 const pattern = (part: Part, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Shorter runs of letters and digits have no trigram, and only a trigram leads to a part of a text by its index. */
-const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
+export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** The text of a field as it is compared whatever the case. */
 const folded = (field: FieldMeta, alias: string): string =>
@@ -28,13 +28,13 @@ function hasFolded(field: FieldMeta, part: Part, text: string): Condition {
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
-/** Characters and pairs of them are what the index of a field's pieces holds. */
-export const isPiece = (text: string): boolean => [...text].length <= 2;
-
-/** The field contains the text, which is a piece, whatever the case: as the index of its pieces finds it. */
-export function hasPiece(field: FieldMeta, text: string): Condition {
+/**
+ * The field contains the text, which has no trigram, whatever the case: as the index of its pieces, which are the characters and the pairs of them,
+ * finds it.
+ */
+export function hasPieces(field: FieldMeta, text: string): Condition {
   const like = hasFolded(field, 'contains', text);
-  // Folded, a character may become two: then there are more pieces than one, and they must stand side by side.
+  // Pieces of the text may also stand apart in the field.
   return (alias, bind) =>
     `(search_pieces(${folded(field, alias)}) @> search_pieces(search_fold(${bind(text, true)})) AND ${like(alias, bind)})`;
 }

@@ -29,6 +29,9 @@ export const headersOf = (
     ...further,
   );
 
+/** A short text is sent in one piece with the headers; a long one is turned into bytes once, and not copied to stand behind them. */
+const LONG = 1 << 16;
+
 /** Without a text there is no type either. */
 export function respond(
   { method }: IncomingMessage,
@@ -42,6 +45,7 @@ export function respond(
     response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
     return;
   }
-  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers });
-  response.end(method === 'HEAD' ? undefined : text);
+  const body = text.length > LONG ? Buffer.from(text) : text;
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
+  response.end(method === 'HEAD' ? undefined : body);
 }

@@ -56,16 +56,47 @@ describe('among many', () => {
       FROM generate_series(1, 8000) AS i`),
   );
 
-  test.each(['e', 'E', 'q', 'QU', 'ż', 'Ż', 'zz', 'ZZ', 'xx', '%', '0%', '_', 'd ', ', ', 'o f', '17', 'jazz', 'fresh'])(
-    '%s',
-    async (term) => {
-      const names = await fitgraph.sql(
-        `SELECT "name" FROM "ingredient" WHERE strpos(search_fold("name"), search_fold($1)) > 0 AND "language_id" = $2 AND "status" = '2' ORDER BY "name", "id"`,
-        [term, ENGLISH],
-      );
-      expect(await found(`term=${encodeURIComponent(term)}&language=en`)).toEqual(names.map(({ name }) => name));
-    },
-  );
+  test.each([
+    'e',
+    'E',
+    'q',
+    'QU',
+    'ż',
+    'Ż',
+    'zz',
+    'ZZ',
+    'xx',
+    '%',
+    '0%',
+    '_',
+    'd ',
+    ', ',
+    'o f',
+    'o, 5',
+    'h o',
+    't b',
+    ', x',
+    '17',
+    'jazz',
+    'fresh',
+  ])('%s', async (term) => {
+    const names = await fitgraph.sql(
+      `SELECT "name" FROM "ingredient" WHERE strpos(search_fold("name"), search_fold($1)) > 0 AND "language_id" = $2 AND "status" = '2' ORDER BY "name", "id"`,
+      [term, ENGLISH],
+    );
+    expect(await found(`term=${encodeURIComponent(term)}&language=en`)).toEqual(names.map(({ name }) => name));
+  });
+});
+
+test('names stay apart whatever they hold', async () => {
+  const names = ['\u0001\u001f', '\n', ' ', '"', '\\', '\u2028😀'].map((part) => `Line${part}break`);
+  for (const name of names)
+    await fitgraph.sql(
+      `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+       VALUES ($1, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, $2, '2')`,
+      [name, ENGLISH],
+    );
+  expect((await found('term=line&language=en')).sort()).toEqual(names.sort());
 });
 
 test.each(['', 'term=', 'language=en'])('without a term the answer is empty: %s', async (query) => {
