@@ -14,6 +14,7 @@ import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
 import { Idempotency } from './idempotency';
 import { liveTransports } from './live';
 import { browsePage } from './pages/browse';
+import { missingPage } from './pages/missing';
 import { muscleDrawings } from './pages/muscles';
 import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
@@ -101,7 +102,7 @@ export async function createApp(services: Services): Promise<App> {
       },
     }),
   );
-  app.use((_request, response) => void response.status(404).json({ detail: 'Not found.' }));
+  app.use(missingPage(exchangeOf));
   const onError: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent) return next(error);
     if (error.status >= 400 && error.status < 500) {

@@ -24,6 +24,7 @@ import { User } from './user';
   owned: true,
   ordering: ['order'],
   filters: ['trainingDayId', 'order', 'sets'],
+  names: ['trainingDay.description', 'settings.exercise.name'],
 })
 export class WorkoutSet extends Model<WorkoutSet> {
   @Id() declare id: number;

@@ -19,7 +19,7 @@ export interface Asked {
   indent?: string;
 }
 
-const MAX_INDENT = 8;
+export const MAX_INDENT = 8;
 
 const isJson = (type: string) => type.trim().toLowerCase().startsWith(MEDIA.json);
 

@@ -52,6 +52,24 @@ it('rows without a name are told apart by their time', async () => {
   expect(options((await visitor.get('/api/v2/mealitem/')).text, 'wpost-meal')).toContainEqual([String(meal), `${meal}: 07:30:00`]);
 });
 
+it('sets are told apart by their day and what is trained', async () => {
+  const [eve, visitor] = await visitorOf('eve');
+  const [training] = await workouts(eve, 1);
+  const exerciseday = (await eve.post('/day/', { training, day: [1], description: 'Legs' })).body.id;
+  const [trained, empty] = [
+    (await eve.post('/set/', { exerciseday, order: 1 })).body.id,
+    (await eve.post('/set/', { exerciseday, order: 2 })).body.id,
+  ];
+  const [exercise] = (await eve.get('/exercise/?limit=1')).body.results;
+  const setting = { set: trained, exercise: exercise.id, reps: 5, order: 1 };
+  expect((await eve.post('/setting/', setting)).status).toBe(201);
+  expect(options((await visitor.get('/api/v2/setting/')).text, 'wpost-set')).toEqual([
+    ['', '–'],
+    [String(trained), `${trained}: Legs, ${exercise.name}`],
+    [String(empty), `${empty}: Legs`],
+  ]);
+});
+
 describe('more rows', () => {
   let ids: number[];
   let visitor: Visitor;

@@ -4,7 +4,7 @@ import type { FieldFact, FilterFact } from '../../extensions';
 import type { Endpoint } from '../endpoints';
 import { snake } from '../names';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../pagination';
-import { MEDIA } from '../negotiate';
+import { MAX_INDENT, MEDIA } from '../negotiate';
 import { argument, takenValue, type Schema } from './schemas';
 
 type Parameter = Readonly<Record<string, unknown>>;
@@ -14,6 +14,13 @@ export const FORMAT: Parameter = {
   in: 'query',
   description: 'The representation, where the Accept header does not say it.',
   schema: { type: 'string', enum: Object.keys(MEDIA) },
+};
+
+const INDENT: Parameter = {
+  name: 'indent',
+  in: 'query',
+  description: 'Blanks of indentation, beside `format=json`.',
+  schema: { type: 'integer', minimum: 0, maximum: MAX_INDENT },
 };
 
 export const ID: Parameter = { name: 'id', in: 'path', required: true, description: 'Id of the row.', schema: { type: 'integer' } };
@@ -40,8 +47,11 @@ const IDEMPOTENCY_KEY: Parameter = {
 };
 
 /** What many operations take, by the name of its component. */
-export const SHARED = { format: FORMAT, id: ID, limit: LIMIT, offset: OFFSET, idempotencyKey: IDEMPOTENCY_KEY };
+export const SHARED = { format: FORMAT, indent: INDENT, id: ID, limit: LIMIT, offset: OFFSET, idempotencyKey: IDEMPOTENCY_KEY };
 export const shared = (name: keyof typeof SHARED): Parameter => ({ $ref: `#/components/parameters/${name}` });
+
+/** How an answer is shown. */
+export const REPRESENTATION: readonly Parameter[] = [shared('format'), shared('indent')];
 
 /** Commas between the values. */
 const LISTED = { style: 'form', explode: false };
@@ -106,7 +116,7 @@ export const listParameters = (endpoint: Endpoint): Parameter[] => [
   shared('offset'),
   ordering(endpoint),
   ...endpoint.view.filters.map((fact) => filter(fact, endpoint.fields)),
-  shared('format'),
+  ...REPRESENTATION,
 ];
 
 /** The arguments of a field. */
@@ -117,5 +127,5 @@ export const fieldParameters = ({ args }: GraphQLField<unknown, unknown>): Param
     ...(description && { description }),
     schema: { ...argument(type), ...(defaultValue != null && { default: defaultValue }) },
   })),
-  shared('format'),
+  ...REPRESENTATION,
 ];

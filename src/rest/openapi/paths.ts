@@ -7,7 +7,7 @@ import { BASE, findRoute } from '../routes';
 import { answered, errors, METADATA_ANSWER } from './answered';
 import type { Answers } from './answers';
 import { body } from './bodies';
-import { fieldParameters, listParameters, shared } from './parameters';
+import { fieldParameters, listParameters, REPRESENTATION, shared } from './parameters';
 import { argument, component, described, type Schema } from './schemas';
 
 type Operation = Readonly<Record<string, unknown>>;
@@ -65,7 +65,7 @@ export class PathsOf {
         tags: [GENERAL],
         summary: 'The resources, each with the address of its list',
         security: PUBLIC,
-        parameters: [shared('format')],
+        parameters: [...REPRESENTATION],
         responses: { 200: answered('The addresses.', schema), ...errors() },
       },
       options: metadata(GENERAL, 'root'),
@@ -79,7 +79,7 @@ export class PathsOf {
     const field = this.schema.getMutationType()!.getFields()[node.name.value]!;
     const properties = Object.fromEntries(field.args.map(({ name, type, description }) => [name, described(argument(type), description)]));
     const hint = Object.fromEntries(Object.keys(HINT).map((key) => [key, { type: 'string' }]));
-    const common = { tags: [GENERAL], parameters: [shared('format')] };
+    const common = { tags: [GENERAL], parameters: [...REPRESENTATION] };
     return {
       get: {
         ...common,
@@ -158,7 +158,7 @@ export class PathsOf {
       parameters: [shared('id')],
       get: {
         ...this.reading(endpoint, 'read', `${view.title} instance`),
-        parameters: [shared('format')],
+        parameters: [...REPRESENTATION],
         responses: { 200: answered('The row.', component(row)), ...errors() },
       },
       ...(endpoint.update &&
@@ -217,7 +217,7 @@ export class PathsOf {
       tags: [rest],
       summary,
       security: WRITING,
-      parameters: [shared('format'), shared('idempotencyKey')],
+      parameters: [...REPRESENTATION, shared('idempotencyKey')],
     };
   }
 

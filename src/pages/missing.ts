@@ -1,0 +1,19 @@
+/** What is answered where there is nothing: a page to a browser, JSON to everybody else. */
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import { problemPage } from './problem';
+import { PAGE_HEADERS } from './protection';
+import type { PageExchange } from './signin';
+
+export const missingPage =
+  (exchangeOf: (request: IncomingMessage) => Pick<PageExchange, 'authenticate' | 'visitor'>): RequestHandler =>
+  async (request, response) => {
+    response.status(404).vary('Accept');
+    if (request.accepts(['json', 'html']) !== 'html') return void response.json({ detail: 'Not found.' });
+    const exchange = exchangeOf(request);
+    // The page tells who looks at it, if that can be told.
+    await exchange.authenticate().catch(() => false);
+    const link = { href: '/', label: 'What is here' };
+    response.set(PAGE_HEADERS).type('html');
+    response.send(problemPage({ title: 'Not found', message: 'There is nothing at this address.', link }, exchange.visitor()));
+  };
