@@ -15,7 +15,7 @@ const program = new Command('fitgraph')
   .showHelpAfterError('(fitgraph --help lists the commands)')
   .exitOverride();
 
-program.command('serve').description('Start the server; what `npm start` does.').action(serveForever);
+program.command('serve').description('Start the server, as `npm start` does but with memory settings of Node.').action(serveForever);
 for (const command of [migrateCommand(), seedCommand(), userCommand(), importCommand(), schemaCommand()]) program.addCommand(command);
 
 function inherit(command: Command): void {
