@@ -14,6 +14,7 @@ const FOR_EVERYBODY: [name: string, address: string, status?: number][] = [
   ['search', '/api/v2/exercise/search/?term=press&language=en'],
   ['locked', '/api/v2/workout/', 403],
   ['missing', '/api/v2/nothing/', 404],
+  ['nowhere', '/nothing', 404],
   ['token', '/api/v2/login/'],
 ];
 
