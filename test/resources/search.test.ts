@@ -86,6 +86,18 @@ describe('among many', () => {
     );
     expect(await found(`term=${encodeURIComponent(term)}&language=en`)).toEqual(names.map(({ name }) => name));
   });
+
+  test.each<[what: string, term: string, hits: number, statements: number]>([
+    ['a word in many names', 'fresh', 1000, 1],
+    ['a word in none', 'xyzzy', 0, 1],
+    ['a letter in many, by a sample first', 'e', 1000, 2],
+    ['two letters in few', 'zz', 1, 2],
+    ['letters with a blank between them', 'h o', 100, 2],
+  ])('%s: %s', async (_what, term, hits, statements) => {
+    const answer = await fitgraph.anyone.get(`/ingredient/search/?term=${encodeURIComponent(term)}&language=en`);
+    expect(answer.body.suggestions.length).toBeGreaterThanOrEqual(hits);
+    expect(answer.statements).toBe(statements);
+  });
 });
 
 test('names stay apart whatever they hold', async () => {
