@@ -52,7 +52,7 @@ export class HttpExchange {
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
   ) {
-    const { config, database, reference, memory, changes, vault, origin, media } = services;
+    const { config, database, reference, memory, names, changes, vault, origin, media } = services;
     const session = database.session();
     const log = services.log;
     this.full = {
@@ -62,6 +62,7 @@ export class HttpExchange {
       loaders: new Loaders(),
       reference,
       memory,
+      names,
       changes,
       media,
       timeZone: config.timeZone,

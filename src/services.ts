@@ -6,6 +6,7 @@ import type { Config } from './config';
 import { ChangeLog } from './core/changes';
 import { Listener } from './core/listener';
 import { Memory } from './core/memory';
+import { NamesInMemory } from './core/namesinmemory';
 import { ReferenceTables } from './core/reference';
 import { entities } from './core/resource';
 import type { Database } from './database/connection';
@@ -19,6 +20,7 @@ export interface Services {
   database: Database;
   reference: ReferenceTables;
   memory: Memory;
+  names: NamesInMemory;
   changes: ChangeLog;
   vault: TokenVault;
   limit: LoginLimit;
@@ -37,17 +39,19 @@ export async function startServices(
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   const listener = new Listener(database, log);
   const reference = new ReferenceTables(database, entities(), listener, log);
+  const names = new NamesInMemory(database, entities(), log);
   const changes = new ChangeLog(database, listener, log);
   const media = new MediaFolder(config.dataDir);
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await reference.reload();
   await changes.start();
+  await names.start();
   await sweepUploads(config.dataDir);
   await removal.run();
   const limit = new LoginLimit(database, config.loginRate);
   return {
-    services: { config, database, reference, memory: new Memory(), changes, vault, limit, media, origin, log },
+    services: { config, database, reference, memory: new Memory(), names, changes, vault, limit, media, origin, log },
     async stop() {
       changes.stop();
       await listener.stop();

@@ -13,10 +13,17 @@ export const KEPT_DAYS = 30;
 /** What a cursor may rest on is kept a little longer than cursors are good. */
 const MARGIN_DAYS = 1;
 const TABLE_CHANGES_KEPT_DAYS = 1;
+/** What rests on a snapshot is kept no longer: well within the time for which changes of tables are. */
+export const MAX_STATE_AGE_MS = 3_600_000;
 /** Of one owner, in this process. */
 const MAX_WATCHERS = 100;
 const PRUNE_EVERY_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
+
+/** Whether one of the tables has changed since a snapshot, by the placeholders of both. */
+export const tableChanged = (tables: string, snapshot: string): string =>
+  `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tables})
+    AND c."transaction" >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", ${snapshot}::pg_snapshot))`;
 
 export interface LoggedChange {
   id: number;

@@ -5,6 +5,7 @@ import type { Session } from '../database/connection';
 import type { Loaders } from './loaders';
 import type { ChangeLog } from './changes';
 import type { Memory } from './memory';
+import type { NamesInMemory } from './namesinmemory';
 import type { ReferenceTables } from './reference';
 
 export interface Viewer {
@@ -33,6 +34,7 @@ export interface Context {
   loaders: Loaders;
   reference: ReferenceTables;
   memory: Memory;
+  names: NamesInMemory;
   changes: ChangeLog;
   media: Media;
   /** The server's zone, which decides what day it is. */

@@ -4,12 +4,11 @@
  * right, whichever instance wrote.
  */
 import { LRUCache } from 'lru-cache';
+import { MAX_STATE_AGE_MS, tableChanged } from './changes';
 import type { Context } from './context';
 
 const MAX_OWNERS = 10_000;
 const MAX_VALUES = 2_000;
-/** Shorter than changes are kept in the log. */
-const MAX_AGE_MS = 3_600_000;
 
 /** What the database looked like at a moment from which on nothing has changed, as far as is known. */
 interface State {
@@ -21,7 +20,7 @@ interface State {
 }
 
 export class Memory {
-  private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_AGE_MS });
+  private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_STATE_AGE_MS });
   /** By the number of the state that they belong to; those of a state that is over are never asked for again. */
   private readonly values = new LRUCache<string, Promise<unknown>>({ max: MAX_VALUES });
   private numbers = 0;
@@ -53,10 +52,7 @@ export class Memory {
        ) AND NOT EXISTS (
          SELECT FROM "table_change" c
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
-       ) AS "same", EXISTS (
-         SELECT FROM "table_change" c WHERE c."table" = ANY($4)
-           AND c."transaction" >= pg_snapshot_xmin($3::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", $3::pg_snapshot)
-       ) AS "unread"
+       ) AS "same", ${tableChanged('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
       [ownerIds, known.map((state) => state?.snapshot ?? null), read, tables],
     );

@@ -38,6 +38,8 @@ export interface ResourceOptions extends ViewOptions {
   writes?: readonly Write[];
   /** Small and public: kept in memory, refreshed when the database says so. */
   inMemory?: boolean;
+  /** Large and public, and searched by name: the fields of what is in memory of it, a name and the id by which it is chosen. */
+  namesInMemory?: { name: string; kind: string };
   /** Further REST names. */
   views?: Readonly<Record<string, ViewOptions>>;
 }

@@ -15,10 +15,10 @@ const PATTERNS: Record<Part, (text: string) => string> = {
 const pattern = (part: Part, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Shorter runs of letters and digits have no trigram, and only a trigram leads to a part of a text by its index. */
-export const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
+const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** The text of a field as it is compared whatever the case. */
-const folded = (field: FieldMeta, alias: string): string =>
+export const folded = (field: FieldMeta, alias: string): string =>
   field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${expression(field, alias)})`;
 
 function hasFolded(field: FieldMeta, part: Part, text: string): Condition {
@@ -26,17 +26,6 @@ function hasFolded(field: FieldMeta, part: Part, text: string): Condition {
   if (part !== 'contains' || !field.searched || hasTrigram(text)) return like;
   // The index would be read whole without such help. And the plan is to expect many rows, as a letter or two are found in.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
-}
-
-/**
- * The field contains the text, which has no trigram, whatever the case: as the index of its pieces, which are the characters and the pairs of them,
- * finds it.
- */
-export function hasPieces(field: FieldMeta, text: string): Condition {
-  const like = hasFolded(field, 'contains', text);
-  // Pieces of the text may also stand apart in the field.
-  return (alias, bind) =>
-    `(search_pieces(${folded(field, alias)}) @> search_pieces(search_fold(${bind(text, true)})) AND ${like(alias, bind)})`;
 }
 
 export function has(field: FieldMeta, part: Part, text: string, insensitive: boolean): Condition {

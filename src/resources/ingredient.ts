@@ -48,6 +48,7 @@ const filters = [
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
   visible: { status: ACCEPTED },
+  namesInMemory: { name: 'name', kind: 'languageId' },
   filters,
   views: {
     ingredientinfo: {

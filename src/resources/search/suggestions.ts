@@ -1,14 +1,13 @@
 /** What the searches answer, and the statements that find it. */
-import { randomBytes } from 'node:crypto';
 import { Ctx, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { visible } from '../../core/access';
-import { anyOf, binder, equals, whereOf, type Condition } from '../../core/conditions';
+import { anyOf, binder, equals, whereOf } from '../../core/conditions';
 import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
 import { fieldOf } from '../../core/fields';
 import { loadParent } from '../../core/loaders';
-import { has, hasPieces, hasTrigram } from '../../core/texts';
+import { has } from '../../core/texts';
 import { mediaUrl, thumbnailName } from '../../files/names';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
@@ -102,41 +101,23 @@ export async function findExercises(term: string, languages: readonly number[], 
   return found.map((row) => new ExerciseSuggestion(new ExerciseHit(row as FoundExercise)));
 }
 
-/** In one of so many rows a term is frequent: reading the names in their order meets enough of them sooner than an index finds them all. */
-const FREQUENT = 12;
-
-/** Whether about one row of so many has what the condition asks for, by a sample of the rows. */
-async function isFrequent(condition: Condition, { session }: Context): Promise<boolean> {
-  const { bind, values } = binder();
-  const [sample] = await session.query(
-    `SELECT ${FREQUENT} * count(*) FILTER (WHERE ${condition('t', bind)}) > count(*) AS "frequent" FROM "ingredient" t TABLESAMPLE SYSTEM (1)`,
-    values,
-  );
-  return sample!.frequent;
-}
-
-/** Stands between two names. As with the boundary of a multipart body, nobody can know it who writes one. */
-const BOUNDARY = randomBytes(6).toString('base64');
-
 /** By name. */
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientSuggestion[]> {
-  const name = fieldOf(Ingredient, 'name');
-  const contains = has(name, 'contains', term, true);
-  const byPieces = !hasTrigram(term) && !(await isFrequent(contains, context));
+  const found =
+    (await context.names.find(Ingredient, term, languages, MAX_PAGE, context.session)) ?? (await readIngredients(term, languages, context));
+  return found.map((ingredient) => new IngredientSuggestion(ingredient));
+}
+
+async function readIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
+  const contains = has(fieldOf(Ingredient, 'name'), 'contains', term, true);
   // With one language an index has the rows in the order that is wanted.
   const [only, ...others] = languages;
   const spoken = only !== undefined && others.length === 0 ? equals('language_id', only) : anyOf('language_id', languages);
   const { bind, values } = binder();
-  const where = whereOf([byPieces ? hasPieces(name, term) : contains, spoken, ...visible(Ingredient, context)], 't', bind);
-  // There may be thousands. Together they travel and are read in a fraction of the time that a message for each would take.
-  const [found] = await context.session.query(
-    `SELECT string_agg("id"::text, ' ') AS "ids", string_agg("name", ${bind(BOUNDARY)}) AS "names" FROM (
-       SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY t."name", t."id" LIMIT ${MAX_PAGE}
-     ) f`,
+  const where = whereOf([contains, spoken, ...visible(Ingredient, context)], 't', bind);
+  const rows = await context.session.query(
+    `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY t."name", t."id" LIMIT ${MAX_PAGE}`,
     values,
   );
-  if (found!.ids === null) return [];
-  const ids: string[] = found!.ids.split(' ');
-  const names: string[] = found!.names.split(BOUNDARY);
-  return ids.map((id, index) => new IngredientSuggestion({ id: Number(id), name: names[index]! }));
+  return rows as IngredientHit[];
 }

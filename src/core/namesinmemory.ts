@@ -1,0 +1,144 @@
+/**
+ * The names of large public tables in memory, to be searched by a part of them: there 100,000 are read in a millisecond, in the database in
+ * more than ten. With each search the database is asked whether they are still the names, so that nothing outdated is found.
+ */
+import type { Logger } from 'pino';
+import type { Database, Session } from '../database/connection';
+import { visible } from './access';
+import { MAX_STATE_AGE_MS, tableChanged } from './changes';
+import { binder, whereOf } from './conditions';
+import { fieldOf, type Entity } from './fields';
+import { expression, from } from './plan';
+import { resourceOf } from './resource';
+import { folded } from './texts';
+
+/** Those of a larger table are not kept. */
+const MAX_NAMES = 500_000;
+/** Of a table that changes all the time, no more than one part in so many of the time is spent on reading it. */
+const REST = 20;
+/** Neither a name nor a part of one can hold it. */
+const BETWEEN = '\0';
+
+export interface Named {
+  id: number;
+  name: string;
+}
+
+/** By name, then by id, as they were at a moment. */
+interface Names {
+  snapshot: string;
+  /** By `performance.now()`. */
+  readAt: number;
+  ids: Int32Array;
+  /** Of each its kind, such as a language. */
+  kinds: Int32Array;
+  names: string[];
+  /** Each as it is compared, one behind the other. */
+  text: string;
+  /** Where in the text the next one begins. */
+  ends: Int32Array;
+}
+
+export class NamesInMemory {
+  private readonly tables = new Map<Entity, Table>();
+
+  constructor(database: Database, entities: readonly Entity[], log: Logger) {
+    for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new Table(database, entity, log));
+  }
+
+  async start(): Promise<void> {
+    for (const table of this.tables.values()) await table.read();
+  }
+
+  /**
+   * Rows of these kinds with the part in their name, whatever its case, by name, no more than `max` of them. Undefined where only the
+   * database can tell: after a change, until the names have been read again, and of very large tables.
+   */
+  find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {
+    return this.tables.get(entity)!.find(part, kinds, max, session);
+  }
+}
+
+class Table {
+  private names?: Names;
+  private reading = false;
+  /** By `performance.now()`; not to be read again before that. */
+  private restsUntil = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly entity: Entity,
+    private readonly log: Logger,
+  ) {}
+
+  async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {
+    const { names } = this;
+    if (names && performance.now() - names.readAt < MAX_STATE_AGE_MS) {
+      const [now] = await session.query(`SELECT search_fold($1) AS "part", ${tableChanged('$2', '$3')} AS "changed"`, [
+        part,
+        [resourceOf(this.entity)!.table],
+        names.snapshot,
+      ]);
+      if (!now!.changed) return found(names, now!.part, new Set(kinds), max);
+    }
+    this.readSoon();
+    return undefined;
+  }
+
+  private readSoon(): void {
+    if (this.reading || performance.now() < this.restsUntil) return;
+    this.read().catch((error) => this.log.error({ err: error }, 'the names of a table could not be read'));
+  }
+
+  async read(): Promise<void> {
+    this.reading = true;
+    const began = performance.now();
+    try {
+      this.names = await this.database.unlimited(async (client) => {
+        const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
+        const called = fieldOf(this.entity, name);
+        const shown = [expression(fieldOf(this.entity, kind), 't'), expression(called, 't'), folded(called, 't')];
+        const { bind, values } = binder();
+        // What changes after this and is read nevertheless counts as changed, and is read once more.
+        const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
+        const { rows } = await client.query({
+          text: `SELECT t."id", ${shown.join(', ')} ${from(this.entity)}${whereOf(visible(this.entity, { viewer: null }), 't', bind)}
+            ORDER BY ${expression(called, 't')}, t."id" LIMIT ${MAX_NAMES + 1}`,
+          values,
+          rowMode: 'array',
+        });
+        return rows.length > MAX_NAMES ? undefined : namesOf(snapshots[0].snapshot, rows as NameRow[]);
+      });
+    } finally {
+      this.reading = false;
+      const ended = performance.now();
+      this.restsUntil = ended + REST * (ended - began);
+    }
+  }
+}
+
+type NameRow = [id: number, kind: number, name: string, folded: string];
+
+function namesOf(snapshot: string, rows: readonly NameRow[]): Names {
+  const ends = new Int32Array(rows.length);
+  rows.reduce((end, [, , , text], row) => (ends[row] = end + text.length + BETWEEN.length), 0);
+  return {
+    snapshot,
+    readAt: performance.now(),
+    ids: Int32Array.from(rows, ([id]) => id),
+    kinds: Int32Array.from(rows, ([, kind]) => kind),
+    names: rows.map(([, , name]) => name),
+    text: rows.map(([, , , text]) => text).join(BETWEEN),
+    ends,
+  };
+}
+
+function found({ ids, kinds, names, text, ends }: Names, part: string, wanted: ReadonlySet<number>, max: number): Named[] {
+  const hits: Named[] = [];
+  let row = 0;
+  for (let at = text.indexOf(part); at >= 0 && hits.length < max; at = text.indexOf(part, ends[row])) {
+    while (at >= ends[row]!) row += 1;
+    if (wanted.has(kinds[row]!)) hits.push({ id: ids[row]!, name: names[row]! });
+  }
+  return hits;
+}
