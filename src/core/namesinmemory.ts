@@ -15,7 +15,7 @@ import { folded } from './texts';
 /** Those of a larger table are not kept. */
 const MAX_NAMES = 500_000;
 /** Of a table that changes all the time, no more than one part in so many of the time is spent on reading it. */
-const REST = 20;
+const REST = 10;
 /** Neither a name nor a part of one can hold it. */
 const BETWEEN = '\0';
 

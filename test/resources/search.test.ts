@@ -1,21 +1,44 @@
 /** Rules: API contract, section 9 (searches); D-500 for a NUL. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();
 const ENGLISH = 2;
 const GERMAN = 1;
 
+/** How many statements an answer takes where the names are in memory, and right after a change. */
+const MEMORY = 1;
+const DATABASE = 2;
+
+const add = (name: string, language = ENGLISH, status = '2') =>
+  fitgraph.sql(
+    `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+     VALUES ($1, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, $2, $3)`,
+    [name, language, status],
+  );
+
 beforeAll(async () => {
-  const add = (name: string, language = ENGLISH, status = '2') =>
-    fitgraph.sql(
-      `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
-       VALUES ($1, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, $2, $3)`,
-      [name, language, status],
-    );
   for (const name of ['100% juice', 'snake_case', 'back\\slash', 'Weißbrot', 'Möhre', 'ΟΔΥΣΣΕΥΣ', 'Étoile d’anis']) await add(name);
   await add('Milchreis', GERMAN);
   await add('Milk of tomorrow', ENGLISH, '1');
 });
+
+const valuesOf = ({ body }: Answer): string[] => body.suggestions.map(({ value }: { value: string }) => value);
+
+/** The answer from there, once it comes from there. */
+async function searched(statements: number, path: string, reader = fitgraph.anyone): Promise<Answer> {
+  const fromDatabase = statements % 2 === DATABASE % 2;
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    // Counts as a change, of no row.
+    if (fromDatabase) await fitgraph.sql('UPDATE "ingredient" SET "name" = "name" WHERE FALSE');
+    const answer = await reader.get(path);
+    expect(answer.status).toBe(200);
+    if (answer.statements === statements) return answer;
+    await sleep(10);
+  }
+  throw new Error(`no answer by ${statements} statements`);
+}
 
 const found = async (query: string, kind = 'ingredient') => {
   const { status, body } = await fitgraph.anyone.get(`/${kind}/search/?${query}`);
@@ -45,16 +68,21 @@ test.each<[rule: string, term: string, names: string[]]>([
   expect(await found(`term=${encodeURIComponent(term)}`)).toEqual(names);
 });
 
-describe('among many', () => {
-  // Letters of every frequency, so that short terms are in most names, in few or in none.
-  beforeAll(() =>
-    fitgraph.sql(`
+/** Letters of every frequency, so that short terms are in most names, in few or in none. */
+const populate = () =>
+  fitgraph.sql(`
+      DELETE FROM "ingredient" WHERE "energy" = 2;
       INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
       SELECT (ARRAY['Roast', 'Fresh', 'Dried', 'Salted'])[1 + i % 4] || ' ' || (ARRAY['Beef', 'Quince', 'Okra', 'Żurek', 'Tofu'])[1 + i % 5] ||
           CASE WHEN i % 1000 = 7 THEN ' Jazz' WHEN i % 7 = 0 THEN ', 50% Off' ELSE '' END || ' ' || i,
-        '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, CASE WHEN i % 10 = 3 THEN ${GERMAN} ELSE ${ENGLISH} END, CASE WHEN i % 10 = 4 THEN '1' ELSE '2' END
-      FROM generate_series(1, 8000) AS i`),
-  );
+        '2021-01-01', '2021-01-01', 2, 1, 1, 1, 1, CASE WHEN i % 10 = 3 THEN ${GERMAN} ELSE ${ENGLISH} END, CASE WHEN i % 10 = 4 THEN '1' ELSE '2' END
+      FROM generate_series(1, 8000) AS i`);
+
+describe.each([
+  ['memory', MEMORY],
+  ['the database', DATABASE],
+])('among many, from %s', (_name, place) => {
+  beforeAll(populate);
 
   test.each([
     'e',
@@ -84,31 +112,71 @@ describe('among many', () => {
       `SELECT "name" FROM "ingredient" WHERE strpos(search_fold("name"), search_fold($1)) > 0 AND "language_id" = $2 AND "status" = '2' ORDER BY "name", "id"`,
       [term, ENGLISH],
     );
-    expect(await found(`term=${encodeURIComponent(term)}&language=en`)).toEqual(names.map(({ name }) => name));
+    const path = `/ingredient/search/?term=${encodeURIComponent(term)}&language=en`;
+    expect(valuesOf(await searched(place, path))).toEqual(names.map(({ name }) => name));
   });
 
-  test.each<[what: string, term: string, hits: number, statements: number]>([
-    ['a word in many names', 'fresh', 1000, 1],
-    ['a word in none', 'xyzzy', 0, 1],
-    ['a letter in many, by a sample first', 'e', 1000, 2],
-    ['two letters in few', 'zz', 1, 2],
-    ['letters with a blank between them', 'h o', 100, 2],
-  ])('%s: %s', async (_what, term, hits, statements) => {
-    const answer = await fitgraph.anyone.get(`/ingredient/search/?term=${encodeURIComponent(term)}&language=en`);
-    expect(answer.body.suggestions.length).toBeGreaterThanOrEqual(hits);
-    expect(answer.statements).toBe(statements);
+  test('two languages are one list', async () => {
+    const reader = (await fitgraph.user('Hanna')).sending({ 'Accept-Language': 'de' });
+    const names = await fitgraph.sql(
+      `SELECT "name" FROM "ingredient" WHERE "name" LIKE 'Salted%' AND "status" = '2' ORDER BY "name", "id"`,
+    );
+    expect(names.length).toBeGreaterThan(1000);
+    // The token and the profile are read too.
+    expect(valuesOf(await searched(place + 2, '/ingredient/search/?term=salted', reader))).toEqual(names.map(({ name }) => name));
+  });
+});
+
+describe('what is in memory', () => {
+  // Takes a while to read, so that something may happen meanwhile.
+  beforeAll(populate);
+
+  const path = '/ingredient/search/?term=apple&language=en';
+
+  test.each<[what: string, change: string | (() => Promise<unknown>), names: string[]]>([
+    ['a new name', `UPDATE "ingredient" SET "name" = 'Pineapple' WHERE "name" = 'Apple'`, ['Pineapple']],
+    ['a status', `UPDATE "ingredient" SET "status" = '1' WHERE "name" = 'Pineapple'`, []],
+    ['another one', `UPDATE "ingredient" SET "status" = '2' WHERE "name" = 'Pineapple'`, ['Pineapple']],
+    ['a language', `UPDATE "ingredient" SET "language_id" = ${GERMAN} WHERE "name" = 'Pineapple'`, []],
+    ['another one', `UPDATE "ingredient" SET "language_id" = ${ENGLISH} WHERE "name" = 'Pineapple'`, ['Pineapple']],
+    ['a new one', () => add('Apple'), ['Apple', 'Pineapple']],
+    ['one that goes', `DELETE FROM "ingredient" WHERE "name" = 'Apple'`, ['Pineapple']],
+  ])('is not answered after a change: %s', async (_what, change, names) => {
+    await searched(MEMORY, path);
+    await (typeof change === 'string' ? fitgraph.sql(change) : change());
+    expect(await found('term=apple&language=en')).toEqual(names);
+    expect(valuesOf(await searched(MEMORY, path))).toEqual(names);
+  });
+
+  test('nor after a change that was under way when it was read', async () => {
+    const client = await fitgraph.database.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(`UPDATE "ingredient" SET "name" = 'Apple sauce' WHERE "name" = 'Pineapple'`);
+      await searched(DATABASE, path);
+      expect(valuesOf(await searched(MEMORY, path))).toEqual(['Pineapple']);
+      await client.query('COMMIT');
+    } finally {
+      client.release();
+    }
+    expect(await found('term=apple&language=en')).toEqual(['Apple sauce']);
+  });
+
+  test('never, while others change it and it is read all the time', async () => {
+    for (let turn = 0; turn < 200; turn += 1) {
+      await fitgraph.sql(`UPDATE "ingredient" SET "name" = $1 WHERE "name" LIKE 'Apple%'`, [`Apple ${turn}`]);
+      if (turn % 3 === 0) await sleep(turn / 2);
+      const answers = await Promise.all([found('term=apple&language=en'), found('term=PPL&language=en')]);
+      expect(answers).toEqual([[`Apple ${turn}`], [`Apple ${turn}`]]);
+    }
   });
 });
 
 test('names stay apart whatever they hold', async () => {
   const names = ['\u0001\u001f', '\n', ' ', '"', '\\', '\u2028😀'].map((part) => `Line${part}break`);
-  for (const name of names)
-    await fitgraph.sql(
-      `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
-       VALUES ($1, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, $2, '2')`,
-      [name, ENGLISH],
-    );
-  expect((await found('term=line&language=en')).sort()).toEqual(names.sort());
+  for (const name of names) await add(name);
+  const path = '/ingredient/search/?term=line&language=en';
+  for (const place of [MEMORY, DATABASE]) expect(valuesOf(await searched(place, path)).sort()).toEqual(names.sort());
 });
 
 test.each(['', 'term=', 'language=en'])('without a term the answer is empty: %s', async (query) => {
