@@ -14,8 +14,9 @@ import { folded } from './texts';
 
 /** Those of a larger table are not kept. */
 const MAX_NAMES = 500_000;
-/** Of a table that changes all the time, no more than one part in so many of the time is spent on reading it. */
+/** After each reading there is none for so many times as long as it took, or for so long if there were too many. */
 const REST = 10;
+const LONG_REST_MS = 3_600_000;
 /** Neither a name nor a part of one can hold it. */
 const BETWEEN = '\0';
 
@@ -112,7 +113,7 @@ class Table {
     } finally {
       this.reading = false;
       const ended = performance.now();
-      this.restsUntil = ended + REST * (ended - began);
+      this.restsUntil = ended + (this.names ? REST * (ended - began) : LONG_REST_MS);
     }
   }
 }
@@ -120,17 +121,18 @@ class Table {
 type NameRow = [id: number, kind: number, name: string, folded: string];
 
 function namesOf(snapshot: string, rows: readonly NameRow[]): Names {
-  const ends = new Int32Array(rows.length);
-  rows.reduce((end, [, , , text], row) => (ends[row] = end + text.length + BETWEEN.length), 0);
-  return {
-    snapshot,
-    readAt: performance.now(),
-    ids: Int32Array.from(rows, ([id]) => id),
-    kinds: Int32Array.from(rows, ([, kind]) => kind),
-    names: rows.map(([, , name]) => name),
-    text: rows.map(([, , , text]) => text).join(BETWEEN),
-    ends,
-  };
+  const [ids, kinds, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
+  const names: string[] = [];
+  const texts: string[] = [];
+  let end = 0;
+  rows.forEach(([id, kind, name, text], row) => {
+    ids[row] = id;
+    kinds[row] = kind;
+    names.push(name);
+    texts.push(text);
+    ends[row] = end += text.length + BETWEEN.length;
+  });
+  return { snapshot, readAt: performance.now(), ids, kinds, names, text: texts.join(BETWEEN), ends };
 }
 
 function found({ ids, kinds, names, text, ends }: Names, part: string, wanted: ReadonlySet<number>, max: number): Named[] {
