@@ -14,6 +14,7 @@ import type { Transaction } from 'sequelize';
 import type { TokenVault } from './auth/tokens';
 import { KnownError } from './core/errors';
 import type { Database, Session } from './database/connection';
+import { KEPT_HOURS, KEY } from './idempotencykey';
 import { UploadedFile } from './multipart';
 
 export interface KeptAnswer {
@@ -25,11 +26,10 @@ export interface KeptAnswer {
 /** Either the answer that was given before, or the right to run. */
 export type Attempt = { kept: KeptAnswer } | { claim: Claim };
 
-const KEY = /^[\x21-\x7e]{1,255}$/;
 const SWEEP_MS = 10 * 60 * 1000;
 const MAX_DEPTH = 200;
 
-const EXPIRED = `"at" < now() - interval '24 hours'`;
+const EXPIRED = `"at" < now() - interval '${KEPT_HOURS} hours'`;
 /** Longer than any request takes. */
 const OLD = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds')`;
 

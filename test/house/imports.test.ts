@@ -28,13 +28,13 @@ const LAYERS = [
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['config', 'extensions', 'logging', 'multipart'],
+  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart'],
 ];
 
 /** What may be imported beside one's own folder, where the layers alone would allow more. */
 const ONLY: Record<string, string[]> = {
   // Translation only: it is given a schema and a function that runs operations.
-  rest: ['extensions', 'multipart'],
+  rest: ['extensions', 'idempotencykey', 'multipart'],
   multipart: ['extensions'],
   extensions: [],
   config: [],

@@ -1,6 +1,7 @@
 /** What a path and a query may hold. */
 import type { GraphQLField } from 'graphql';
 import type { FieldFact, FilterFact } from '../../extensions';
+import { KEPT_HOURS, KEY } from '../../idempotencykey';
 import type { Endpoint } from '../endpoints';
 import { snake } from '../names';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../pagination';
@@ -42,8 +43,8 @@ const OFFSET: Parameter = {
 const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Names this change: sent again with the same key within 24 hours it is answered as before, and not made again.',
-  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  description: `Names this change: sent again with the same key within ${KEPT_HOURS} hours it is answered as before, and not made again.`,
+  schema: { type: 'string', pattern: KEY.source },
 };
 
 /** What many operations take, by the name of its component. */
