@@ -19,7 +19,9 @@ import { muscleDrawings } from './pages/muscles';
 import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
 import { signInPages } from './pages/signin';
+import { suggestions } from './pages/suggest';
 import { Muscle } from './resources/muscle';
+import type { Prepare } from './rest/endpoints';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
@@ -51,9 +53,10 @@ export async function createApp(services: Services): Promise<App> {
   const executor = new Executor(buildGraphQLSchema());
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);
+  const prepare: Prepare = (document) => executor.prepare(document) as never;
   const rest = restHandler({
     schema: executor.schema,
-    prepare: (document) => executor.prepare(document) as never,
+    prepare,
     open: (request) => exchangeOf(request),
     html: browsePage,
     limits: config,
@@ -82,6 +85,7 @@ export async function createApp(services: Services): Promise<App> {
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInPages(exchangeOf));
+  app.use(suggestions(executor.schema, prepare, exchangeOf));
   app.use(playground(exchangeOf, config));
   app.use(reference(executor.schema, exchangeOf));
   app.use('/media', serveMedia(media));

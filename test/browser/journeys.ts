@@ -140,6 +140,18 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByRole('status').innerText()).toContain('Saved.');
       expect(await page.locator('.help', { hasText: 'Now: Mango' }).count()).toBe(1);
 
+      if (scripts) {
+        await ingredient.clear();
+        await ingredient.pressSequentially('cuc');
+        const suggestion = page.locator(`#${await ingredient.getAttribute('list')} option`).filter({ hasText: /^Cucumber$/ });
+        await suggestion.waitFor({ state: 'attached' });
+        await ingredient.fill((await suggestion.getAttribute('value'))!);
+        expect(await page.locator('.help', { hasText: 'Now: Cucumber.' }).count()).toBe(1);
+        await owner.judge('form-suggested');
+        await page.getByRole('button', { name: 'Save PUT' }).click();
+        expect(await page.locator('.help', { hasText: 'Now: Cucumber.' }).count()).toBe(1);
+      }
+
       await owner.open('/api/v2/workoutlog/?exercise=press');
       await page.getByRole('radio', { name: 'Bench Press', exact: true }).check();
       await page.getByRole('button', { name: 'Show' }).click();

@@ -117,6 +117,50 @@ describe('more rows', () => {
       expect(text).toContain(`name="training" value="${id}"`);
     }
   });
+
+  const suggested = async (type: string, text: string, whom: Pick<Visitor, 'get'> = visitor) => {
+    const answer = await whom.get(`/pages/suggestions?${new URLSearchParams({ type, text })}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    return JSON.parse(answer.text);
+  };
+
+  it('are suggested while a name is typed', async () => {
+    expect((await suggested('Workout', ' plan 61'))[0]).toEqual({ value: String(ids[60]), label: `${ids[60]}: Plan 61` });
+    expect(await suggested('Workout', 'plan')).toHaveLength(20);
+    const { text, headers } = await visitor.get(DAYS);
+    expect(text).toMatch(/<input type="search" id="wpost-training" name="training" [^>]*data-suggest="Workout"/);
+    const [, script] = /<script src="([^"]+)" defer><\/script>/.exec(text)!;
+    expect((await visitor.get(script!)).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(headers.get('content-security-policy')).toContain("connect-src 'self'");
+  });
+
+  it('are suggested to nobody else', async () => {
+    const [, other] = await visitorOf('frida');
+    expect(await suggested('Workout', 'plan', other)).toEqual([]);
+    expect(await suggested('Workout', 'plan', new Visitor(fitgraph.url))).toEqual([]);
+  });
+
+  it('of public ones everybody is suggested those that everybody sees', async () => {
+    expect(await suggested('Ingredient', 'appl', new Visitor(fitgraph.url))).toEqual([{ value: expect.any(String), label: 'Apple' }]);
+  });
+
+  it.each([
+    ['no text', 'Workout', ''],
+    ['a blank', 'Workout', ' '],
+    ['a NUL', 'Workout', 'a\0'],
+    ['a very long text', 'Workout', 'x'.repeat(5000)],
+    ['no such type', 'Zumba', 'plan'],
+    ['no type', '', 'plan'],
+    ['a type that has no rows', '__Schema', 'plan'],
+    ['a name that objects know', 'constructor', 'plan'],
+  ])('nothing is suggested for %s', async (_what, type, text) => expect(await suggested(type, text)).toEqual([]));
+
+  it('a page without a search field loads no script and sends nothing', async () => {
+    const { text, headers } = await visitor.get('/api/v2/workout/');
+    expect(text).not.toContain('<script');
+    expect(headers.get('content-security-policy')).toContain("connect-src 'none'");
+  });
 });
 
 describe('rows without a name of their own', () => {

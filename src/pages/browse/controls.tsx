@@ -143,6 +143,7 @@ function Input(props: ControlProps & { id: string; common: object; describedBy?:
   const limits = type === 'number' ? { min: control.min, max: control.max } : {};
   const shown = type === 'password' ? undefined : value;
   const attributes = { type, id, name: key, value: shown, step: step(control), ...limits, autocomplete: 'off', ...common };
+  if (control.searched) Object.assign(attributes, { 'data-suggest': control.searched });
   // preact knows the roles of each single type, and this is any of several.
   return <input {...(attributes as JSX.IntrinsicElements['input'])} />;
 }
@@ -172,7 +173,11 @@ export function Field(props: ControlProps) {
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
           <Words text={[control.help, limits].filter(Boolean).join(' ')} />
-          {control.chosen !== undefined && <> Now: {control.chosen}.</>}
+          {control.searched && (
+            <span id={`${id}-chosen`} aria-live="polite">
+              {control.chosen !== undefined && <> Now: {control.chosen}.</>}
+            </span>
+          )}
           {needsId && ` ${control.searched ? 'A name or a part of it, or an id' : 'An id'}`}
           {needsId && control.target && (
             <>

@@ -1,6 +1,7 @@
 /** The API as pages: every answer with what a person wants to know of it, and what they can do next. */
 import { renderPage } from '../layout';
 import { protection } from '../protection';
+import { SUGGEST_PATH } from '../suggest';
 import type { HtmlView, Page } from '../../rest/view';
 import { chartOf, type Chart } from './chart';
 import { headlineOf, Trouble } from './errors';
@@ -118,16 +119,20 @@ function Content({ view, chart }: { view: HtmlView; chart?: Chart }) {
 }
 
 /** Bars and charts have styles of their own, which change with the data. */
-const headers = protection("'unsafe-inline'");
+const STYLES = "'unsafe-inline'";
+const headers = protection(STYLES);
+const suggestingHeaders = protection(STYLES, "'self'");
 
 export async function browsePage(view: HtmlView): Promise<Page> {
   const chart = await chartOf(view);
+  const suggests = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searched }) => searched);
   const text = renderPage({
     title: view.id === undefined ? headlineOf(view) : `${headlineOf(view)} ${view.id}`,
     visitor: view.visitor,
     crumbs: crumbsOf(view),
     style: BROWSE_STYLE,
+    head: suggests && <script src={SUGGEST_PATH} defer />,
     children: <Content view={view} chart={chart} />,
   });
-  return { text, headers };
+  return { text, headers: suggests ? suggestingHeaders : headers };
 }

@@ -1,0 +1,62 @@
+/** Search fields of forms suggest rows while a name is typed, where a script runs. Without one the form finds them once it is sent. */
+import type { IncomingMessage } from 'node:http';
+import express, { type Router } from 'express';
+import type { GraphQLSchema } from 'graphql';
+import type { Prepare } from '../rest/endpoints';
+import { namings } from '../rest/naming';
+import type { PageExchange } from './signin';
+
+export const SUGGEST_PATH = '/pages/suggest.js';
+const SUGGESTIONS_PATH = '/pages/suggestions';
+const MAX_SUGGESTIONS = 20;
+
+/** Whoever chooses a row has its id in the field, and reads its name below. */
+const SUGGEST_SCRIPT = `'use strict';
+for (const input of document.querySelectorAll('input[data-suggest]')) {
+  const list = document.createElement('datalist');
+  list.id = input.id + '-suggestions';
+  input.after(list);
+  input.setAttribute('list', list.id);
+  const chosen = document.getElementById(input.id + '-chosen');
+  let waiting;
+  let turn = 0;
+  input.addEventListener('input', () => {
+    clearTimeout(waiting);
+    turn += 1;
+    const text = input.value.trim();
+    const option = [...list.options].find(({ value }) => value === text);
+    chosen.textContent = option ? ' Now: ' + option.label + '.' : '';
+    if (text.length < 2 || /^\\d+$/.test(text)) return;
+    const asked = turn;
+    waiting = setTimeout(async () => {
+      const query = new URLSearchParams({ type: input.dataset.suggest, text });
+      const response = await fetch('${SUGGESTIONS_PATH}?' + query).catch(() => undefined);
+      const found = response?.ok ? await response.json() : [];
+      if (asked === turn) list.replaceChildren(...found.map(({ value, label }) => new Option(label, value)));
+    }, 200);
+  });
+}
+`;
+
+export interface SuggestingExchange extends Pick<PageExchange, 'authenticate'> {
+  context: never;
+}
+
+export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf: (request: IncomingMessage) => SuggestingExchange): Router {
+  const namingOf = namings(schema, prepare);
+  const router = express.Router();
+  router.get(SUGGEST_PATH, (_request, response) => {
+    response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);
+  });
+  router.get(SUGGESTIONS_PATH, async (request, response) => {
+    const { type, text } = request.query;
+    const naming = typeof type === 'string' ? namingOf(type) : undefined;
+    const exchange = exchangeOf(request);
+    // Who is nobody finds what everybody sees.
+    await exchange.authenticate().catch(() => false);
+    const called = typeof text === 'string' && text.trim() ? naming?.called?.(text.trim()) : undefined;
+    const rows = called && (await naming!.rows(exchange.context, called, MAX_SUGGESTIONS));
+    response.set('Cache-Control', 'no-store').json(rows ?? []);
+  });
+  return router;
+}
