@@ -24,6 +24,7 @@ const WHEN_SIGNED_IN: [name: string, address: string][] = [
   ['key-replace', '/user/api-key/replace'],
   ['chart', '/api/v2/weightentry/'],
   ['log', '/api/v2/workoutlog/?limit=10'],
+  ['log-data', '/api/v2/workout/1/log_data/?id=1'],
   ['row-owned', '/api/v2/workout/1/'],
   ['action', '/api/v2/nutritionplan/1/get_log_overview/'],
   ['nutrition', '/api/v2/nutritionplan/1/nutritional_values/'],

@@ -116,6 +116,24 @@ describe('a page', () => {
     expect(text).toContain('var(--accent)');
   });
 
+  it('draws lines of which each has a number of its own', async () => {
+    const lines = [
+      [
+        { date: '2025-01-02', weight: '80.50', reps: 5 },
+        { date: '2025-01-04', weight: '82.50', reps: 5 },
+      ],
+      [{ date: '2025-01-03', weight: '70.00', reps: 8 }],
+    ];
+    const action = { kind: 'action', action: 'progress', writable: [], window: undefined } as const;
+    const text = await textOf({ ...action, body: { lines, logs: {} } });
+    expect(text).toContain('Weight by date. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.');
+    expect(text).toMatch(/<text[^>]*>5 reps<\/text>.*<text[^>]*>8 reps<\/text>/s);
+    expect(text).toContain('var(--accent)');
+    expect(text).toContain('var(--link)');
+    for (const body of [{ lines: [], logs: {} }, { lines: [lines[1]] }, { lines: [[], []] }, { lines: [['a']] }, ['a'], 'a', null])
+      expect(await textOf({ ...action, body })).not.toContain('class="chart"');
+  });
+
   it('shows images as thumbnails that lead to them', async () => {
     const src = '/media/exercise-images/1/a%20b.png';
     const results = [{ id: 1, image: `http://localhost${src}` }];

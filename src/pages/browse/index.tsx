@@ -37,22 +37,30 @@ function Notice({ view }: { view: HtmlView }) {
   );
 }
 
-function Drawing({ view, chart }: { view: HtmlView; chart: Chart }) {
-  const { count, results } = envelopeOf(view)!;
+/** Of a list: how many of its rows are drawn, and a way to more. */
+function Share({ view }: { view: HtmlView }) {
+  const envelope = envelopeOf(view);
+  if (!envelope) return null;
+  const { count, results } = envelope;
   const all = Math.min(count, CHART_ROWS);
+  return (
+    <span class="help">
+      {`${results.length} of ${count} rows`}
+      {results.length < all && (
+        <>
+          {' · '}
+          <a href={address(view, { limit: String(all), offset: null })}>{all === count ? 'draw all' : `draw ${all}`}</a>
+        </>
+      )}
+    </span>
+  );
+}
+
+function Drawing({ view, chart }: { view: HtmlView; chart: Chart }) {
   return (
     <figure class="chart">
       <figcaption>
-        {chart.title}{' '}
-        <span class="help">
-          {`${results.length} of ${count} rows`}
-          {results.length < all && (
-            <>
-              {' · '}
-              <a href={address(view, { limit: String(all), offset: null })}>{all === count ? 'draw all' : `draw ${all}`}</a>
-            </>
-          )}
-        </span>
+        {chart.title} <Share view={view} />
       </figcaption>
       <div
         class="scroll"
