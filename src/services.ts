@@ -39,7 +39,7 @@ export async function startServices(
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   const listener = new Listener(database, log);
   const reference = new ReferenceTables(database, entities(), listener, log);
-  const names = new NamesInMemory(database, entities(), log);
+  const names = new NamesInMemory(database, entities(), listener, log);
   const changes = new ChangeLog(database, listener, log);
   const media = new MediaFolder(config.dataDir);
   const removal = new FileRemoval(database, media, listener, log);
@@ -54,6 +54,7 @@ export async function startServices(
     services: { config, database, reference, memory: new Memory(), names, changes, vault, limit, media, origin, log },
     async stop() {
       changes.stop();
+      names.stop();
       await listener.stop();
       await removal.settled();
     },

@@ -2,16 +2,19 @@
  * The names of large public tables in memory, to be searched by a part of them: there 100,000 are read in a millisecond, in the database in
  * more than ten. With each search the database is asked whether they are still the names, so that nothing outdated is found.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database, Session } from '../database/connection';
 import { visible } from './access';
 import { MAX_STATE_AGE_MS, tableChanged } from './changes';
 import { binder, whereOf } from './conditions';
 import { fieldOf, type Entity } from './fields';
+import type { Listener } from './listener';
 import { expression, from } from './plan';
 import { resourceOf } from './resource';
 import { folded } from './texts';
 
+const CHANNEL = 'fitgraph_names';
 /** Those of a larger table are not kept. */
 const MAX_NAMES = 500_000;
 /** After each reading there is none for so many times as long as it took, or for so long if there were too many. */
@@ -43,12 +46,21 @@ interface Names {
 export class NamesInMemory {
   private readonly tables = new Map<Entity, Table>();
 
-  constructor(database: Database, entities: readonly Entity[], log: Logger) {
+  constructor(database: Database, entities: readonly Entity[], listener: Listener, log: Logger) {
     for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new Table(database, entity, log));
+    const tables = [...this.tables.values()];
+    listener.on(CHANNEL, {
+      heard: (name) => tables.find((table) => table.name === name)?.readSoon(),
+      missed: () => tables.forEach((table) => table.readSoon()),
+    });
   }
 
   async start(): Promise<void> {
     for (const table of this.tables.values()) await table.read();
+  }
+
+  stop(): void {
+    for (const table of this.tables.values()) table.stop();
   }
 
   /**
@@ -61,8 +73,12 @@ export class NamesInMemory {
 }
 
 class Table {
+  readonly name: string;
   private names?: Names;
-  private reading = false;
+  private reading: Promise<void> = Promise.resolve();
+  /** The next reading, until it begins. */
+  private next?: Promise<void>;
+  private readonly stopped = new AbortController();
   /** By `performance.now()`; not to be read again before that. */
   private restsUntil = 0;
 
@@ -70,14 +86,16 @@ class Table {
     private readonly database: Database,
     private readonly entity: Entity,
     private readonly log: Logger,
-  ) {}
+  ) {
+    this.name = resourceOf(entity)!.table;
+  }
 
   async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {
     const { names } = this;
     if (names && performance.now() - names.readAt < MAX_STATE_AGE_MS) {
       const [now] = await session.query(`SELECT search_fold($1) AS "part", ${tableChanged('$2', '$3')} AS "changed"`, [
         part,
-        [resourceOf(this.entity)!.table],
+        [this.name],
         names.snapshot,
       ]);
       if (!now!.changed) return found(names, now!.part, new Set(kinds), max);
@@ -86,13 +104,25 @@ class Table {
     return undefined;
   }
 
-  private readSoon(): void {
-    if (this.reading || performance.now() < this.restsUntil) return;
-    this.read().catch((error) => this.log.error({ err: error }, 'the names of a table could not be read'));
+  /** One reading after the other, each after a rest; whoever asks before one begins shares it. */
+  readSoon(): void {
+    const { signal } = this.stopped;
+    this.next ??= this.reading = this.reading
+      .then(() => sleep(Math.max(0, this.restsUntil - performance.now()), undefined, { ref: false, signal }))
+      .then(() => {
+        this.next = undefined;
+        return this.read();
+      })
+      .catch((error) => {
+        if (!signal.aborted) this.log.error({ err: error }, 'the names of a table could not be read');
+      });
+  }
+
+  stop(): void {
+    this.stopped.abort();
   }
 
   async read(): Promise<void> {
-    this.reading = true;
     const began = performance.now();
     try {
       this.names = await this.database.unlimited(async (client) => {
@@ -111,7 +141,6 @@ class Table {
         return rows.length > MAX_NAMES ? undefined : namesOf(snapshots[0].snapshot, rows as NameRow[]);
       });
     } finally {
-      this.reading = false;
       const ended = performance.now();
       this.restsUntil = ended + (this.names ? REST * (ended - began) : LONG_REST_MS);
     }

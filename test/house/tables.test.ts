@@ -107,7 +107,8 @@ test('the database tells of every change: of owned rows by the row, of public ta
   const told = (table: string, name: string): string[] =>
     triggers.find((trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`)?.events ?? [];
   for (const entity of entities()) {
-    const { table, owned } = resourceOf(entity)!;
+    const { table, owned, namesInMemory } = resourceOf(entity)!;
+    if (namesInMemory) expect([table, told(table, 'names')]).toEqual([table, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
     const links = fieldsOf(entity).flatMap(({ link }) => (link && link.table !== table ? [link.table] : []));
     if (owned) {
       expect([table, told(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);

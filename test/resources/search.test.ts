@@ -162,6 +162,16 @@ describe('what is in memory', () => {
     expect(await found('term=apple&language=en')).toEqual(['Apple sauce']);
   });
 
+  test('it is read again before somebody searches', async () => {
+    await searched(MEMORY, path);
+    await add('Crab apple');
+    await sleep(2000);
+    const answer = await fitgraph.anyone.get(path);
+    expect(valuesOf(answer)).toEqual(['Apple sauce', 'Crab apple']);
+    expect(answer.statements).toBe(MEMORY);
+    await fitgraph.sql(`DELETE FROM "ingredient" WHERE "name" = 'Crab apple'`);
+  });
+
   test('never, while others change it and it is read all the time', async () => {
     for (let turn = 0; turn < 200; turn += 1) {
       await fitgraph.sql(`UPDATE "ingredient" SET "name" = $1 WHERE "name" LIKE 'Apple%'`, [`Apple ${turn}`]);
