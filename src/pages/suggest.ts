@@ -8,7 +8,6 @@ import type { PageExchange } from './signin';
 
 export const SUGGEST_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
-const MAX_SUGGESTIONS = 20;
 
 /** Whoever chooses a row has its id in the field, and reads its name below. */
 const SUGGEST_SCRIPT = `'use strict';
@@ -51,12 +50,11 @@ export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf:
   router.get(SUGGESTIONS_PATH, async (request, response) => {
     const { type, text } = request.query;
     const naming = typeof type === 'string' ? namingOf(type) : undefined;
+    const name = typeof text === 'string' ? text.trim() : '';
     const exchange = exchangeOf(request);
     // Who is nobody finds what everybody sees.
     await exchange.authenticate().catch(() => false);
-    const called = typeof text === 'string' && text.trim() ? naming?.called?.(text.trim()) : undefined;
-    const rows = called && (await naming!.rows(exchange.context, called, MAX_SUGGESTIONS));
-    response.set('Cache-Control', 'no-store').json(rows ?? []);
+    response.set('Cache-Control', 'no-store').json((name && (await naming?.find?.(exchange.context, name))) || []);
   });
   return router;
 }

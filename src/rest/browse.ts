@@ -13,7 +13,6 @@ import type { Control, FieldErrors, HtmlView, Resource, Values, WriteForm } from
 
 /** A relation is chosen from up to this many rows; of more they are searched. */
 const MAX_CHOICES = 60;
-const MAX_FOUND = 20;
 const ID = /^\d+$/;
 const LOGIN: readonly Control[] = [
   { key: 'username', label: 'User name', kind: 'string', line: true, required: true },
@@ -64,7 +63,7 @@ export function viewsOf({ schema, endpoints, login, prepare, describe }: Sources
     if (!naming || (naming.owned && !signedIn)) return { target };
     const choices = await naming.rows(exchange.context, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
-    return { target, ...(naming.called && { searched: type }) };
+    return { target, ...(naming.find && { searched: type }) };
   }
 
   /** What is in search fields is looked up: a name finds rows, an id tells the name of its row. */
@@ -73,8 +72,8 @@ export function viewsOf({ schema, endpoints, login, prepare, describe }: Sources
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
         if (!control.searched || !text) return control;
-        const { called, rows } = namingOf(control.searched)!;
-        if (!ID.test(text)) return { ...control, found: (await rows(exchange.context, called!(text), MAX_FOUND)) ?? [] };
+        const { find, rows } = namingOf(control.searched)!;
+        if (!ID.test(text)) return { ...control, found: await find!(exchange.context, text) };
         const [row] = (await rows(exchange.context, { id: { eq: text } }, 1)) ?? [];
         return { ...control, ...(row && { chosen: String(row.label) }) };
       }),

@@ -4,13 +4,14 @@ import type { Choice, FieldFact, Kind, ResourceFact } from '../extensions';
 import { factsOf, type Prepare, type Run } from './endpoints';
 
 const MAX_LABEL = 60;
+const MAX_FOUND = 20;
 /** They tell rows apart that have no name. */
 const MOMENTS: readonly Kind[] = ['time', 'date', 'datetime'];
 
 export interface Naming {
   owned: boolean;
-  /** The condition for rows that are called like that; absent where no text tells them apart. */
-  called?(text: string): object;
+  /** Rows that are called like that, a few at most; absent where no text tells them apart. */
+  find?(context: never, text: string): Promise<Choice[]>;
   rows(context: never, where: object, first: number): Promise<Choice[] | undefined>;
 }
 
@@ -60,18 +61,19 @@ function namingOf(schema: GraphQLSchema, type: GraphQLObjectType, resource: Reso
     const name = values.join(', ').slice(0, MAX_LABEL);
     return owned ? [String(row.id), name].filter(Boolean).join(': ') : name;
   };
+  const rows: Naming['rows'] = async (context, where, first) => {
+    const { data } = await (run ??= prepare(document))(context, { where, first });
+    return data?.page.nodes.map((row: Row) => ({ value: String(row.id), label: labelOf(row) }));
+  };
   return {
     owned,
+    rows,
     ...(texts.length && {
-      called(text) {
-        const [first, ...others] = texts.map((path) => likeness(type, path, text));
-        return others.length ? { or: [first, ...others] } : first!;
+      async find(context, text) {
+        const like = texts.map((path) => likeness(type, path, text));
+        return (await rows(context, like.length > 1 ? { or: like } : like[0]!, MAX_FOUND)) ?? [];
       },
     }),
-    async rows(context, where, first) {
-      const { data } = await (run ??= prepare(document))(context, { where, first });
-      return data?.page.nodes.map((row: Row) => ({ value: String(row.id), label: labelOf(row) }));
-    },
   };
 }
 

@@ -135,6 +135,17 @@ describe('more rows', () => {
     expect(headers.get('content-security-policy')).toContain("connect-src 'self'");
   });
 
+  it('are suggested as data, whatever they are called', async () => {
+    const [gerd, other] = await visitorOf('gerd');
+    const comment = '<img src=x onerror=alert(1)>';
+    const { id } = (await gerd.post('/workout/', { comment })).body;
+    const { headers, text } = await other.get('/pages/suggestions?type=Workout&text=onerror');
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.has('access-control-allow-origin')).toBe(false);
+    expect(JSON.parse(text)).toEqual([{ value: String(id), label: `${id}: ${comment}` }]);
+  });
+
   it('are suggested to nobody else', async () => {
     const [, other] = await visitorOf('frida');
     expect(await suggested('Workout', 'plan', other)).toEqual([]);
