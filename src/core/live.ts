@@ -28,6 +28,7 @@ import { rowFields } from './plan';
 import { entities, entityNamed, resourceOf } from './resource';
 import { DateTimeScalar } from './scalars';
 
+const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 500;
 
 /** Names of the types of owned rows; known once all resources are loaded. */
@@ -166,9 +167,11 @@ export class LiveResolver {
   })
   changes(
     @Args(() => ChangesArgs) args: ChangesArgs,
-    @Arg('first', () => Int, { defaultValue: 100, description: `At most this many, from 1 to ${MAX_CHANGES}.` }) first: number,
+    @Arg('first', () => Int, { nullable: true, defaultValue: DEFAULT_CHANGES, description: `At most this many, from 1 to ${MAX_CHANGES}.` })
+    given: number | null,
     @Ctx() context: Context,
   ): Promise<Changes> {
+    const first = given ?? DEFAULT_CHANGES;
     if (first < 1 || first > MAX_CHANGES) throw badArgument('first', `Must be from 1 to ${MAX_CHANGES}.`);
     return page(args, first, context);
   }

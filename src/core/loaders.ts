@@ -19,7 +19,8 @@ export class Loaders {
 
   get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
     let loader = this.loaders.get(key);
-    if (!loader) this.loaders.set(key, (loader = new DataLoader<Key, T>(batch, { maxBatchSize: 10_000 })));
+    // What a batch throws before it waits for anything is an answer too; DataLoader would take it for a mistake in the program.
+    if (!loader) this.loaders.set(key, (loader = new DataLoader<Key, T>(async (keys) => batch(keys), { maxBatchSize: 10_000 })));
     return loader;
   }
 

@@ -127,6 +127,8 @@ test.each([
 
 test('how many', async () => {
   for (const first of [0, 501]) expect((await ann.query(CHANGES, { first })).errors![0]!.extensions.fields).toHaveProperty('first');
+  // Null is what a client sends that has no number in mind.
+  expect(Object.keys((await ann.ask(CHANGES, { first: null })).changes)).toContain('cursor');
   expect((await one.anyone.query(CHANGES)).code).toBe('UNAUTHENTICATED');
 });
 

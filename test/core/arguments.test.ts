@@ -1,0 +1,84 @@
+/** Arguments of a list that are no good are told by their names, at the field that has them, wherever the list stands. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  await ann.post('/weightentry/', { date: '2021-01-01', weight: '80' });
+});
+
+const LONG = 'x'.repeat(300);
+const MANY = Array.from({ length: 201 }, (_, id) => ({ id: { eq: id } }));
+const TOO_LONG = ['Ensure this value has no more than 200 characters.'];
+const BACKWARD = ['Ensure that `from` is not greater than `to`.'];
+const TOO_MANY = ['There are more than 200 conditions.'];
+const NO_FIELD = ['Each element names exactly one field.'];
+
+const EXERCISES: [string, object, object][] = [
+  ['too long a search', { where: { name: { search: LONG } } }, { 'where.name.search': TOO_LONG }],
+  [
+    'a range that runs backward',
+    { where: { creationDate: { between: { from: '2021-02-01', to: '2021-01-01' } } } },
+    { 'where.creationDate.between': BACKWARD },
+  ],
+  ['too many conditions', { where: { or: MANY } }, { where: TOO_MANY }],
+  ['an order by nothing', { orderBy: [{}] }, { orderBy: NO_FIELD }],
+];
+const ENTRIES: [string, object, object][] = [
+  [
+    'a range that runs backward',
+    { where: { date: { between: { from: '2021-02-01', to: '2021-01-01' } } } },
+    { 'where.date.between': BACKWARD },
+  ],
+  ['too many conditions', { where: { or: MANY } }, { where: TOO_MANY }],
+  ['an order by nothing', { orderBy: [{}] }, { orderBy: NO_FIELD }],
+];
+
+const DECLARED = (type: string) => `query ($where: ${type}Where, $orderBy: [${type}Order!])`;
+const GIVEN = '(where: $where, orderBy: $orderBy) { nodes { id } }';
+
+async function refused(document: string, variables: object, path: (string | number)[], fields: object): Promise<void> {
+  const { errors } = await ann.query(document, variables as Record<string, unknown>);
+  expect(errors!.map((error) => error.path)).toContainEqual(path);
+  for (const { extensions } of errors!) expect(extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
+}
+
+describe.each(EXERCISES)('%s', (_name, variables, fields) => {
+  test('of a list', () => refused(`${DECLARED('Exercise')} { exercises${GIVEN} }`, variables, ['exercises'], fields));
+
+  test('of a list below a row', () =>
+    refused(
+      `${DECLARED('Exercise')} { exerciseCategory(id: 1) { found: exercises${GIVEN} } }`,
+      variables,
+      ['exerciseCategory', 'found'],
+      fields,
+    ));
+
+  test('of lists below several rows', () =>
+    refused(
+      `${DECLARED('Exercise')} { exerciseCategories { nodes { exercises${GIVEN} } } }`,
+      variables,
+      ['exerciseCategories', 'nodes', 0, 'exercises'],
+      fields,
+    ));
+
+  test('of one list beside good ones', async () => {
+    const document = `${DECLARED('Exercise')} { version exerciseCategory(id: 1) { good: exercises { nodes { id } } bad: exercises${GIVEN} } }`;
+    await refused(document, variables, ['exerciseCategory', 'bad'], fields);
+  });
+});
+
+describe.each(ENTRIES)('%s', (_name, variables, fields) => {
+  test('of one’s own list', () => refused(`${DECLARED('WeightEntry')} { weightEntries${GIVEN} }`, variables, ['weightEntries'], fields));
+
+  test('of one’s own list below the viewer', () =>
+    refused(`${DECLARED('WeightEntry')} { viewer { weightEntries${GIVEN} } }`, variables, ['viewer', 'weightEntries'], fields));
+});
+
+test('too long a search in one’s own list below the viewer', () =>
+  refused(`${DECLARED('Workout')} { viewer { workouts${GIVEN} } }`, { where: { comment: { search: LONG } } }, ['viewer', 'workouts'], {
+    'where.comment.search': TOO_LONG,
+  }));
