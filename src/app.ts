@@ -26,6 +26,7 @@ import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema } from './schema';
 import type { Services } from './services';
+import { tidied } from './target';
 import { TrustedDocuments, trustedDocuments } from './trusted';
 import { graphqlUploads } from './uploads';
 
@@ -129,6 +130,7 @@ export async function createApp(services: Services): Promise<App> {
 
   return {
     listener(request, response) {
+      request.url = tidied(request.url!);
       const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
       const exchange = new HttpExchange(request, means, isRest ? REST_SCHEMES : GRAPHQL_SCHEMES);
       exchanges.set(request, exchange);

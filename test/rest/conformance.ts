@@ -2,6 +2,7 @@
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020';
 import type { OpenApi } from '../../src/rest/openapi';
+import { tidied } from '../../src/target';
 
 const FORMATS = ['decimal', 'time-local', 'binary'];
 
@@ -37,7 +38,11 @@ export class Conformance {
 
   /** The same for an address as it was asked for, below the base. What the document does not describe is refused. */
   problemsAt(method: string, url: string, status: number, body: unknown): string[] {
-    const path = this.pathOf(url.split('?')[0]!.replace(/\/?\.[a-z0-9]+\/?$/, '/'));
+    const path = this.pathOf(
+      tidied(url)
+        .split('?')[0]!
+        .replace(/\/?\.[a-z0-9]+\/?$/, '/'),
+    );
     if (path !== undefined && this.document.paths[path]![method.toLowerCase()] && status < 500)
       return this.problems(method, path, status, body);
     return status < 400 ? [`${status} is answered, and nothing is described`] : this.differs('detail', body);

@@ -1,7 +1,8 @@
 /** Hears every JSON answer that REST gives during a test, and holds it against the OpenAPI document. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { OpenApi } from '../../src/rest/openapi';
 import { BASE } from '../../src/rest/routes';
+import { tidied } from '../../src/target';
 import { Conformance } from '../rest/conformance';
 
 interface Heard {
@@ -21,18 +22,18 @@ export class Witness {
   /** The same listener, heard. */
   hearing(listener: RequestListener): RequestListener {
     return (request, response) => {
-      if (request.url!.startsWith(`${BASE}/`) && !DOCUMENT.test(request.url!.slice(BASE.length))) this.hear(request, response);
+      const url = tidied(request.url!);
+      if (url.startsWith(`${BASE}/`) && !DOCUMENT.test(url.slice(BASE.length))) this.hear(request.method!, url, response);
       listener(request, response);
     };
   }
 
-  private hear({ method, url }: IncomingMessage, response: ServerResponse): void {
+  private hear(method: string, url: string, response: ServerResponse): void {
     const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
     response.end = ((...parts: unknown[]) => {
       const [text] = parts;
       // Pages are no JSON.
-      if (typeof text === 'string' && !text.startsWith('<'))
-        this.heard.push({ method: method!, url: url!, status: response.statusCode, text });
+      if (typeof text === 'string' && !text.startsWith('<')) this.heard.push({ method, url, status: response.statusCode, text });
       return end(...parts);
     }) as typeof response.end;
   }
