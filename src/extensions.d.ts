@@ -126,6 +126,8 @@ export interface BodyFact {
   readonly key?: string;
   /** Keys of the value whose list of `{ key value }` is shown as one object. */
   readonly maps?: readonly string[];
+  /** The whole body where a required argument is missing or empty, whatever the row; 200. Absent: 400. */
+  readonly whenMissing?: string;
   /** Invalid arguments are answered with 200, this body and the messages under `errors`. Absent: 400. */
   readonly whenInvalid?: Readonly<Record<string, unknown>>;
 }

@@ -1,7 +1,7 @@
 /** What a route answers: its request as operations, their data as a body. */
 import type { GraphQLError, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { may } from './admission';
-import { argumentsOf, computed } from './computed';
+import { argumentsOf, computed, lacks } from './computed';
 import { type Endpoint, type Endpoints, type Operation } from './endpoints';
 import { invalid, notFound, notYours, ofFieldErrors, ofGraphQL } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './filters';
@@ -150,7 +150,9 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
       }
       case 'action': {
         const { fact, field, run: operation } = route.action;
-        const value = run(operation, request, { self: route.id, ...argumentsOf(field, query) }).then(({ row }) => row.action);
+        const given = argumentsOf(field, query);
+        if (fact.whenMissing !== undefined && lacks(field, given)) return { status: 200, body: fact.whenMissing };
+        const value = run(operation, request, { self: route.id, ...given }).then(({ row }) => row.action);
         return { status: 200, body: await computed(fact, value) };
       }
       case 'list':

@@ -17,6 +17,10 @@ export function argumentsOf(
   );
 }
 
+/** Whether a required argument is missing or empty. */
+export const lacks = ({ args }: Pick<GraphQLField<unknown, unknown>, 'args'>, given: Record<string, string | undefined>): boolean =>
+  args.some(({ name, type }) => isNonNullType(type) && !given[name]);
+
 function bodyOf({ key, maps = [] }: BodyFact, value: any): unknown {
   const shown = maps.length ? { ...value } : value;
   for (const name of maps)

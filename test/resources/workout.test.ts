@@ -50,9 +50,13 @@ test('values are never stale', async () => {
   expect(await text()).toBe('2 × 9 (12.5 kg)');
 });
 
+const NO_EXERCISE = "Please provide an exercise ID in the 'id' GET parameter";
+
 test.each([
-  ['', 400, { id: ['This field is required.'] }],
-  ['?id=', 400, { id: ['This field is required.'] }],
+  ['', 200, NO_EXERCISE],
+  ['?', 200, NO_EXERCISE],
+  ['?id=', 200, NO_EXERCISE],
+  ['?id=1&id=', 200, NO_EXERCISE],
   ['?id=abc', 400, { id: ['A valid integer is required.'] }],
   ['?id=1.5', 400, { id: ['A valid integer is required.'] }],
   ['?id=999', 404, { detail: 'Not found.' }],

@@ -9,7 +9,7 @@ import { rowById } from '../../core/loaders';
 import { Needs } from '../../core/plan';
 import { Resource } from '../../core/resource';
 import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
-import { ExerciseLogData, LOG_DATA_SELECTION, logDataOf } from './logdata';
+import { ExerciseLogData, LOG_DATA_SELECTION, logDataOf, NO_EXERCISE } from './logdata';
 import { Exercise } from '../exercise';
 import { ScheduleStep } from '../schedulestep';
 import { TrainingDay } from '../trainingday';
@@ -53,7 +53,7 @@ export default class WorkoutResolver extends crud(Workout) {
   @FieldResolver(() => ExerciseLogData, {
     description: 'What was logged for one of its exercises in repetitions of a weight in kg or lb, as a list and for a chart.',
   })
-  @Extensions({ action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'] } })
+  @Extensions({ action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'], whenMissing: NO_EXERCISE } })
   async logData(
     @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,
     @Root() workout: PartOf<Workout, 'id'>,

@@ -41,5 +41,8 @@ export async function logDataOf(workoutId: number, exerciseId: number, context: 
   return { chart: chartLines(logs), days: byDay(logs) };
 }
 
+/** What REST answers to whoever names no exercise. */
+export const NO_EXERCISE = "Please provide an exercise ID in the 'id' GET parameter";
+
 /** As REST shows it. */
 export const LOG_DATA_SELECTION = 'chart_data: chart { date weight reps } logs: days { key: date value: logs { ...workoutlog } }';

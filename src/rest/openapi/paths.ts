@@ -183,8 +183,12 @@ export class PathsOf {
   }
 
   private action(endpoint: Endpoint, name: string, action: Action): Path {
-    const { whenInvalid } = action.fact;
+    const { whenInvalid, whenMissing } = action.fact;
     const value = this.answers.value(action);
+    const others = [
+      ...(whenInvalid ? [refused(whenInvalid)] : []),
+      ...(whenMissing === undefined ? [] : [{ description: 'Of a missing parameter.', const: whenMissing }]),
+    ];
     return {
       parameters: [shared('id')],
       get: {
@@ -192,7 +196,7 @@ export class PathsOf {
         ...(action.field.description && { description: action.field.description }),
         parameters: fieldParameters(action.field),
         responses: {
-          200: answered('The answer.', whenInvalid ? { anyOf: [value, refused(whenInvalid)] } : value),
+          200: answered('The answer.', others.length ? { anyOf: [value, ...others] } : value),
           ...errors(...(action.field.args.length && !whenInvalid ? [400] : [])),
         },
       },
