@@ -9,8 +9,15 @@ export interface Written {
   values: Values;
 }
 
+export interface Begun {
+  id?: number;
+  input?: Values;
+}
+
 /** All of it happens in the transaction of the write, however the row came to be written: alone, in a tree or among many. */
 export interface Hooks {
+  /** Runs before anything else of the transaction, for all rows of the write; `id` is absent at creation, `input` at deletion. */
+  begin?(rows: readonly Begun[], context: Context, transaction: Transaction): Promise<void>;
   /** May change the values that are stored. Runs for each row; `id` is absent at creation. */
   before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
   /** Runs once for all rows of a statement, in the order of the input. */

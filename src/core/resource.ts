@@ -12,6 +12,14 @@ export interface ViewOptions extends Partial<Omit<ViewFact, 'rest' | 'filters'>>
   filters?: readonly (string | FilterFact)[];
 }
 
+export interface Single {
+  flag: string;
+  /** The field that says whose it is. */
+  of: string;
+  /** Columns with the values of the rows that count; absent: all count. */
+  among?: Readonly<Record<string, string>>;
+}
+
 export interface ResourceOptions extends ViewOptions {
   /** Name in the URL, `/api/v2/<rest>/`; absent: GraphQL only. */
   rest?: string;
@@ -32,6 +40,8 @@ export interface ResourceOptions extends ViewOptions {
   /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. */
   names?: readonly string[];
   unique?: readonly string[];
+  /** A flag that one row at most has of those that belong to the same one; the database holds to it. */
+  single?: Single;
   /** What everybody sees of a public resource. Relations reach the other rows too. */
   visible?: Readonly<Record<string, string>>;
   /** Absent: all of an owned resource, none of a public one. */

@@ -100,6 +100,10 @@ export async function lockRows(
   return locked.map(({ id }) => id as number);
 }
 
+/** Whether any of the rows is given links. */
+export const writesLinks = (entity: Entity, rows: readonly { input: Values }[]): boolean =>
+  fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
+
 /** Links to other rows, where values are given for them. `replace`: in place of those that there are. */
 export async function writeLinks(entity: Entity, rows: readonly Written[], replace: boolean, writing: Writing): Promise<void> {
   const owner = ownership(entity, writing.context)[OWNER.field];

@@ -8,17 +8,17 @@ import type { Context } from './context';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
 import { badArgument, conflict, foreignParent, notFound } from './errors';
 import type { Entity } from './fields';
-import { hooksOf, type Written } from './hooks';
+import { hooksOf, type Begun, type Written } from './hooks';
 import { parseId } from './ids';
 import { columnsOf, from } from './plan';
-import { deleteRows, insertRows, lockRows, updateRows, writeLinks, type Writing } from './store';
+import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Writing } from './store';
 import { uniqueFields } from './unique';
 import { validate, type Values } from './validation';
 
 const ATTEMPTS = 3;
 
-/** PostgreSQL's codes of what another write at the same time may be the reason of: a double, a deadlock, a serialization failure. */
-const PASSING = ['23505', '40P01', '40001'];
+/** PostgreSQL's codes of what another write at the same time may be the reason of: doubles, a deadlock, a serialization failure. */
+const PASSING = ['23505', '23P01', '40P01', '40001'];
 const FOREIGN_KEY = '23503';
 
 /** Tries again what another write got in the way of: then it fits, or the checks before it say what is wrong. */
@@ -58,6 +58,9 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
   return drafts.filter(({ above }) => !above).map((draft) => ids.get(draft)!);
 }
 
+const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
+  hooksOf(entity).begin?.(rows, context, transaction);
+
 async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, number>> {
   const ids = new Map<Draft, number>();
   const begun: { entity: Entity; values: Values }[] = [];
@@ -80,7 +83,9 @@ async function insertDrafts(drafts: readonly Draft[], context: Context): Promise
   };
   try {
     await context.session.transaction(async (transaction) => {
-      for (const level of levelsOf(drafts)) await insertLevel(level, { context, transaction });
+      const levels = levelsOf(drafts);
+      for (const level of levels) await begin(level[0]!.entity, level, { context, transaction });
+      for (const level of levels) await insertLevel(level, { context, transaction });
     });
   } catch (error) {
     for (const { entity, values } of begun) await hooksOf(entity).undo?.(values, context);
@@ -132,8 +137,9 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
     await context.session.transaction(async (transaction) => {
       const writing: Writing = { context, transaction };
       const hooks = hooksOf(entity);
-      // One row alone cannot be locked in a wrong order.
-      if (ids.length > 1) demand(changes, ids, await lockRows(entity, ids, 'NO KEY UPDATE', writing));
+      await begin(entity, drafts, writing);
+      // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other.
+      if (ids.length > 1 || writesLinks(entity, drafts)) demand(changes, ids, await lockRows(entity, ids, 'NO KEY UPDATE', writing));
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
       for (const { id, values } of rows) await hooks.before?.(values, context, transaction, id);
       demand(changes, ids, await updateRows(entity, rows, writing));
@@ -166,6 +172,11 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
   await attempted(() =>
     context.session.transaction(async (transaction) => {
       const writing: Writing = { context, transaction };
+      await begin(
+        entity,
+        ids.map((id) => ({ id })),
+        writing,
+      );
       if (ids.length > 1) demand(named, ids, await lockRows(entity, ids, 'UPDATE', writing));
       demand(named, ids, await deleteRows(entity, ids, writing));
     }),

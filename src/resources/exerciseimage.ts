@@ -26,6 +26,7 @@ const MAX_AUTHOR = 50;
   dump: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
+  single: { flag: 'isMain', of: 'exerciseBaseId', among: { status: ACCEPTED } },
   routes: 'all',
   writes: ['create'],
   permits: ['POST'],
@@ -42,22 +43,30 @@ export class ExerciseImage extends Model<ExerciseImage> {
   @Text({ label: 'Author', max: MAX_AUTHOR, null: true, blank: true, hidden: true }) declare licenseAuthor: string | null;
 }
 
-/** A main image takes the place of the base's others; without an accepted main image every new one is a main image. */
+/**
+ * A main image takes the place of the base's others, but a pending one never that of an accepted one. While there is no accepted main image,
+ * every new one is a main image.
+ */
 async function settleMain(values: Values, { session }: Context, transaction: Transaction): Promise<void> {
   const { sequelize } = session.database;
   const options = { bind: [values.exerciseBaseId], transaction, ...session.counted };
-  // Uploads to the same base wait for each other, so that two cannot both find the place free.
-  await sequelize.query('SELECT 1 FROM "exercise_base" WHERE "id" = $1 FOR NO KEY UPDATE', options);
-  if (values.isMain) {
-    await sequelize.query('UPDATE "exercise_image" SET "is_main" = false WHERE "exercise_base_id" = $1 AND "is_main"', options);
-    return;
-  }
   const accepted = `SELECT 1 FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main" AND "status" = '${ACCEPTED}' LIMIT 1`;
   const [found] = await sequelize.query(accepted, options);
-  values.isMain = found.length === 0;
+  if (found.length && (values.status !== ACCEPTED || !values.isMain)) values.isMain = false;
+  else if (values.isMain)
+    await sequelize.query('UPDATE "exercise_image" SET "is_main" = false WHERE "exercise_base_id" = $1 AND "is_main"', options);
+  else values.isMain = true;
 }
 
 const base = crud(ExerciseImage, {
+  /** Uploads to the same base wait for each other, so that two cannot both find the place free. */
+  async begin(rows, { session }, transaction) {
+    await session.database.sequelize.query('SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) ORDER BY "id" FOR NO KEY UPDATE', {
+      bind: [rows.map(({ input }) => input!.exerciseBaseId)],
+      transaction,
+      ...session.counted,
+    });
+  },
   async before(values, context, transaction) {
     if (context.viewer!.isSuperuser) {
       values.status = ACCEPTED;

@@ -14,6 +14,7 @@ import { User } from './user';
   description: 'Workouts one after the other, each for some weeks. A user has one active schedule at most.',
   owned: true,
   ordering: ['id'],
+  single: { flag: 'isActive', of: 'userId' },
   filters: ['isActive', 'isLoop', 'startDate', 'name'],
 })
 export class Schedule extends Model<Schedule> {
@@ -28,6 +29,11 @@ export class Schedule extends Model<Schedule> {
 }
 
 export default crud(Schedule, {
+  /** Who makes a schedule active must see all that the same user has made active before. */
+  async begin(_rows, { viewer, session }, transaction) {
+    const options = { bind: [viewer!.id], transaction, ...session.counted };
+    await session.database.sequelize.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', options);
+  },
   async after(written, context, transaction) {
     // Of several that are to be active the last one is.
     const active = written.findLast(({ values }) => values.isActive === true);

@@ -1,7 +1,7 @@
 /** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
 import type { PoolClient } from 'pg';
 import { OWNER } from '../core/access';
-import { fieldsOf, type Entity, type FieldMeta } from '../core/fields';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../core/fields';
 import { resourceOf } from '../core/resource';
 import { digestOf, type TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
@@ -80,6 +80,7 @@ class Writer {
         await this.insert(entity, rows.slice(start, start + CHUNK));
         progress?.((done += Math.min(CHUNK, rows.length - start)), total);
       }
+      await this.settle(entity);
       await this.moveSequence(entity);
       counts.set(model!, rows.length);
     }
@@ -234,6 +235,22 @@ class Writer {
       if (!code || !/^2[23]/.test(code)) throw error;
       return fail(`${row.model} from ${JSON.stringify(row.pk)} on: ${detail ?? message}`);
     }
+  }
+
+  /** A dump may give several rows a flag that one may have; the newest keeps it. */
+  private async settle(entity: Entity): Promise<void> {
+    const { table, single } = resourceOf(entity)!;
+    if (!single) return;
+    const column = (name: string) => `"${fieldOf(entity, name).column}"`;
+    const [flag, of] = [column(single.flag), column(single.of)];
+    const among = Object.entries(single.among ?? {});
+    const counts = (alias: string) =>
+      [`${alias}.${flag}`, ...among.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');
+    await this.client.query(
+      `UPDATE "${table}" t SET ${flag} = false
+       WHERE ${counts('t')} AND EXISTS (SELECT FROM "${table}" o WHERE o.${of} = t.${of} AND o."id" > t."id" AND ${counts('o')})`,
+      among.map(([, value]) => value),
+    );
   }
 
   private async moveSequence(entity: Entity): Promise<void> {

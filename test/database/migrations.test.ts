@@ -2,6 +2,7 @@
 import type { Database } from '../../src/database/connection';
 import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
 import { up as likeness } from '../../src/database/migrations/0007-likeness';
+import * as oneOfSeveral from '../../src/database/migrations/0016-one-of-several';
 import { createDatabase, open } from '../setup/databases';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
@@ -89,4 +90,28 @@ test('without trigrams a search finds what contains the term, the shorter text r
     `SELECT search_similar('squat', 'sqat') AS similar, search_rank('squat', 'squat') AS same, search_rank('front squat', 'squat') AS part, search_rank('', 'x') AS none`,
   );
   expect(rows).toEqual([{ similar: false, same: 1_000_000, part: 454_545, none: 0 }]);
+});
+
+test('of several active schedules of a user the newest stays active, and of several accepted main images of an exercise', async () => {
+  const { pool } = connected();
+  await migrateUp(opened[0]!);
+  const run = (sql: string) => pool.query(sql);
+  await oneOfSeveral.down(run);
+  await run(`
+    INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'en', 'English');
+    INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'ann', ''), (2, 'bob', '');
+    INSERT INTO "schedule" ("id", "user_id", "name", "start_date", "is_active")
+      SELECT n, CASE WHEN n < 5 THEN 1 ELSE 2 END, n, '2021-01-01', n NOT IN (4, 6) FROM generate_series(1, 6) AS n;
+    INSERT INTO "license" ("id", "short_name", "full_name") VALUES (2, 'CC', 'Common');
+    INSERT INTO "exercise_category" ("id", "name") VALUES (1, 'Arms');
+    INSERT INTO "exercise_base" ("id", "uuid", "category_id") SELECT n, gen_random_uuid(), 1 FROM generate_series(1, 2) AS n;
+    INSERT INTO "exercise_image" ("id", "uuid", "exercise_base_id", "image", "is_main", "status")
+      SELECT n, gen_random_uuid(), CASE WHEN n < 5 THEN 1 ELSE 2 END, n, true, CASE WHEN n IN (4, 6) THEN '1' ELSE '2' END
+      FROM generate_series(1, 6) AS n`);
+  await oneOfSeveral.up(run);
+  const having = async (table: string, flag: string) =>
+    (await pool.query(`SELECT "id" FROM "${table}" WHERE "${flag}" ORDER BY 1`)).rows.map(({ id }) => id);
+  expect(await having('schedule', 'is_active')).toEqual([3, 5]);
+  // Pending images may all be main images.
+  expect(await having('exercise_image', 'is_main')).toEqual([3, 4, 5, 6]);
 });

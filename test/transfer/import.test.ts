@@ -142,6 +142,25 @@ describe('a dump of every model', () => {
     expect({ ...(await everything()), token: [] }).toEqual({ ...before, token: [] });
   });
 
+  test('may have several active schedules of a user, of which the newest stays active', async () => {
+    const rows = dump();
+    for (const { model: name, fields } of rows) if (name === 'manager.schedule') fields.is_active = true;
+    await load(rows, { replace: true });
+    expect((await owner().get('/schedule/?is_active=True')).body.results).toMatchObject([{ id: 32 }]);
+    // A later one comes beside those that there are.
+    const next = { ...rows.find(({ model: name }) => name === 'manager.schedule')!, pk: 40 };
+    await load([next]);
+    expect((await owner().get('/schedule/?is_active=True')).body.results).toMatchObject([{ id: 40 }]);
+  });
+
+  test('may have several accepted main images of an exercise, of which the newest stays one', async () => {
+    const rows = dump().map((row) =>
+      row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, exercise: 31, is_main: true, status: '2' } } : row,
+    );
+    await load(rows, { replace: true });
+    expect((await fitgraph.anyone.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
+  });
+
   test('may be followed by rows that refer to it', async () => {
     const more = { model: 'manager.workout', pk: 40, fields: { creation_date: '2021-01-01', comment: 'later', user: 31 } };
     const day = { model: 'manager.day', pk: 40, fields: { training: 40, description: 'later', day: [31] } };

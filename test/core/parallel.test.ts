@@ -1,0 +1,277 @@
+/** Rules between rows hold whoever writes at the same time: over both interfaces, and on two instances with one database. */
+import sharp from 'sharp';
+import { createUser, tokenOf } from '../../src/auth/accounts';
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import { Person, type Answer } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let second: Fitgraph;
+let picture: Buffer;
+beforeAll(async () => {
+  second = await Fitgraph.start({ beside: fitgraph });
+  picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer();
+});
+afterAll(() => second.stop());
+
+const ROUNDS = 6;
+
+/** The same person on each instance. */
+async function twice(name: string, options?: { isSuperuser: boolean }): Promise<[Person, Person]> {
+  const person = await fitgraph.user(name, options);
+  return [person, new Person(second.url, { id: person.id, token: person.token })];
+}
+
+/** Something that is done by the person it is given. */
+type Deed = (person: Person) => Promise<Answer>;
+
+/** All at the same time, each on the other instance than the one before it. */
+const together = (people: readonly Person[], deeds: readonly Deed[]): Promise<Answer[]> =>
+  Promise.all(deeds.map((deed, index) => deed(people[index % people.length]!)));
+
+/** Whether an answer of either interface says that the write was done. */
+const done = ({ status, body }: Answer): boolean =>
+  status === 201 ||
+  status === 204 ||
+  (status === 200 && !body.errors && Object.values<any>(body.data ?? {}).every((payload) => !payload?.fieldErrors?.length));
+
+const failures = (answers: readonly Answer[]) => answers.filter((answer) => !done(answer)).map(({ status, text }) => [status, text]);
+
+const graphql =
+  (document: string, variables?: Record<string, unknown>): Deed =>
+  (person) =>
+    person.query(document, variables);
+
+describe('a user has one active schedule', () => {
+  const create = 'mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { fieldErrors { path } } }';
+  const createMany = 'mutation ($inputs: [ScheduleInput!]!) { made: createSchedules(inputs: $inputs) { fieldErrors { path } } }';
+  const update = 'mutation ($id: ID!, $input: SchedulePatch!) { changed: updateSchedule(id: $id, input: $input) { fieldErrors { path } } }';
+  const updateMany = 'mutation ($changes: [ScheduleChange!]!) { changed: updateSchedules(changes: $changes) { fieldErrors { path } } }';
+  const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+
+  test('after creations', async () => {
+    const people = await twice('creator');
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const deeds: Deed[] = [1, 2, 3, 4].flatMap((number) => [
+        (person) => person.post('/schedule/', { name: `rest ${number}` }),
+        graphql(create, { input: { name: `graphql ${number}` } }),
+        graphql(createMany, { inputs: [{ name: 'a' }, { name: 'b' }, { name: 'c', isActive: false }] }),
+      ]);
+      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(await active(people[0])).toHaveLength(1);
+    }
+    const { body } = await people[1].get('/schedule/?is_active=True');
+    expect(body.count).toBe(1);
+  });
+
+  test('after changes, some of many at once, and creations among them', async () => {
+    const people = await twice('changer');
+    const { made } = await people[0].ask(
+      'mutation ($inputs: [ScheduleInput!]!) { made: createSchedules(inputs: $inputs) { schedules { id } } }',
+      { inputs: Array.from({ length: 8 }, (_, index) => ({ name: `${index}` })) },
+    );
+    const ids = made.schedules.map(({ id }: { id: string }) => id) as string[];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const every = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, input: { isActive: isActive(index) } }));
+      const deeds: Deed[] = [
+        ...ids.slice(0, 3).map(
+          (id): Deed =>
+            (person) =>
+              person.patch(`/schedule/${id}/`, { is_active: true }),
+        ),
+        ...ids.slice(2, 5).map((id) => graphql(update, { id, input: { isActive: true } })),
+        (person) => person.put(`/schedule/${ids[5]}/`, { name: 'put', is_active: true }),
+        (person) => person.post('/schedule/', { name: 'new' }),
+        graphql(updateMany, { changes: every(() => true) }),
+        graphql(updateMany, { changes: every((index) => index % 2 === 0).reverse() }),
+        graphql(updateMany, { changes: every((index) => index === 3) }),
+      ];
+      expect(failures(await together(people, deeds))).toEqual([]);
+      expect((await active(people[0])).length).toBeLessThanOrEqual(1);
+      await people[0].patch(`/schedule/${ids[round]}/`, { is_active: true });
+      expect(await active(people[0])).toEqual([{ id: Number(ids[round]) }]);
+    }
+  });
+
+  test('while others are deleted', async () => {
+    const people = await twice('deleter');
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { made } = await people[0].ask(
+        'mutation ($inputs: [ScheduleInput!]!) { made: createSchedules(inputs: $inputs) { schedules { id } } }',
+        { inputs: Array.from({ length: 6 }, (_, index) => ({ name: `${index}` })) },
+      );
+      const ids = made.schedules.map(({ id }: { id: string }) => id) as string[];
+      const kept = ids.slice(0, 3);
+      const deeds: Deed[] = [
+        ...kept.map(
+          (id): Deed =>
+            (person) =>
+              person.patch(`/schedule/${id}/`, { is_active: true }),
+        ),
+        graphql(updateMany, { changes: kept.map((id) => ({ id, input: { isActive: true } })).reverse() }),
+        (person) => person.delete(`/schedule/${ids[5]}/`),
+        graphql('mutation ($ids: [ID!]!) { deleteSchedules(ids: $ids) }', {
+          ids: [ids[4], ids[3]],
+        }),
+      ];
+      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(await active(people[0])).toHaveLength(1);
+    }
+  });
+
+  test('and the database holds to it whatever writes', async () => {
+    const [person] = await twice('operator');
+    const insert = `INSERT INTO "schedule" ("name", "start_date", "user_id") VALUES ('a', '2021-01-01', $1), ('b', '2021-01-01', $1)`;
+    await expect(fitgraph.sql(insert, [person.id])).rejects.toThrow(/schedule_one_is_active/);
+  });
+});
+
+describe('an exercise base has one accepted main image', () => {
+  const upload =
+    (exercise: number, name: string, isMain: boolean): Deed =>
+    (person) => {
+      const form = new FormData();
+      form.set('exercise', String(exercise));
+      form.set('is_main', String(isMain));
+      form.set('image', new Blob([new Uint8Array(picture)]), name);
+      return person.send('POST', '/api/v2/exerciseimage/', form);
+    };
+  const uploadByGraphql =
+    (exercise: number, name: string, isMain: boolean): Deed =>
+    (person) => {
+      const query = 'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { fieldErrors { path } } }';
+      const form = new FormData();
+      form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: exercise, isMain, image: null } } }));
+      form.set('map', JSON.stringify({ 0: ['variables.input.image'] }));
+      form.set('0', new Blob([new Uint8Array(picture)]), name);
+      return person.sending({ 'apollo-require-preflight': '1' }).send('POST', '/graphql', form);
+    };
+  const main = async (exercise: number) =>
+    fitgraph.sql(`SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`, [exercise]);
+
+  test('after uploads of superusers and others', async () => {
+    const people = [...(await twice('editor', { isSuperuser: true })), ...(await twice('visitor'))];
+    for (let round = 0; round < 3; round += 1) {
+      // Each kind of upload by each of the four.
+      const deeds = [0, 1, 2, 3].flatMap((number) => [
+        upload(2, `a${number}.png`, true),
+        uploadByGraphql(2, `b${number}.png`, true),
+        upload(2, `c${number}.png`, false),
+        uploadByGraphql(2, `d${number}.png`, true),
+        upload(2, `e${number}.png`, true),
+      ]);
+      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(await main(2)).toEqual([{ status: '2' }]);
+    }
+  });
+
+  test('which pending ones never take the place of', async () => {
+    const [visitor] = await twice('visitor');
+    expect(await main(1)).toEqual([{ status: '2' }]);
+    for (const deed of [upload(1, 'a.png', true), upload(1, 'b.png', false), uploadByGraphql(1, 'c.png', true)])
+      expect(done(await deed(visitor))).toBe(true);
+    expect(await fitgraph.sql('SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = 1 AND "is_main"')).toEqual([{ id: 1 }]);
+  });
+
+  test('and pending ones are main images while there is none', async () => {
+    const [visitor] = await twice('visitor');
+    const isMain = async (deed: Deed) => (await deed(visitor)).body.is_main as boolean;
+    expect(await isMain(upload(3, 'a.png', false))).toBe(true);
+    expect(await isMain(upload(3, 'b.png', false))).toBe(true);
+    expect(await main(3)).toEqual([{ status: '1' }, { status: '1' }]);
+    expect(await isMain(upload(3, 'c.png', true))).toBe(true);
+    expect(await main(3)).toEqual([{ status: '1' }]);
+    const [editor] = await twice('editor', { isSuperuser: true });
+    expect((await upload(3, 'd.png', false)(editor)).body).toMatchObject({ is_main: true, status: '2' });
+    expect(await isMain(upload(3, 'e.png', true))).toBe(false);
+  });
+});
+
+describe.each([
+  ['a day has one weight', '/weightentry/', 'WeightEntr', 'weight_entry', () => ({ weight: '80' })],
+  ['a day has one session', '/workoutsession/', 'WorkoutSession', 'workout_session', (workout: number) => ({ workout })],
+] as const)('%s', (_what, path, type, table, values) => {
+  const [one, many] = type === 'WeightEntr' ? ['WeightEntry', 'WeightEntries'] : ['WorkoutSession', 'WorkoutSessions'];
+  const input = (workout: number, date: string) => ({ date, ...(type === 'WeightEntr' ? { weight: '80' } : { workoutId: workout }) });
+  const create = `mutation ($input: ${one}Input!) { made: create${one}(input: $input) { fieldErrors { path messages } } }`;
+  const createMany = `mutation ($inputs: [${one}Input!]!) { made: create${many}(inputs: $inputs) { fieldErrors { path messages } } }`;
+  const update = `mutation ($id: ID!, $input: ${one}Patch!) { changed: update${one}(id: $id, input: $input) { fieldErrors { path messages } } }`;
+  const days = (person: Person) =>
+    fitgraph.sql(`SELECT "date", count(*)::int AS "n" FROM "${table}" WHERE "user_id" = $1 GROUP BY 1 ORDER BY 1`, [person.id]);
+  const DOUBLE = 'The fields date, user must make a unique set.';
+
+  test('of those that write it at the same time one does, and the others are told', async () => {
+    const people = await twice(table);
+    const workout = (await people[0].post('/workout/', {})).body.id;
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const date = `2021-03-0${round}`;
+      const deeds: Deed[] = [1, 2].flatMap(() => [
+        (person) => person.post(path, { date, ...values(workout) }),
+        graphql(create, { input: input(workout, date) }),
+        graphql(createMany, { inputs: [input(workout, date)] }),
+      ]);
+      const answers = await together(people, deeds);
+      expect(answers.filter(done)).toHaveLength(1);
+      for (const { text, status } of answers.filter((answer) => !done(answer))) {
+        expect([200, 400]).toContain(status);
+        expect(text).toContain(DOUBLE);
+      }
+    }
+    expect(await days(people[0])).toEqual(Array.from({ length: ROUNDS }, (_, index) => ({ date: `2021-03-0${index + 1}`, n: 1 })));
+    // Each is moved to the same free day.
+    const ids = (await fitgraph.sql(`SELECT "id" FROM "${table}" WHERE "user_id" = $1 ORDER BY 1`, [people[0].id])).map(({ id }) => id);
+    const date = '2021-04-01';
+    const moved = await together(
+      people,
+      ids.map((id, index): Deed =>
+        index % 2 ? (person) => person.patch(`${path}${id}/`, { date }) : graphql(update, { id, input: { date } }),
+      ),
+    );
+    expect(moved.filter(done)).toHaveLength(1);
+    for (const { text } of moved.filter((answer) => !done(answer))) expect(text).toContain(DOUBLE);
+    expect((await days(people[0])).filter(({ n }) => n > 1)).toEqual([]);
+  });
+});
+
+test('of weekdays that replace a day’s at the same time the day has those of one write', async () => {
+  const people = await twice('planner');
+  const training = (await people[0].post('/workout/', {})).body.id;
+  const id = (await people[0].post('/day/', { training, description: 'a', day: [1] })).body.id;
+  const update =
+    'mutation ($id: ID!, $days: [ID!]!) { changed: updateTrainingDay(id: $id, input: { weekdayIds: $days }) { fieldErrors { path } } }';
+  const sets = [[1], [2], [1, 2], [3, 4], [5], [6, 7], [1, 7], [4]];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const deeds = sets.map((day, index): Deed =>
+      index % 2 ? (person) => person.patch(`/day/${id}/`, { day }) : graphql(update, { id, days: day }),
+    );
+    expect(failures(await together(people, deeds))).toEqual([]);
+    expect(sets).toContainEqual((await people[1].get(`/day/${id}/`)).body.day);
+  }
+});
+
+test('a name is one user’s, who has one profile', async () => {
+  const sessions = [fitgraph.database.session(), second.database.session()];
+  const made = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, index) => createUser({ username: 'wanted', password: PASSWORD }, sessions[index % 2]!)),
+  );
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const result of made) if (result.status === 'rejected') expect(result.reason).toMatchObject({ extensions: { code: 'CONFLICT' } });
+  expect(
+    await fitgraph.sql(
+      'SELECT count(*)::int AS "n" FROM "user_profile" p JOIN "user_account" u ON u."id" = p."user_id" WHERE "username" = $1',
+      ['wanted'],
+    ),
+  ).toEqual([{ n: 1 }]);
+});
+
+test('everybody who signs in for the first time at the same time gets the same token', async () => {
+  const id = await createUser({ username: 'newcomer', password: PASSWORD }, fitgraph.database.session());
+  const login = 'mutation { login(username: "newcomer", password: "a good password") { token } }';
+  const answers = await together(
+    [fitgraph.anyone, second.anyone],
+    [1, 2, 3].flatMap((): Deed[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
+  );
+  const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);
+  expect(new Set(tokens)).toEqual(new Set([await tokenOf(id, fitgraph.database.session(), fitgraph.vault)]));
+});
