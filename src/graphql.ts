@@ -15,6 +15,7 @@ import {
   type DocumentNode,
   type FormattedExecutionResult,
   type GraphQLSchema,
+  type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -36,42 +37,33 @@ export interface GraphQLContext {
 const MAX_DEPTH = 20;
 const MAX_TOKENS = 10_000;
 
+/** Levels of fields below a selection set. Each fragment is measured once, however often it is spread, so the walk is linear. */
+function height(set: SelectionSetNode | undefined, context: ValidationContext, heights: Map<string, number>): number {
+  return Math.max(
+    0,
+    ...(set?.selections ?? []).map((selection) => {
+      if (selection.kind === Kind.FIELD) return 1 + height(selection.selectionSet, context, heights);
+      if (selection.kind === Kind.INLINE_FRAGMENT) return height(selection.selectionSet, context, heights);
+      const name = selection.name.value;
+      const known = heights.get(name);
+      if (known !== undefined) return known;
+      // A fragment that spreads itself is refused elsewhere, and must not be followed here.
+      heights.set(name, 0);
+      const levels = height(context.getFragment(name)?.selectionSet, context, heights);
+      heights.set(name, levels);
+      return levels;
+    }),
+  );
+}
+
 function depthLimit(context: ValidationContext): ASTVisitor {
-  let depth = 0;
+  const heights = new Map<string, number>();
   return {
-    Field: {
-      enter(node) {
-        depth += 1;
-        if (depth === MAX_DEPTH + 1)
-          context.reportError(new GraphQLError(`Fields are nested deeper than ${MAX_DEPTH} levels.`, { nodes: [node] }));
-      },
-      leave() {
-        depth -= 1;
-      },
-    },
-    FragmentSpread(node) {
-      const fragment = context.getFragment(node.name.value);
-      const levels = fragment ? height(fragment.selectionSet, context, new Set([node.name.value])) : 0;
-      if (depth + levels > MAX_DEPTH)
+    OperationDefinition(node) {
+      if (height(node.selectionSet, context, heights) > MAX_DEPTH)
         context.reportError(new GraphQLError(`Fields are nested deeper than ${MAX_DEPTH} levels.`, { nodes: [node] }));
     },
   };
-}
-
-function height(set: { selections: readonly any[] } | undefined, context: ValidationContext, seen: ReadonlySet<string>): number {
-  let tallest = 0;
-  for (const selection of set?.selections ?? []) {
-    let levels: number;
-    if (selection.kind === Kind.FIELD) levels = 1 + height(selection.selectionSet, context, seen);
-    else if (selection.kind === Kind.INLINE_FRAGMENT) levels = height(selection.selectionSet, context, seen);
-    else {
-      const name = selection.name.value;
-      levels = seen.has(name) ? 0 : height(context.getFragment(name)?.selectionSet, context, new Set([...seen, name]));
-    }
-    tallest = Math.max(tallest, levels);
-    if (tallest > MAX_DEPTH) return tallest;
-  }
-  return tallest;
 }
 
 /** A document as operations of others may have it: parsed and validated, or what is wrong with it. */
@@ -80,7 +72,8 @@ export function readDocument(schema: GraphQLSchema, text: string): DocumentNode 
   try {
     document = parse(text, { maxTokens: MAX_TOKENS });
   } catch (error) {
-    return [new GraphQLError((error as GraphQLError).message, { extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
+    const { message, source, positions } = error as GraphQLError;
+    return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   }
   const errors = validate(schema, document, [...specifiedRules, depthLimit]);
   return errors.length ? errors : document;
@@ -146,6 +139,13 @@ const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST:
 /** Of errors that may be over in a moment. */
 const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'TIMEOUT'];
 
+/** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
+const noEmptyName: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async ({ request }) => {
+    request.operationName ||= undefined;
+  },
+};
+
 /** A mutation that was carried out before with the same Idempotency-Key is not carried out again. */
 const idempotency: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => {
@@ -193,6 +193,7 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
+      noEmptyName,
       // What is kept is the status that no media type has changed yet, so it comes before that.
       idempotency,
       statusByMediaType,

@@ -66,7 +66,7 @@ export function liveTransports({ executor, trusted, maxBody, open, known, failed
       return [error as GraphQLError];
     }
     const { query, operationName, variables } = resolved;
-    const name = typeof operationName === 'string' ? operationName : undefined;
+    const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
     const document = readDocument(executor.schema, query);
     if (!('kind' in document)) return document;

@@ -1,65 +1,81 @@
-/** An operation, parsed, validated and compiled once and run many times, for GraphQL and REST alike. */
-import { compileQuery, isCompiledQuery, type CompilerOptions } from 'graphql-jit';
+/** An operation, parsed and validated once and run many times, for GraphQL and REST alike. */
 import {
   createSourceEventStream,
+  execute,
   getOperationAST,
   GraphQLError,
+  Kind,
   locatedError,
   parse,
   validate,
   type DocumentNode,
   type ExecutionResult,
+  type FieldNode,
   type GraphQLSchema,
+  type OperationDefinitionNode,
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
 import { isTimeout } from '../database/connection';
+import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
 import { KnownError } from './errors';
-import { coerced, deepValue, objectVariables, plain, taking, variableErrors } from './variables';
+import { selected } from './plan';
+import { coerced, deepValue } from './variables';
 
 export type Variables = Record<string, unknown>;
 export interface Operation {
   (context: Context, variables?: Variables): Promise<ExecutionResult>;
 }
 
-/** Answers errors without a path where the variables do not fit. */
-type Run = (context: Context, variables: Variables, root?: unknown) => Promise<ExecutionResult> | ExecutionResult;
+/** `never`: all through graphql-js. A number: how often an operation of a client runs so before it is compiled. */
+export type Compiling = 'never' | number;
 
 export class Executor {
-  private readonly compiled = new WeakMap<DocumentNode, Map<string, Run>>();
+  private readonly operations?: CompiledOperations;
 
-  constructor(readonly schema: GraphQLSchema) {}
+  constructor(
+    readonly schema: GraphQLSchema,
+    private readonly compiling?: Compiling,
+  ) {
+    if (compiling !== 'never') this.operations = new CompiledOperations(schema, compiling);
+  }
 
   /** For operations of our own: compiled now, so that a mistake shows at start. ids come out as numbers, as REST shows them. */
   prepare(text: string): Operation {
     const document = parse(text);
     const errors = validate(this.schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
-    const run = this.compile(document, undefined, { customSerializers: { ID: Number } });
-    if (typeof run !== 'function') throw new Error(`${JSON.stringify(run)}\n${text}`);
-    return async (context, variables = {}) => finish(await run(context, variables), context);
+    const operation = getOperationAST(document)!;
+    const run =
+      this.compiling === 'never' ? this.interpreted(document) : compiled(this.schema, document, { customSerializers: { ID: Number } });
+    return async (context, variables = {}) => {
+      const read = coerced(this.schema, operation, variables);
+      return finish(read.errors ? { errors: read.errors } : await run(context, read.values), context);
+    };
   }
 
   /** For documents that are parsed and validated. */
   async execute(
     document: DocumentNode,
-    operationName: string | undefined,
+    operationName: string | null | undefined,
     context: Context,
     variables: Variables,
   ): Promise<ExecutionResult> {
-    if (getOperationAST(document, operationName)?.operation === 'subscription') return { errors: [notHere()] };
-    return this.run(document, operationName, context, variables);
+    const operation = getOperationAST(document, operationName);
+    if (operation?.operation === 'subscription') return { errors: [notHere()] };
+    return this.run(document, operation, operationName, context, variables);
   }
 
   /** Events as long as the subscriber wants them, or what is wrong with the operation. */
   async subscribe(
     document: DocumentNode,
-    operationName: string | undefined,
+    operationName: string | null | undefined,
     context: Context,
     variables: Variables,
   ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
-    const read = coerced(this.schema, objectVariables(this.schema, document, operationName), variables);
-    if (read.errors) return this.finished({ errors: read.errors }, document, operationName, context, variables);
+    const operation = getOperationAST(document, operationName);
+    const wrong = operation && this.wrong(document, operation, variables);
+    if (wrong) return finish(wrong, context);
     const found = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -67,17 +83,19 @@ export class Executor {
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEvents(found)) return this.finished(found, document, operationName, context, variables);
+    if (!isEvents(found)) return finish(found, context);
     const source = found[Symbol.asyncIterator]();
     return {
       next: async () => {
         try {
           const { done, value } = await source.next();
           if (done) return { done, value: undefined };
-          return { done: false, value: await this.run(document, operationName, context, variables, value) };
+          return { done: false, value: await this.run(document, operation, operationName, context, variables, value) };
         } catch (error) {
           // The source has ended with it; what is asked for next is the end.
-          return { done: false, value: { errors: [presentable(locatedError(error, undefined, []), context)] } };
+          const [field] = rootFields(document, operation!);
+          const located = locatedError(error, field, [field!.alias?.value ?? field!.name.value]);
+          return { done: false, value: finish({ data: null, errors: [located] }, context) };
         }
       },
       return: async () => {
@@ -93,56 +111,37 @@ export class Executor {
 
   private async run(
     document: DocumentNode,
-    operationName: string | undefined,
+    operation: OperationDefinitionNode | null | undefined,
+    operationName: string | null | undefined,
     context: Context,
     variables: Variables,
     root?: unknown,
   ): Promise<ExecutionResult> {
-    let operations = this.compiled.get(document);
-    if (!operations) this.compiled.set(document, (operations = new Map()));
-    const key = operationName ?? '';
-    let run = operations.get(key);
-    if (!run) {
-      const made = this.compile(document, operationName);
-      // Not kept: there is no end to the names that no operation has.
-      if (typeof made !== 'function') return made;
-      operations.set(key, (run = made));
+    const compiledRun = operation && this.operations?.of(document);
+    if (compiledRun) {
+      const read = coerced(this.schema, operation, variables);
+      if (read.errors) return finish({ errors: read.errors }, context);
+      const result = await compiledRun(context, read.values);
+      // Which errors a query has, and where, is graphql-js's to say; it reads once more what the loaders do not have.
+      if (!result.errors) return result;
+    } else {
+      const wrong = operation && this.wrong(document, operation, variables);
+      if (wrong) return finish(wrong, context);
     }
-    return this.finished(await run(context, variables, root), document, operationName, context, variables);
+    return finish(await this.interpreted(document, operationName, root)(context, variables), context);
   }
 
-  private finished(
-    result: ExecutionResult,
-    document: DocumentNode,
-    operationName: string | undefined,
-    context: Context,
-    variables: Variables,
-  ): ExecutionResult {
-    // Without a path nothing has run: the variables did not fit, and graphql-jit does not say where.
-    if (result.errors?.some((error) => !error.path)) {
-      const errors = variableErrors(this.schema, document, operationName, variables);
-      if (errors.length) return { errors };
-    }
-    return finish(result, context);
-  }
-
-  private compile(
-    document: DocumentNode,
-    operationName: string | undefined,
-    options: Partial<CompilerOptions> = {},
-  ): Run | ExecutionResult {
+  /** What graphql-js would refuse, in our words and with the fields that are wrong. */
+  private wrong(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): ExecutionResult | undefined {
     const deep = deepValue(document);
     if (deep) return { errors: [deep] };
-    const compiled = compileQuery(taking(this.schema), plain(document, this.schema), operationName, {
-      disablingCapturingStackErrors: true,
-      ...options,
-    });
-    if (!isCompiledQuery(compiled)) return compiled;
-    const objects = objectVariables(this.schema, document, operationName);
-    return (context, variables, root) => {
-      const read = coerced(this.schema, objects, variables);
-      return read.errors ? { errors: read.errors } : compiled.query(root, context, read.values);
-    };
+    const { errors } = coerced(this.schema, operation, variables);
+    return errors && { errors };
+  }
+
+  private interpreted(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
+    return (contextValue: Context, variableValues: Variables) =>
+      execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
   }
 }
 
@@ -152,6 +151,12 @@ const notHere = () =>
   });
 
 const isEvents = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
+
+function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
+  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const named = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
+  return [...selected([operation], named).values()].flat();
+}
 
 /** Errors that the caller may see as they are; an unexpected one is logged with an id and shown as that id. */
 function finish(result: ExecutionResult, context: Context): ExecutionResult {

@@ -6,7 +6,7 @@ import { scope } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf } from './fields';
-import { columnsOf, expression, from, rowFields } from './plan';
+import { columnsOf, expression, from, Plans, rowFields } from './plan';
 import { bound, orderKey, orderOf, orderSql } from './ordering';
 import { resourceOf } from './resource';
 
@@ -68,7 +68,7 @@ interface Reading {
 const LONG_TEXT = 500;
 
 const readings = new Map<string, Reading>();
-const readingsOfNodes = new WeakMap<Info['fieldNodes'], Reading>();
+const readingsOfNodes = new Plans<Reading>();
 
 /** Worked out values and long texts cost something; everything else is read always, so that all fields over the same rows share a batch. */
 const isCostly = (field: FieldMeta) => !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT));
@@ -93,11 +93,8 @@ function readingOf(entity: Entity, wanted: ReadonlySet<string>): Reading {
   return reading;
 }
 
-function reading(entity: Entity, info: Info): Reading {
-  let found = readingsOfNodes.get(info.fieldNodes);
-  if (!found) readingsOfNodes.set(info.fieldNodes, (found = readingOf(entity, rowFields(entity, info))));
-  return found;
-}
+const reading = (entity: Entity, info: Info): Reading =>
+  readingsOfNodes.of(info.fieldNodes, entity, () => readingOf(entity, rowFields(entity, info)));
 
 function rowLoader(entity: Entity, { name, columns }: Reading, context: Context): DataLoader<Key, Row | null> {
   return context.loaders.get<Row | null>(name, (ids) => byIds(entity, columns, ids, context));

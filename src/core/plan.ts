@@ -1,6 +1,7 @@
 /**
- * A selection → the columns that answer it, worked out once per compiled operation: graphql-jit hands every run of an operation the same
- * array of field nodes, which is the key. A statement's text is put together from such parts and run by name (`Session.query`).
+ * A selection → the columns that answer it, worked out once per document: the parsed document is kept, and so are its field nodes, which are
+ * the key. A plan reads what a selection may show whatever its conditions say, so it holds for all variables. A statement's text is put
+ * together from such parts and run by name (`Session.query`).
  */
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -28,16 +29,41 @@ export const Needs =
   };
 const pending: (() => void)[] = [];
 
-/** The names of the fields selected below `nodes`, with the nodes that select each. */
-export function selected(nodes: Nodes, fragments: Record<string, FragmentDefinitionNode>): Map<string, FieldNode[]> {
+/** What tells a selection in a document; the same at every run of it. Without an own node, as where fields are merged, only within one run. */
+export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
+
+/** Values by selection and entity: below `node` the same selection is that of several types. */
+export class Plans<T> {
+  private readonly plans = new WeakMap<object, Map<Entity, T>>();
+
+  of(nodes: Nodes, entity: Entity, make: () => T): T {
+    const key = selectionKey(nodes);
+    let byEntity = this.plans.get(key);
+    if (!byEntity) this.plans.set(key, (byEntity = new Map()));
+    let plan = byEntity.get(entity);
+    if (plan === undefined) byEntity.set(entity, (plan = make()));
+    return plan;
+  }
+}
+
+/** The names of the fields selected below `nodes`, with the nodes that select each. A fragment is walked once, however often it is spread. */
+export function selected(
+  nodes: readonly Pick<FieldNode, 'selectionSet'>[],
+  fragments: Record<string, FragmentDefinitionNode>,
+): Map<string, FieldNode[]> {
   const found = new Map<string, FieldNode[]>();
+  const spread = new Set<string>();
   const walk = (set: SelectionSetNode) => {
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) {
         const name = selection.name.value;
-        found.set(name, [...(found.get(name) ?? []), selection]);
-      } else {
-        walk(selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : fragments[selection.name.value]!.selectionSet);
+        const same = found.get(name);
+        if (same) same.push(selection);
+        else found.set(name, [selection]);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet);
+      else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value);
+        walk(fragments[selection.name.value]!.selectionSet);
       }
     }
   };
@@ -99,17 +125,11 @@ function neededFor(entity: Entity, names: Iterable<string>): Set<string> {
 /** The fields to read for a field that shows one row or a list of rows. */
 export const rowFields = (entity: Entity, info: Info): Set<string> => neededFor(entity, selected(info.fieldNodes, info.fragments).keys());
 
-const rowPlans = new WeakMap<Nodes, string>();
+const rowPlans = new Plans<string>();
 
 /** The select list for a field that shows one row or a list of rows. */
-export function rowColumns(entity: Entity, info: Info): string {
-  let plan = rowPlans.get(info.fieldNodes);
-  if (plan === undefined) {
-    plan = columnsOf(entity, rowFields(entity, info));
-    rowPlans.set(info.fieldNodes, plan);
-  }
-  return plan;
-}
+export const rowColumns = (entity: Entity, info: Info): string =>
+  rowPlans.of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info)));
 
 export interface ConnectionPlan {
   columns: string;
@@ -120,25 +140,22 @@ export interface ConnectionPlan {
   cursors: boolean;
 }
 
-const connectionPlans = new WeakMap<Nodes, ConnectionPlan>();
+const connectionPlans = new Plans<ConnectionPlan>();
 
 export function connectionPlan(entity: Entity, info: Info): ConnectionPlan {
-  let plan = connectionPlans.get(info.fieldNodes);
-  if (plan === undefined) {
+  return connectionPlans.of(info.fieldNodes, entity, () => {
     const top = selected(info.fieldNodes, info.fragments);
     const edges = selected(top.get('edges') ?? [], info.fragments);
     const pageInfo = selected(top.get('pageInfo') ?? [], info.fragments);
     const nodes = [...(top.get('nodes') ?? []), ...(edges.get('node') ?? [])];
-    plan = {
+    return {
       columns: columnsOf(entity, neededFor(entity, selected(nodes, info.fragments).keys())),
       rows: top.has('nodes') || top.has('edges') || top.has('pageInfo'),
       count: top.has('totalCount'),
       neighbours: pageInfo.has('hasNextPage') || pageInfo.has('hasPreviousPage'),
       cursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
     };
-    connectionPlans.set(info.fieldNodes, plan);
-  }
-  return plan;
+  });
 }
 
 /** `FROM` with the joins that a filter asks for. */

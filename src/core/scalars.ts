@@ -1,26 +1,29 @@
 /** Scalars whose values leave the database as strings and stay strings. */
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DateTime } from 'luxon';
 import { UploadedFile } from '../multipart';
 import { inUtc } from './clock';
 import { OUT_OF_RANGE } from './limits';
 
-const wrong = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+const wrong = (message: string, nodes?: ValueNode) => new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 
-function stringScalar(name: string, description: string, parse: (value: string) => string | undefined, message: string) {
-  const parseValue = (value: unknown) => {
-    const parsed = typeof value === 'string' || typeof value === 'number' ? parse(String(value)) : undefined;
-    if (parsed === undefined) throw wrong(message);
-    return parsed;
+type Parse = (value: string, node?: ValueNode) => string | undefined;
+
+function stringScalar(name: string, description: string, parse: Parse, message: string) {
+  /** `node` is where the value is written in a document. */
+  const parsed = (value: unknown, node?: ValueNode) => {
+    const found = typeof value === 'string' || typeof value === 'number' ? parse(String(value), node) : undefined;
+    if (found === undefined) throw wrong(message, node);
+    return found;
   };
   return new GraphQLScalarType<string, string>({
     name,
     description,
     serialize: (value) => value as string,
-    parseValue,
+    parseValue: (value) => parsed(value),
     parseLiteral(node) {
-      if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return parseValue(node.value);
-      throw wrong(message);
+      if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return parsed(node.value, node);
+      throw wrong(message, node);
     },
   });
 }
@@ -47,19 +50,25 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0
 export const DateTimeScalar = stringScalar(
   'DateTime',
   'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
-  (value) => {
+  (value, node) => {
     if (!MOMENT.test(value) || !DateTime.fromISO(value).isValid) return undefined;
     const moment = inUtc(value);
-    if (moment === undefined) throw wrong(OUT_OF_RANGE);
+    if (moment === undefined) throw wrong(OUT_OF_RANGE, node);
     return moment;
   },
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
 );
 
+/** Characters of a decimal, blanks included. */
+const MAX_DECIMAL = 1000;
+
 export const DecimalScalar = stringScalar(
   'Decimal',
   'An exact decimal number as a string, so that no digit is lost, e.g. `"80.50"`. A JSON number is accepted on input.',
-  (value) => (/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?\s*$/i.test(value) && value.length <= 1000 ? value.trim() : undefined),
+  (value) => {
+    const text = value.length <= MAX_DECIMAL ? value.trim() : '';
+    return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i.test(text) ? text : undefined;
+  },
   'A valid number is required.',
 );
 
@@ -75,7 +84,7 @@ export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
     if (!(value instanceof UploadedFile)) throw wrong(NOT_A_FILE);
     return value;
   },
-  parseLiteral() {
-    throw wrong(NOT_A_FILE);
+  parseLiteral(node) {
+    throw wrong(NOT_A_FILE, node);
   },
 });

@@ -1,12 +1,9 @@
-/** What is wrong with the variables of an operation, field by field. */
+/** The variables of an operation as graphql-js coerces them, and what is wrong with them, field by field. */
 import {
   BREAK,
-  getNamedType,
   getNullableType,
-  getOperationAST,
   getVariableValues,
   GraphQLError,
-  GraphQLScalarType,
   isInputObjectType,
   isInputType,
   isListType,
@@ -20,7 +17,7 @@ import {
   type GraphQLInputType,
   type GraphQLLeafType,
   type GraphQLSchema,
-  type NamedTypeNode,
+  type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
 import type { FieldErrors } from './errors';
@@ -29,35 +26,11 @@ type Variables = Record<string, unknown>;
 
 /** Deeper than any input can mean anything, and shallower than anything that reads it recursively can go. */
 const MAX_DEPTH = 64;
+/** Of one answer; who sends more mistakes mends these first. */
+const MAX_ERRORS = 20;
+const MAX_MESSAGE = 200;
 
-/**
- * Compiled operations would read a variable by code that is written out for every level of its type, and input objects may contain each
- * other without end. So variables of input objects are coerced beforehand, and the compiled operation takes them as they come: it is made
- * for a document, and by a schema, in which their type is a scalar that takes anything.
- */
-const TAKEN = new GraphQLScalarType({ name: 'Taken' });
-
-const isObject = (schema: GraphQLSchema, { type }: VariableDefinitionNode) =>
-  isInputObjectType(getNamedType(typeFromAST(schema, type as NamedTypeNode)));
-
-export const taking = (schema: GraphQLSchema): GraphQLSchema =>
-  Object.create(schema, { getType: { value: (name: string) => (name === TAKEN.name ? TAKEN : schema.getType(name)) } }) as GraphQLSchema;
-
-export function plain(document: DocumentNode, schema: GraphQLSchema): DocumentNode {
-  const type: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: TAKEN.name } };
-  const definitions = document.definitions.map((definition) => {
-    if (definition.kind !== Kind.OPERATION_DEFINITION) return definition;
-    const variableDefinitions = definition.variableDefinitions?.map((variable) =>
-      isObject(schema, variable) ? { ...variable, type, defaultValue: undefined } : variable,
-    );
-    return { ...definition, variableDefinitions };
-  });
-  return { ...document, definitions };
-}
-
-/** Of the variables of an operation, those of input objects. */
-export const objectVariables = (schema: GraphQLSchema, document: DocumentNode, operationName?: string): VariableDefinitionNode[] =>
-  (getOperationAST(document, operationName)?.variableDefinitions ?? []).filter((definition) => isObject(schema, definition));
+const shortened = (text: string) => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text);
 
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)));
@@ -74,8 +47,16 @@ function isDeep(value: unknown): boolean {
 
 const TOO_DEEP = `Ensure that this is nested no deeper than ${MAX_DEPTH} levels.`;
 
-/** As `isDeep`, of a value that is written into the operation. */
+const deepValues = new WeakMap<DocumentNode, GraphQLError | null>();
+
+/** As `isDeep`, of a value that is written into the document. */
 export function deepValue(document: DocumentNode): GraphQLError | undefined {
+  let found = deepValues.get(document);
+  if (found === undefined) deepValues.set(document, (found = findDeepValue(document) ?? null));
+  return found ?? undefined;
+}
+
+function findDeepValue(document: DocumentNode): GraphQLError | undefined {
   let depth = 0;
   let found: GraphQLError | undefined;
   const nested = {
@@ -100,69 +81,91 @@ function depthError(definition: VariableDefinitionNode, variables: Variables): G
   return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP}`, { nodes: [definition], extensions });
 }
 
-/** The variables, those of input objects coerced; or what is wrong with the latter. */
-export function coerced(
-  schema: GraphQLSchema,
-  objects: readonly VariableDefinitionNode[],
-  variables: Variables,
-): { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] } {
-  if (!objects.length) return { values: variables };
-  const deep = objects.flatMap((definition) => depthError(definition, variables) ?? []);
+export type Coerced = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
+
+/** The variables that the operation has, with defaults and without what is absent; or what is wrong with them. */
+export function coerced(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode, variables: Variables): Coerced {
+  if (!variableDefinitions.length) return { values: {} };
+  const deep = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
   if (deep.length) return { errors: deep };
-  const read = getVariableValues(schema, objects, variables);
-  return read.errors ? { errors: read.errors } : { values: { ...variables, ...read.coerced } };
+  const read = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
+  if (!read.errors) return { values: read.coerced };
+  const errors = variableErrors(schema, variableDefinitions, variables);
+  return { errors: errors.length ? errors : read.errors };
+}
+
+/** Gathers messages until there are enough of them. */
+class Findings {
+  /** Keys are the sender's: not even `constructor` may be there already. */
+  readonly fields: FieldErrors = Object.create(null) as FieldErrors;
+  private count = 0;
+
+  constructor(private readonly most: number) {}
+
+  get full(): boolean {
+    return this.count >= this.most;
+  }
+
+  add(path: string, message: string): void {
+    if (this.full) return;
+    this.count += 1;
+    const name = shortened(path);
+    this.fields[name] = [...(this.fields[name] ?? []), shortened(message)];
+  }
 }
 
 /** Collects messages under paths such as `days[1].reps`. */
-function check(type: GraphQLInputType, value: unknown, path: string, add: (path: string, message: string) => void): void {
+function check(type: GraphQLInputType, value: unknown, path: string, found: Findings): void {
+  if (found.full) return;
   if (value === null || value === undefined) {
-    if (isNonNullType(type)) add(path, value === null ? 'This field may not be null.' : 'This field is required.');
+    if (isNonNullType(type)) found.add(path, value === null ? 'This field may not be null.' : 'This field is required.');
     return;
   }
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
-    if (Array.isArray(value)) value.forEach((item, index) => check(nullable.ofType, item, `${path}[${index}]`, add));
-    else check(nullable.ofType, value, path, add);
+    if (!Array.isArray(value)) return check(nullable.ofType, value, path, found);
+    for (let index = 0; index < value.length && !found.full; index += 1) check(nullable.ofType, value[index], `${path}[${index}]`, found);
   } else if (isInputObjectType(nullable)) {
-    if (typeof value !== 'object') return add(path, `Expected an object, ${nullable.name}.`);
+    if (typeof value !== 'object') return found.add(path, `Expected an object, ${nullable.name}.`);
     const fields = nullable.getFields();
     const below = (name: string) => (path ? `${path}.${name}` : name);
-    for (const name of Object.keys(value)) if (!fields[name]) add(below(name), `There is no such field in ${nullable.name}.`);
+    const names = Object.keys(value);
+    for (const name of names) {
+      if (found.full) return;
+      if (!Object.hasOwn(fields, name)) found.add(below(name), `There is no such field in ${nullable.name}.`);
+    }
+    if (nullable.isOneOf && (names.length !== 1 || (value as Variables)[names[0]!] === null))
+      found.add(path, `Exactly one field of ${nullable.name} must be given, and not null.`);
     for (const field of Object.values(fields)) {
       const given = (value as Variables)[field.name];
-      if (given !== undefined || isRequiredInputField(field)) check(field.type, given, below(field.name), add);
+      if (given !== undefined || isRequiredInputField(field)) check(field.type, given, below(field.name), found);
     }
   } else {
     try {
       (nullable as GraphQLLeafType).parseValue(value);
     } catch (error) {
-      add(path, (error as Error).message);
+      found.add(path, (error as Error).message);
     }
   }
 }
 
 /** One error a variable; its `fields` name what is wrong inside of it, or the variable itself. */
-export function variableErrors(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operationName: string | undefined,
-  variables: Variables,
-): GraphQLError[] {
-  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+function variableErrors(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[], variables: Variables): GraphQLError[] {
+  let left = MAX_ERRORS;
   return definitions.flatMap((definition) => {
-    const deep = depthError(definition, variables);
-    if (deep) return [deep];
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
-    const value = variables[name];
-    if (!isInputType(type) || (value === undefined && (definition.defaultValue || definition.type.kind !== Kind.NON_NULL_TYPE))) return [];
-    // Keys are the sender's: not even `constructor` may be there already.
-    const fields: FieldErrors = Object.create(null) as FieldErrors;
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const optional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
+    if (left === 0 || !isInputType(type) || (value === undefined && optional)) return [];
     // The fields of an input object are named as a form would name them, without the variable.
     const root = isInputObjectType(getNullableType(type)) && value != null ? '' : name;
-    check(type, value, root, (path, message) => (fields[path || name] = [...(fields[path || name] ?? []), message]));
-    const messages = Object.entries(fields).map(([field, found]) => `${field}: ${found.join(' ')}`);
+    const found = new Findings(left);
+    check(type, value, root, found);
+    const fields = Object.fromEntries(Object.entries(found.fields).map(([path, messages]) => [path || name, messages]));
+    const messages = Object.entries(fields).map(([field, said]) => `${field}: ${said.join(' ')}`);
     if (!messages.length) return [];
+    left -= messages.length;
     const extensions = { code: 'BAD_USER_INPUT', fields };
     return [new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, { nodes: [definition], extensions })];
   });

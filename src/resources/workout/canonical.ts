@@ -8,6 +8,7 @@ import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/fields';
 import { loadParent, rowsBelow } from '../../core/loaders';
 import { Kept } from '../../core/memory';
+import { selectionKey } from '../../core/plan';
 import { mediaUrl } from '../../files/names';
 import { DayOfWeek } from '../dayofweek';
 import { Exercise } from '../exercise';
@@ -88,7 +89,7 @@ export class CanonicalExercise extends Kept {
 
   @Field(() => Exercise, { description: 'The exercise.' })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return this.once(info.fieldNodes, async () => loadParent(Exercise, this.exerciseId, context, info));
+    return this.once(selectionKey(info.fieldNodes), async () => loadParent(Exercise, this.exerciseId, context, info));
   }
 }
 
