@@ -24,7 +24,7 @@ import { Muscle } from './resources/muscle';
 import type { Prepare } from './rest/endpoints';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
-import { buildGraphQLSchema } from './schema';
+import { buildGraphQLSchema, buildRestSchema } from './schema';
 import type { Services } from './services';
 import { tidied } from './target';
 import { TrustedDocuments, trustedDocuments } from './trusted';
@@ -52,11 +52,13 @@ export async function createApp(services: Services): Promise<App> {
     idempotency: new Idempotency(database, vault),
   };
   const executor = new Executor(buildGraphQLSchema());
+  const restExecutor = new Executor(buildRestSchema());
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);
-  const prepare: Prepare = (document) => executor.prepare(document) as never;
+  const prepare: Prepare = (document) => restExecutor.prepare(document) as never;
   const rest = restHandler({
-    schema: executor.schema,
+    schema: restExecutor.schema,
+    publicSchema: executor.schema,
     prepare,
     open: (request) => exchangeOf(request),
     html: browsePage,
@@ -86,9 +88,9 @@ export async function createApp(services: Services): Promise<App> {
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInPages(exchangeOf));
-  app.use(suggestions(executor.schema, prepare, exchangeOf));
+  app.use(suggestions(restExecutor.schema, prepare, exchangeOf));
   app.use(playground(exchangeOf, config));
-  app.use(reference(executor.schema, exchangeOf));
+  app.use(reference(restExecutor.schema, exchangeOf));
   app.use('/media', serveMedia(media));
   app.use(muscleDrawings((id) => services.reference.get(Muscle, id)));
   app.use('/graphql', live.events);

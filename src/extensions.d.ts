@@ -20,6 +20,9 @@ export interface Choice {
   label: string | number;
 }
 
+/** `extensions.only`: the one interface whose schema has the field. Everything else is in both. */
+export type Only = 'rest';
+
 /** `extensions.field`: what is true of a field, whatever interface shows it. */
 export interface FieldFact {
   /** Name in GraphQL. */
@@ -38,6 +41,8 @@ export interface FieldFact {
   readonly hasDefault: boolean;
   /** REST neither shows nor accepts it; GraphQL does both. */
   readonly hidden: boolean;
+  /** As `extensions.only`. */
+  readonly only?: Only;
   /** Shown, never accepted. */
   readonly readOnly: boolean;
   /** Accepted by GraphQL only. */
@@ -150,9 +155,11 @@ declare module 'graphql' {
     field?: FieldFact;
     action?: ActionFact;
     endpoint?: EndpointFact;
+    only?: Only;
   }
   interface GraphQLInputFieldExtensions {
     field?: FieldFact;
+    only?: Only;
   }
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
     resource?: ResourceFact;

@@ -10,6 +10,7 @@ import { completeInputs } from './core/inputs';
 import { LiveResolver, nameOwnedTypes } from './core/live';
 import { completeConnections } from './core/relations';
 import { RootResolver } from './core/root';
+import { publicSchema, restSchema } from './interfaces';
 
 type Loaded = Record<string, unknown>;
 
@@ -37,7 +38,20 @@ const resolvers = [
 /** Subscriptions have sources of their own, but type-graphql wants one to be named. */
 const NONE: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asyncIterator]: () => (async function* () {})() }) };
 
-export function buildGraphQLSchema(): GraphQLSchema {
+let built: GraphQLSchema | undefined;
+
+/** Everything that resolvers answer, whoever asks for it. */
+function whole(): GraphQLSchema {
+  return (built ??= build());
+}
+
+/** What everybody may ask for. */
+export const buildGraphQLSchema = (): GraphQLSchema => publicSchema(whole());
+
+/** What REST executes, and nobody else. */
+export const buildRestSchema = (): GraphQLSchema => restSchema(whole());
+
+function build(): GraphQLSchema {
   completeConnections();
   completeInputs();
   nameOwnedTypes();

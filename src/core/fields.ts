@@ -2,7 +2,7 @@
 import { Extensions, Field, ID, Int } from 'type-graphql';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
-import type { Choice, FieldFact, Kind } from '../extensions';
+import type { Choice, FieldFact, Kind, Only } from '../extensions';
 import { today, now } from './clock';
 import { problems } from './limits';
 import { label, snake } from './names';
@@ -55,6 +55,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Key in REST where it is not the snake-case name. */
   rest?: string;
   hidden?: boolean;
+  /** The one interface that has the field. */
+  only?: Only;
   /** `'rest'`: accepted by GraphQL only. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;

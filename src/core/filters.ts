@@ -1,5 +1,5 @@
 /** The inputs of `where`: filters of one value, and for each type `XWhere`, made from its fields and relations. */
-import { Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
+import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import { fieldsOf, type Entity, type FieldMeta } from './fields';
 import { relativesOf } from './relatives';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
@@ -138,7 +138,9 @@ export function whereInput(entity: Entity): ClassType {
   const condition = (key: string, type: Type, description: string) => Field(type, { nullable: true, description })(Where.prototype, key);
   for (const field of fieldsOf(entity)) {
     const type = filterOf(field);
-    if (type) condition(field.name, () => type, `By ${field.label.toLowerCase()}.`);
+    if (!type) continue;
+    condition(field.name, () => type, `By ${field.label.toLowerCase()}.`);
+    Extensions({ field })(Where.prototype, field.name);
   }
   condition('and', () => [Where], 'All of these hold; an empty list always does.');
   condition('or', () => [Where], 'At least one of these holds; an empty list never does.');

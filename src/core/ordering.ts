@@ -1,6 +1,6 @@
 /** The order of a list: the fields asked for or the default ones, then the id, so that every order is total. */
 import { createHash } from 'node:crypto';
-import { Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
+import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
 import type { Bind } from './conditions';
 import { badArgument } from './errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
@@ -69,6 +69,7 @@ export function orderInput(entity: Entity): ClassType {
   const element = (key: string, type: () => any, description: string) => Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     element(field.name, () => OrderDirection, `By ${field.label.toLowerCase()}.`);
+    Extensions({ field })(Order.prototype, field.name);
     if (field.object) element(field.object, () => orderInput(field.target!()), `By a field of the ${field.label.toLowerCase()}.`);
   }
   if (fieldsOf(entity).some(isText))

@@ -1,5 +1,5 @@
 /** Queries over rows of every type. */
-import { Arg, Ctx, ID, Info, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from './context';
 import { badArgument, notFound } from './errors';
@@ -26,6 +26,7 @@ export class RootResolver {
   @Query(() => [ID], {
     description: 'Of these ids of one type, those that the viewer may refer to: any row of a public type, their own of an owned one.',
   })
+  @Extensions({ only: 'rest' })
   known(
     @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
     @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],

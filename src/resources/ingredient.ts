@@ -140,7 +140,10 @@ export default class IngredientResolver extends crud(Ingredient) {
   @FieldResolver(() => ExactNutritionalValues, {
     description: 'Of an amount of the ingredient, from the texts of a form. A unit is known only beside the id of the ingredient.',
   })
-  @Extensions({ action: { name: 'get_values', whenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [snake(name), 0])) } })
+  @Extensions({
+    only: 'rest',
+    action: { name: 'get_values', whenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [snake(name), 0])) },
+  })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async formValues(
     @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the unit. Required.' }) amount: string | null,

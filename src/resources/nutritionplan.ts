@@ -157,7 +157,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   }
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
-  @Extensions({ action: { name: 'log_summary', selection: DAY_VALUES } })
+  @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES } })
   @Needs(() => NutritionPlan, 'weightUnit')
   logSummary(
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,

@@ -111,7 +111,7 @@ export class UserProfile extends Model<UserProfile> {
     max: 2,
   })
   declare weightUnit: string;
-  @Flag({ label: 'Allow external access', help: 'Whether others may see your pages by their links.', default: false })
+  @Flag({ label: 'Allow external access', help: 'Whether others may see your pages by their links.', default: false, only: 'rest' })
   declare roAccess: boolean;
   @Whole({
     label: 'Automatic reminders for weight entries',

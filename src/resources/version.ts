@@ -6,7 +6,7 @@ const COMPATIBLE_API = '2.0';
 @Resolver()
 export default class VersionResolver {
   @Query(() => String, { description: 'Version of the REST API that this one is compatible with.' })
-  @Extensions({ endpoint: { paths: ['version'], title: 'Application Version' } })
+  @Extensions({ only: 'rest', endpoint: { paths: ['version'], title: 'Application Version' } })
   version(): string {
     return COMPATIBLE_API;
   }

@@ -1,8 +1,9 @@
 /** A request and its answer → what a page shows of them. Nothing here runs for JSON clients. */
-import { parse, print, type GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { may } from './admission';
 import { argumentControls, filterControls, writeControls, type Related, type RelatedOf } from './controls';
 import type { Endpoint, Endpoints, Operation, Prepare } from './endpoints';
+import { explanations } from './explained';
 import { linksOf, NO_LINKS, type Links } from './links';
 import type { Description } from './options';
 import { namings } from './naming';
@@ -29,6 +30,7 @@ export interface Shown {
 
 interface Sources {
   schema: GraphQLSchema;
+  publicSchema: GraphQLSchema;
   endpoints: Endpoints;
   login: Operation;
   prepare: Prepare;
@@ -37,12 +39,13 @@ interface Sources {
 
 const READING = ['GET', 'HEAD'];
 
-export function viewsOf({ schema, endpoints, login, prepare, describe }: Sources): (shown: Shown) => Promise<HtmlView> {
+export function viewsOf({ schema, publicSchema, endpoints, login, prepare, describe }: Sources): (shown: Shown) => Promise<HtmlView> {
   const byType = new Map<string, Endpoint>();
   for (const endpoint of endpoints.resources.values())
     if (endpoint.view === endpoint.resource.views[0]) byType.set(endpoint.type.name, endpoint);
   const endpointOf = (type: string) => byType.get(type)?.view.rest;
   const namingOf = namings(schema, prepare);
+  const explained = explanations(publicSchema);
   const known = new Map<string, Links>();
   const linked = ({ document }: Operation, ...at: string[]): Links => {
     if (!known.has(document)) known.set(document, linksOf(schema, document, at, endpointOf));
@@ -254,13 +257,6 @@ function pathOf(place: Route, path: string): string {
 function errorsOf({ status, body }: Answer): FieldErrors {
   if (status !== 400 || body === null || typeof body !== 'object') return {};
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};
-}
-
-function explained({ document }: Operation, variables: Record<string, unknown>): HtmlView['graphql'] {
-  const plain = (_key: string, value: unknown) => (value !== null && typeof value === 'object' && 'filename' in value ? null : value);
-  const shown = JSON.parse(JSON.stringify(variables, plain));
-  if (shown.where && !Object.keys(shown.where).length) delete shown.where;
-  return { document: print(parse(document)), variables: shown };
 }
 
 const textsOf = (value: unknown): string[] => (value == null ? [] : [value].flat().map(String));

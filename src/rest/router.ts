@@ -20,6 +20,8 @@ import type { HtmlView, Page } from './view';
 
 export interface RestOptions {
   schema: GraphQLSchema;
+  /** What people may send to `/graphql`; pages show how they could have asked there. */
+  publicSchema: GraphQLSchema;
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
   /** What a browser is shown instead of bare JSON. */
@@ -31,11 +33,11 @@ export interface RestOptions {
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export function restHandler(options: RestOptions): Handler {
-  const { schema, prepare, limits, timeZone } = options;
+  const { schema, publicSchema, prepare, limits, timeZone } = options;
   const endpoints = endpointsOf(schema, prepare);
   const login = prepareOperation(prepare, DOCUMENT);
   const { answer, describeRoute } = answersOf(schema, endpoints, login, timeZone);
-  const viewOf = viewsOf({ schema, endpoints, login, prepare, describe: describeRoute });
+  const viewOf = viewsOf({ schema, publicSchema, endpoints, login, prepare, describe: describeRoute });
 
   /** What was refused is an answer too; everything else that is thrown is a mistake of ours. */
   async function settled(work: () => Promise<Answer>): Promise<Answer> {

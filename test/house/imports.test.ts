@@ -14,6 +14,7 @@ const LAYERS = [
     'graphql',
     'idempotency',
     'index',
+    'interfaces',
     'live',
     'origin',
     'schema',

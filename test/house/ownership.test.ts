@@ -91,14 +91,6 @@ describe.each(types)('%s', (_name, entity) => {
     expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, own()) });
   });
 
-  test('nor among the known ids', async () => {
-    const { known } = await ann.ask('query ($type: String!, $ids: [ID!]!) { known(type: $type, ids: $ids) }', {
-      type: entity.name,
-      ids: [foreign(), own(), UNKNOWN],
-    });
-    expect(known).toEqual([String(own())]);
-  });
-
   test('nor by a filter that names it or what it hangs below', async () => {
     const document = `query ($where: ${entity.name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
     const id = { name: 'id', target: () => entity };
@@ -255,7 +247,5 @@ test("the user's own account is the only one that can be reached", async () => {
   const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
   await expectUnknown(node, bob.id, 200);
   expect((await node(ann.id)).errors).toBeUndefined();
-  const { known } = await ann.ask('query ($ids: [ID!]!) { known(type: "User", ids: $ids) }', { ids: [ann.id, bob.id] });
-  expect(known).toEqual([String(ann.id)]);
   expect((await fitgraph.anyone.query('{ viewer { id } }')).data).toEqual({ viewer: null });
 });

@@ -15,10 +15,11 @@ import {
 } from 'graphql';
 import { Executor } from '../../src/core/execute';
 import { endpointsOf } from '../../src/rest/endpoints';
-import { buildGraphQLSchema, printed } from '../../src/schema';
+import { buildGraphQLSchema, buildRestSchema, printed } from '../../src/schema';
 
 const root = path.join(__dirname, '../..');
 const schema = buildGraphQLSchema();
+const restSchema = buildRestSchema();
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
 const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
 
@@ -55,6 +56,34 @@ test('every file of a resource is a type with an endpoint, or one that others sh
   const files = (fs.readdirSync(folder, { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));
   const described = files.filter((file) => noun.test(fs.readFileSync(path.join(folder, file), 'utf8')));
   expect(resources).toHaveLength(described.length);
+});
+
+test('what only REST has is no part of GraphQL, in types, inputs, conditions and orders', () => {
+  const flagged = Object.values(restSchema.getTypeMap())
+    .filter((type) => isObjectType(type) || isInputObjectType(type))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+    .filter(({ field: { extensions } }) => (extensions.only ?? extensions.field?.only) === 'rest')
+    .map(({ type, field }): [string, string] => [type.name, field.name]);
+  expect(flagged).toEqual(
+    expect.arrayContaining([
+      ['Query', 'known'],
+      ['Query', 'exerciseSuggestions'],
+      ['Query', 'ingredientSuggestions'],
+      ['Query', 'version'],
+      ['ExerciseHit', 'data'],
+      ['Ingredient', 'formValues'],
+      ['NutritionPlan', 'logSummary'],
+      ['UserProfile', 'roAccess'],
+      ['UserProfilePatch', 'roAccess'],
+      ['UserProfileWhere', 'roAccess'],
+      ['UserProfileOrder', 'roAccess'],
+    ]),
+  );
+  const fieldsIn = (name: string) => {
+    const type = schema.getType(name);
+    return isObjectType(type) || isInputObjectType(type) ? Object.keys(type.getFields()) : [];
+  };
+  expect(flagged.filter(([type, field]) => fieldsIn(type).includes(field))).toEqual([]);
 });
 
 /** The types that a field of this type may show, and those that they lead to, and so on. */
@@ -112,9 +141,9 @@ test('no type shows a password, a token or a key', () => {
 });
 
 test('every REST document compiles', () => {
-  const executor = new Executor(schema);
+  const executor = new Executor(restSchema);
   const documents: string[] = [];
-  const endpoints = endpointsOf(schema, (document) => {
+  const endpoints = endpointsOf(restSchema, (document) => {
     documents.push(document);
     return executor.prepare(document) as never;
   });
@@ -123,8 +152,8 @@ test('every REST document compiles', () => {
 });
 
 test('the root lists the documented endpoints in their order', () => {
-  const executor = new Executor(schema);
-  const { listed, resources: named } = endpointsOf(schema, (document) => executor.prepare(document) as never);
+  const executor = new Executor(restSchema);
+  const { listed, resources: named } = endpointsOf(restSchema, (document) => executor.prepare(document) as never);
   const documented =
     'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry';
   expect(listed.slice(0, 28)).toEqual(documented.split(' '));

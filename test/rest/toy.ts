@@ -151,6 +151,7 @@ export class Orchard {
 
   private readonly handler = restHandler({
     schema,
+    publicSchema: schema,
     prepare: (text) => {
       const document = parse(text);
       const errors = validate(schema, document);

@@ -3,50 +3,70 @@ import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
 import { badArgument } from '../../core/errors';
 import { exerciseLanguages, ingredientLanguages } from './languages';
-import { ExerciseSuggestion, findExercises, findIngredients, IngredientSuggestion } from './suggestions';
+import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
-const Term = () => Arg('term', () => String, { nullable: true, description: 'Part of the name, in capitals or not.' });
-const LANGUAGE = 'Two-letter code; English if it is unknown, the language that the request accepts if absent';
+const TERM = 'Part of the name, in capitals or not';
+const EXERCISE_LANGUAGE =
+  'Two-letter code; English if it is unknown, the language that the request accepts if absent. All but `de` are completed with English.';
+const INGREDIENT_LANGUAGE =
+  'Two-letter code; English if it is unknown, the language that the request accepts if absent, and English too for users whose profile says so.';
+
+const Term = () => Arg('term', () => String, { description: `${TERM}; an empty one finds nothing.` });
+const PerhapsTerm = () => Arg('term', () => String, { nullable: true, description: `${TERM}.` });
+const Language = (description: string) => Arg('language', () => String, { nullable: true, description });
+
+/** The searches as REST has them: no term has no answer, and what is found is wrapped up for a widget. */
 const endpoint = (paths: string[], data: string) => ({
-  endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value data { ${data} }` },
+  only: 'rest',
+  endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value: name data { ${data} }` },
 });
 
-/** Whether there is something to search for. */
-function isTerm(term: string | null): term is string {
-  if (term?.includes('\0')) throw badArgument('term', 'Null characters are not allowed.');
-  return Boolean(term);
+function checked(term: string): string {
+  if (term.includes('\0')) throw badArgument('term', 'Null characters are not allowed.');
+  return term;
 }
 
 @Resolver()
 export default class SearchResolver {
-  @Query(() => [ExerciseSuggestion], {
-    nullable: true,
-    description: `Accepted exercises by a part of their name, ${MAX_PAGE} at most, sorted by category and name; null without a term.`,
+  @Query(() => [ExerciseHit], {
+    description: `Accepted exercises by a part of their name, ${MAX_PAGE} at most, sorted by category and name.`,
   })
-  @Extensions(endpoint(['exercise/search', 'exerciseinfo/search'], 'id name category image image_thumbnail: imageThumbnail'))
   async exerciseSearch(
-    @Term() term: string | null,
-    @Arg('language', () => String, { nullable: true, description: `${LANGUAGE}. All but \`de\` are completed with English.` })
-    language: string | null,
+    @Term() term: string,
+    @Language(EXERCISE_LANGUAGE) language: string | null,
     @Ctx() context: Context,
-  ): Promise<ExerciseSuggestion[] | null> {
-    return isTerm(term) ? findExercises(term, exerciseLanguages(language, context), context) : null;
+  ): Promise<ExerciseHit[]> {
+    return checked(term) ? findExercises(term, exerciseLanguages(language, context), context) : [];
   }
 
-  @Query(() => [IngredientSuggestion], {
-    nullable: true,
-    description: `Accepted ingredients by a part of their name, ${MAX_PAGE} at most, sorted by name; null without a term.`,
-  })
-  @Extensions(endpoint(['ingredient/search'], 'id name'))
-  async ingredientSearch(
-    @Term() term: string | null,
-    @Arg('language', () => String, {
-      nullable: true,
-      description: `${LANGUAGE}, and English too for users whose profile says so.`,
-    })
-    language: string | null,
+  @Query(() => [ExerciseHit], { nullable: true, description: 'As `exerciseSearch`; null without a term.' })
+  @Extensions(endpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'))
+  async exerciseSuggestions(
+    @PerhapsTerm() term: string | null,
+    @Language(EXERCISE_LANGUAGE) language: string | null,
     @Ctx() context: Context,
-  ): Promise<IngredientSuggestion[] | null> {
-    return isTerm(term) ? findIngredients(term, await ingredientLanguages(language, context), context) : null;
+  ): Promise<ExerciseHit[] | null> {
+    return term ? this.exerciseSearch(term, language, context) : null;
+  }
+
+  @Query(() => [IngredientHit], {
+    description: `Accepted ingredients by a part of their name, ${MAX_PAGE} at most, sorted by name.`,
+  })
+  async ingredientSearch(
+    @Term() term: string,
+    @Language(INGREDIENT_LANGUAGE) language: string | null,
+    @Ctx() context: Context,
+  ): Promise<IngredientHit[]> {
+    return checked(term) ? findIngredients(term, await ingredientLanguages(language, context), context) : [];
+  }
+
+  @Query(() => [IngredientHit], { nullable: true, description: 'As `ingredientSearch`; null without a term.' })
+  @Extensions(endpoint(['ingredient/search'], 'id: ingredientId name'))
+  async ingredientSuggestions(
+    @PerhapsTerm() term: string | null,
+    @Language(INGREDIENT_LANGUAGE) language: string | null,
+    @Ctx() context: Context,
+  ): Promise<IngredientHit[] | null> {
+    return term ? this.ingredientSearch(term, language, context) : null;
   }
 }

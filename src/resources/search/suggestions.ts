@@ -1,5 +1,5 @@
 /** What the searches answer, and the statements that find it. */
-import { Ctx, Field, ID, Info, ObjectType } from 'type-graphql';
+import { Ctx, Extensions, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { visible } from '../../core/access';
 import { anyOf, binder, equals, whereOf } from '../../core/conditions';
@@ -15,6 +15,11 @@ import { ACCEPTED } from '../status';
 
 const THUMBNAIL = 'micro_cropped';
 
+interface FoundIngredient {
+  id: number;
+  name: string;
+}
+
 interface FoundExercise {
   id: number;
   name: string;
@@ -22,15 +27,18 @@ interface FoundExercise {
   image: string | null;
 }
 
-@ObjectType({ description: 'An exercise that a search found, as a list of suggestions shows it.', simpleResolvers: true })
+@ObjectType({
+  description: 'An exercise that a search found: what a list shows of it at once, and the exercise itself.',
+  simpleResolvers: true,
+})
 export class ExerciseHit {
-  @Field(() => ID, { description: 'Id of the exercise.' }) readonly id: number;
+  @Field(() => ID, { description: 'Id of the exercise.' }) readonly exerciseId: number;
   @Field(() => String, { description: 'Its name.' }) readonly name: string;
   @Field(() => String, { description: 'Name of its category. Always English.' }) readonly category: string;
   private readonly path: string | null;
 
   constructor({ id, name, category, image }: FoundExercise) {
-    this.id = id;
+    this.exerciseId = id;
     this.name = name;
     this.category = category;
     this.path = image;
@@ -45,48 +53,43 @@ export class ExerciseHit {
   async imageThumbnail(@Ctx() { media }: Context): Promise<string | null> {
     return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, await media.hasTransparency(this.path)));
   }
-}
-
-@ObjectType({ description: 'An exercise whose name contains the term.', simpleResolvers: true })
-export class ExerciseSuggestion {
-  @Field(() => String, { description: 'What to suggest: the name.' }) readonly value: string;
-  @Field(() => ExerciseHit, { description: 'What to show beside it.' }) readonly data: ExerciseHit;
-
-  constructor(data: ExerciseHit) {
-    this.data = data;
-    this.value = data.name;
-  }
 
   @Field(() => Exercise, { description: 'The exercise.' })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Exercise, this.data.id, context, info);
+    return loadParent(Exercise, this.exerciseId, context, info);
+  }
+
+  @Field(() => ExerciseHit, { description: 'The hit itself, where a widget expects it.' })
+  @Extensions({ only: 'rest' })
+  data(): ExerciseHit {
+    return this;
   }
 }
 
-@ObjectType({ description: 'An ingredient that a search found.', simpleResolvers: true })
+@ObjectType({ description: 'An ingredient that a search found: its name at once, and the ingredient itself.', simpleResolvers: true })
 export class IngredientHit {
-  @Field(() => ID, { description: 'Id of the ingredient.' }) declare id: number;
-  @Field(() => String, { description: 'Its name.' }) declare name: string;
-}
+  @Field(() => ID, { description: 'Id of the ingredient.' }) readonly ingredientId: number;
+  @Field(() => String, { description: 'Its name.' }) readonly name: string;
 
-@ObjectType({ description: 'An ingredient whose name contains the term.', simpleResolvers: true })
-export class IngredientSuggestion {
-  @Field(() => String, { description: 'What to suggest: the name.' }) readonly value: string;
-  @Field(() => IngredientHit, { description: 'The ingredient in short.' }) readonly data: IngredientHit;
-
-  constructor(data: IngredientHit) {
-    this.data = data;
-    this.value = data.name;
+  constructor({ id, name }: FoundIngredient) {
+    this.ingredientId = id;
+    this.name = name;
   }
 
   @Field(() => Ingredient, { description: 'The ingredient.' })
   ingredient(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Ingredient, this.data.id, context, info);
+    return loadParent(Ingredient, this.ingredientId, context, info);
+  }
+
+  @Field(() => IngredientHit, { description: 'The hit itself, where a widget expects it.' })
+  @Extensions({ only: 'rest' })
+  data(): IngredientHit {
+    return this;
   }
 }
 
 /** By category, then by name. */
-export async function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseSuggestion[]> {
+export async function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
   const { bind, values } = binder();
   const contains = has(fieldOf(Exercise, 'name'), 'contains', term, true);
   const where = whereOf([contains, anyOf('language_id', languages), ...visible(Exercise, context)], 't', bind);
@@ -98,17 +101,17 @@ export async function findExercises(term: string, languages: readonly number[], 
      ORDER BY c."name", t."name", t."id" LIMIT ${MAX_PAGE}`,
     values,
   );
-  return found.map((row) => new ExerciseSuggestion(new ExerciseHit(row as FoundExercise)));
+  return found.map((row) => new ExerciseHit(row as FoundExercise));
 }
 
 /** By name. */
-export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientSuggestion[]> {
+export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
   const found =
     (await context.names.find(Ingredient, term, languages, MAX_PAGE, context.session)) ?? (await readIngredients(term, languages, context));
-  return found.map((ingredient) => new IngredientSuggestion(ingredient));
+  return found.map((ingredient) => new IngredientHit(ingredient));
 }
 
-async function readIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
+async function readIngredients(term: string, languages: readonly number[], context: Context): Promise<FoundIngredient[]> {
   const contains = has(fieldOf(Ingredient, 'name'), 'contains', term, true);
   // With one language an index has the rows in the order that is wanted.
   const [only, ...others] = languages;
@@ -119,5 +122,5 @@ async function readIngredients(term: string, languages: readonly number[], conte
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY t."name", t."id" LIMIT ${MAX_PAGE}`,
     values,
   );
-  return rows as IngredientHit[];
+  return rows as FoundIngredient[];
 }
