@@ -6,8 +6,18 @@ import { binder, whereOf, type Bind, type Condition } from './conditions';
 import type { Context } from './context';
 import { badArgument } from './errors';
 import { fieldOf, type Entity } from './fields';
-import { beyond, cursorOf, parseCursor, waysBeyond } from './cursor';
-import { bound, orderKeys, orderOf, orderSql, reversed, type OrderElement, type OrderKey, type OrderTerm } from './ordering';
+import { at, beyond, cursorOf, parseCursor, waysBeyond } from './cursor';
+import {
+  bound,
+  orderKeys,
+  orderOf,
+  orderSql,
+  reversed,
+  type BoundTerm,
+  type OrderElement,
+  type OrderKey,
+  type OrderTerm,
+} from './ordering';
 import { from, names, type ConnectionPlan } from './plan';
 import type { Search } from './texts';
 import { filtered } from './where';
@@ -117,7 +127,7 @@ function windowOf({ entity, order, searches, page }: ListRequest): Window {
   const last = count('last', page.last, MAX_PAGE);
   const offset = count('offset', page.offset, MAX_OFFSET) ?? 0;
   if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
-  const backward = last !== undefined || (first === undefined && page.before != null && page.after == null);
+  const backward = last !== undefined;
   const terms = orderOf(entity, order, searches);
   const valuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
@@ -133,6 +143,34 @@ function windowOf({ entity, order, searches, page }: ListRequest): Window {
   };
 }
 
+/** Whether there is more in the way in which the rows are read than the page holds. */
+const looksAhead = (plan: ConnectionPlan, { backward }: Window) => (backward ? plan.previous : plan.next);
+
+/** Expressions of a statement: whether there are rows outside of the window, on the side of each of its cursors, or rows that `offset` skips. */
+function outside(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string[] {
+  const { entity, joins, conditions } = request;
+  const { after, before, offset, backward } = window;
+  // Nothing is bound that no expression uses.
+  const terms = () => bound(window.terms, bind);
+  const exists = (...further: Condition[]) =>
+    `EXISTS (SELECT 1 ${from(entity, joins, bind)}${whereOf([...more, ...conditions, ...further], 't', bind)})`;
+  /** The row of a cursor is most often there; if it has gone, one further out may be. */
+  const reached = (order: readonly BoundTerm[], values: unknown[]) =>
+    [at(order, values, bind), ...waysBeyond(order, values, bind)].map((way) => exists(() => way));
+  const skipped = () => exists(...(after ? [beyond(terms(), after)] : []), ...(before ? [beyond(reversed(terms()), before)] : []));
+  const earlier = () => [...(after ? reached(reversed(terms()), after) : []), ...(offset && !backward ? [skipped()] : [])];
+  const later = () => [...(before ? reached(terms(), before) : []), ...(offset && backward ? [skipped()] : [])];
+  const told = (ways: string[], name: keyof Around) => (ways.length ? [`(${ways.join(' OR ')}) AS "${name}"`] : []);
+  return [...(plan.previous ? told(earlier(), '_earlier') : []), ...(plan.next ? told(later(), '_later') : [])];
+}
+
+/** What a statement tells of a list beside the rows of the page. */
+interface Around {
+  _count?: number;
+  _earlier?: boolean;
+  _later?: boolean;
+}
+
 function select(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
   const { entity, joins, conditions } = request;
   const { backward, offset } = window;
@@ -140,7 +178,7 @@ function select(request: ListRequest, plan: ConnectionPlan, window: Window, more
   const order = backward ? reversed(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
   const where = whereOf([...more, ...conditions, ...(end ? [beyond(reversed(order), end)] : [])], 't', bind);
-  const number = window.limit + (plan.neighbours ? 1 : 0);
+  const number = window.limit + (looksAhead(plan, window) ? 1 : 0);
   const limit = bind(number);
   const skip = offset ? ` OFFSET ${bind(offset)}` : '';
   const ways = start ? waysBeyond(order, start, bind) : [];
@@ -157,36 +195,43 @@ function select(request: ListRequest, plan: ConnectionPlan, window: Window, more
   return `SELECT * FROM (${found}) AS f ORDER BY ${orderSql(places)} LIMIT ${limit}${skip}`;
 }
 
-function assemble(plan: ConnectionPlan, window: Window, found: Row[], totalCount: number): Connection {
+function assemble(plan: ConnectionPlan, window: Window, found: Row[], around: Around = {}): Connection {
   const beyondPage = found.length > window.limit;
   const nodes = beyondPage ? found.slice(0, window.limit) : found;
   if (window.backward) nodes.reverse();
-  const skipped = window.after !== undefined || window.before !== undefined || window.offset > 0;
   const cursors = plan.cursors ? nodes.map((row) => cursorOf(window.terms, row)) : [];
   return {
-    totalCount,
+    totalCount: around._count ?? 0,
     nodes,
     edges: nodes.map((node, index) => ({ cursor: cursors[index] ?? '', node })),
     pageInfo: {
-      hasNextPage: window.backward ? skipped : beyondPage,
-      hasPreviousPage: window.backward ? beyondPage : skipped,
+      hasNextPage: (!window.backward && beyondPage) || (around._later ?? false),
+      hasPreviousPage: (window.backward && beyondPage) || (around._earlier ?? false),
       startCursor: cursors[0] ?? null,
       endCursor: cursors.at(-1) ?? null,
     },
   };
 }
 
-/** One page, and the number of rows in all pages if it is asked for, in one statement. */
+/** Expressions for what is told beside the rows: how many there are in all pages, and whether there are some outside of the page. */
+function around(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string[] {
+  const { entity, joins, conditions } = request;
+  const count = () => `(SELECT count(*) ${from(entity, joins, bind)}${whereOf([...more, ...conditions], 't', bind)}) AS "_count"`;
+  return [...(plan.count ? [count()] : []), ...outside(request, plan, window, more, bind)];
+}
+
+/** One page, and what is asked for beside its rows, in one statement. */
 export async function listPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
   const window = windowOf(request);
   const { bind, values } = binder();
-  const counted = () => `SELECT count(*) AS "_count" ${from(request.entity, request.joins, bind)}${whereOf(request.conditions, 't', bind)}`;
+  const beside = around(request, plan, window, [], bind);
   const page = () => select(request, plan, window, [], bind);
-  if (!plan.count) return assemble(plan, window, plan.rows ? await session.query(page(), values) : [], 0);
-  if (!plan.rows) return assemble(plan, window, [], (await session.query(counted(), values))[0]!._count);
-  // An outer join, so that the count comes with an empty page too.
-  const rows = await session.query(`SELECT c.*, p.* FROM (${counted()}) c LEFT JOIN LATERAL (${page()}) p ON TRUE`, values);
-  return assemble(plan, window, rows[0]!.id === null ? [] : rows, rows[0]!._count);
+  if (!beside.length) return assemble(plan, window, plan.rows ? await session.query(page(), values) : []);
+  const told = `SELECT ${beside.join(', ')}`;
+  if (!plan.rows) return assemble(plan, window, [], (await session.query(told, values))[0]);
+  // An outer join, so that what is told comes with an empty page too.
+  const rows = await session.query(`SELECT c.*, p.* FROM (${told}) c LEFT JOIN LATERAL (${page()}) p ON TRUE`, values);
+  return assemble(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
 /** The same page below each of several parents, all in the same two statements. */
@@ -206,15 +251,16 @@ export async function listPagesBelow(
     const inner = select(request, plan, window, [below], bind);
     return session.query(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${inner}) c`, values);
   };
-  const totals = () => {
+  const told = async () => {
     const { bind, values } = binder();
     const ids = bind(parents);
-    const number = `SELECT count(*) ${from(request.entity, request.joins, bind)}${whereOf([below, ...request.conditions], 't', bind)}`;
-    return session.query(`SELECT p.id AS "_parent", (${number}) AS n FROM unnest(${ids}::int[]) AS p(id)`, values);
+    const beside = around(request, plan, window, [below], bind);
+    if (!beside.length) return [];
+    return session.query(`SELECT p.id AS "_parent", ${beside.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
-  const [found, counted] = await Promise.all([plan.rows ? rows() : [], plan.count ? totals() : []]);
+  const [found, beside] = await Promise.all([plan.rows ? rows() : [], told()]);
   const groups = new Map<number, Row[]>(parents.map((id) => [id, []]));
   for (const row of found) groups.get(row._parent)!.push(row);
-  const numbers = new Map(counted.map((row) => [row._parent as number, row.n as number]));
-  return parents.map((id) => assemble(plan, window, groups.get(id)!, numbers.get(id) ?? 0));
+  const byParent = new Map(beside.map((row) => [row._parent as number, row as Around]));
+  return parents.map((id) => assemble(plan, window, groups.get(id)!, byParent.get(id)));
 }

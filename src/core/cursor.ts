@@ -68,14 +68,25 @@ function later(term: BoundTerm, value: unknown, place: string): string[] {
   return [`${sql} ${descending ? '<' : '>'} ${place}`, ...(nullsAfter(term) ? [`${sql} IS NULL`] : [])];
 }
 
+const equal = ({ sql }: BoundTerm, value: unknown, place: string) => (value === null ? `${sql} IS NULL` : `${sql} = ${place}`);
+
+const placesOf = (terms: readonly BoundTerm[], values: Values, bind: Bind): string[] =>
+  terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
+
+/** A row has exactly the given values. */
+export function at(terms: readonly BoundTerm[], values: Values, bind: Bind): string {
+  const places = placesOf(terms, values, bind);
+  return terms.map((term, index) => equal(term, values[index], places[index]!)).join(' AND ');
+}
+
 /**
  * The ways in which a row can come after the given values: the same in the first terms and later in the next one. No row comes in two of
  * them, and an index in this order has the rows of each side by side.
  */
 export function waysBeyond(terms: readonly BoundTerm[], values: Values, bind: Bind): string[] {
-  const places = terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
+  const places = placesOf(terms, values, bind);
   return terms.flatMap((term, index) => {
-    const same = terms.slice(0, index).map(({ sql }, j) => (values[j] === null ? `${sql} IS NULL` : `${sql} = ${places[j]}`));
+    const same = terms.slice(0, index).map((earlier, j) => equal(earlier, values[j], places[j]!));
     return later(term, values[index], places[index]!).map((further) => [...same, further].join(' AND '));
   });
 }

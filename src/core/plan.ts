@@ -135,8 +135,9 @@ export interface ConnectionPlan {
   columns: string;
   rows: boolean;
   count: boolean;
-  /** Whether a page before or after must be known. */
-  neighbours: boolean;
+  /** Whether it must be known that there are rows after the page, and before it. */
+  next: boolean;
+  previous: boolean;
   cursors: boolean;
 }
 
@@ -152,7 +153,8 @@ export function connectionPlan(entity: Entity, info: Info): ConnectionPlan {
       columns: columnsOf(entity, neededFor(entity, selected(nodes, info.fragments).keys())),
       rows: top.has('nodes') || top.has('edges') || top.has('pageInfo'),
       count: top.has('totalCount'),
-      neighbours: pageInfo.has('hasNextPage') || pageInfo.has('hasPreviousPage'),
+      next: pageInfo.has('hasNextPage'),
+      previous: pageInfo.has('hasPreviousPage'),
       cursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
     };
   });

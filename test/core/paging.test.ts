@@ -123,6 +123,56 @@ describe.each(ORDERS)('%s', (_name, terms) => {
   });
 });
 
+describe.each(ORDERS)('any window of %s', (_name, terms) => {
+  /** What the specification of connections says of a list in memory. */
+  function meant(all: number[], { first, last, offset = 0, after, before }: Record<string, number | undefined>) {
+    const inner = all.slice(after === undefined ? 0 : after + 1, before === undefined ? all.length : before);
+    const [more, fewer] = [before !== undefined, after !== undefined];
+    if (last === undefined) {
+      const ids = inner.slice(offset, offset + (first ?? 20));
+      const skipped = offset > 0 && inner.length > 0;
+      return { ids, hasNextPage: more || offset + (first ?? 20) < inner.length, hasPreviousPage: fewer || skipped };
+    }
+    const end = Math.max(0, inner.length - offset);
+    const skipped = offset > 0 && inner.length > 0;
+    return { ids: inner.slice(Math.max(0, end - last), end), hasNextPage: more || skipped, hasPreviousPage: fewer || end > last };
+  }
+
+  test('is what it says, at the top and below a parent', async () => {
+    const all = inOrder(terms);
+    const cursors: string[] = (await query({}, terms)).data.page.edges.map(({ cursor }: { cursor: string }) => cursor);
+    const below = DOCUMENT.replace('page: workoutSets', 'viewer { page: workoutSets').replace(/\}$/, '} }');
+    let seed = 7;
+    const upTo = (limit: number) => (seed = (seed * 48_271) % 2_147_483_647) % limit;
+    const maybe = (limit: number) => (upTo(2) ? upTo(limit) : undefined);
+    for (let round = 0; round < 60; round += 1) {
+      const number = maybe(5);
+      const window = { [upTo(2) ? 'first' : 'last']: number, offset: maybe(9), after: maybe(all.length), before: maybe(all.length) };
+      const named = (at: number | undefined) => (at === undefined ? undefined : cursors[at]);
+      const args = { ...window, after: named(window.after), before: named(window.before) };
+      const { ids, hasNextPage, hasPreviousPage } = await page(args, terms);
+      expect({ window, ids, hasNextPage, hasPreviousPage }).toEqual({ window, ...meant(all, window) });
+      const { data } = await ann.query(below, { ...args, orderBy: terms.map(([field, direction]) => ({ [field]: direction })) });
+      const nested = data.viewer.page;
+      expect(nested.nodes.map(({ id }: { id: string }) => Number(id))).toEqual(ids);
+      expect(nested.pageInfo).toMatchObject({ hasNextPage, hasPreviousPage });
+    }
+  });
+});
+
+test('a cursor whose row has gone still tells what is on its other side', async () => {
+  const day = (await ann.get(`/set/${rows[0]!.id}/`)).body.exerciseday;
+  const { body } = await ann.post('/set/', { exerciseday: day, order: -1000, sets: 1 });
+  const first = await query({ first: 1 }, [['order', 'ASC']]);
+  const { startCursor } = first.data.page.pageInfo;
+  expect(first.data.page.nodes).toEqual([{ id: String(body.id) }]);
+  await ann.delete(`/set/${body.id}/`);
+  const order = [['order', 'ASC']] as Terms;
+  expect(await page({ first: 1, after: startCursor }, order)).toMatchObject({ hasPreviousPage: false, hasNextPage: true });
+  expect(await page({ last: 1, after: startCursor }, order)).toMatchObject({ hasPreviousPage: true, hasNextPage: false });
+  expect(await page({ first: 1, before: startCursor }, order)).toMatchObject({ ids: [], hasPreviousPage: false, hasNextPage: true });
+});
+
 test('without an order, the default one of the type', async () => {
   expect((await page({})).ids).toEqual(inOrder([['order', 'ASC']]));
   expect((await page({ last: 2 })).ids).toEqual(inOrder([['order', 'ASC']]).slice(-2));
