@@ -16,6 +16,8 @@ import type { TrustedDocuments } from './trusted';
 const PATH = '/graphql';
 const STREAM = '/stream';
 const EVENTS = 'text/event-stream';
+/** Connections of nobody at a time. */
+const MAX_ANONYMOUS = 1_000;
 
 type Params = Record<string, unknown>;
 
@@ -101,17 +103,23 @@ export function liveTransports({ executor, trusted, maxBody, open, known, failed
     maxPayload: maxBody,
     handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
   });
+  const anonymous = new Set<unknown>();
   const served = useServer<Record<string, unknown>, { exchange?: () => HttpExchange }>(
     {
       onConnect: async ({ extra, connectionParams }) => {
         const request = asPost(extra.request, connectionParams);
         extra.exchange = () => open(request);
-        const signedIn = await extra
-          .exchange()
-          .authenticate()
-          .catch(() => false);
-        if (!signedIn) extra.socket.close(CloseCode.Unauthorized, 'Unauthorized');
+        const close = (code: CloseCode, reason: string) => extra.socket.close(code, reason);
+        try {
+          // Who is nobody may follow the catalogue; wrong credentials are a mistake.
+          if (await extra.exchange().authenticate()) return;
+        } catch {
+          return close(CloseCode.Unauthorized, 'Unauthorized');
+        }
+        if (anonymous.size >= MAX_ANONYMOUS) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
+        anonymous.add(extra.socket);
       },
+      onClose: ({ extra }) => void anonymous.delete(extra.socket),
       onSubscribe: async ({ extra }, _id, params) => {
         const exchange = extra.exchange!();
         try {

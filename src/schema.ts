@@ -7,7 +7,7 @@ import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
 import { completeInputs } from './core/inputs';
-import { LiveResolver, nameOwnedTypes } from './core/live';
+import { LiveResolver, nameRowTypes } from './core/live';
 import { completeConnections } from './core/relations';
 import { RootResolver } from './core/root';
 import { publicSchema, restSchema } from './interfaces';
@@ -54,7 +54,7 @@ export const buildRestSchema = (): GraphQLSchema => restSchema(whole());
 function build(): GraphQLSchema {
   completeConnections();
   completeInputs();
-  nameOwnedTypes();
+  nameRowTypes();
   const schema = buildSchemaSync({ resolvers, validate: false, pubSub: NONE });
   // type-graphql wraps a type resolver of its own in a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;

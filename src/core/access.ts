@@ -29,10 +29,10 @@ export function visible(entity: Entity, context: Pick<Context, 'viewer'>): Condi
   ];
 }
 
-/** Whose log of changes the viewer reads: their own. */
-export function ownerOf({ viewer }: Pick<Context, 'viewer'>): number {
-  if (!viewer) throw notSignedIn();
-  return viewer.id;
+/** Whose changes the viewer reads of rows of these entities: their own of owned ones, and of public ones those that are nobody's. */
+export function ownerOf(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
+  if (!viewer && entities.some((entity) => resourceOf(entity)!.owned)) throw notSignedIn();
+  return viewer?.id ?? null;
 }
 
 /** What a new row of the entity carries of its owner. */

@@ -3,7 +3,8 @@
  * new if its transaction is not in there. So nothing is missed and nothing told twice, in whatever order transactions end.
  */
 import type { Logger } from 'pino';
-import type { Database, Session } from '../database/connection';
+import type { Database, Parameters, Session } from '../database/connection';
+import { binder } from './conditions';
 import { badArgument, KnownError } from './errors';
 import type { Listener } from './listener';
 
@@ -17,6 +18,8 @@ const TABLE_CHANGES_KEPT_DAYS = 1;
 export const MAX_STATE_AGE_MS = 3_600_000;
 /** Of one owner, in this process. */
 const MAX_WATCHERS = 100;
+/** Of nobody: all of them together, in this process. */
+const MAX_ANONYMOUS_WATCHERS = 1_000;
 const PRUNE_EVERY_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
 
@@ -74,13 +77,35 @@ const expired = () =>
     'What changed since this cursor is no longer known: read everything again, and go on from a new cursor.',
   );
 
-const READ = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", c.*
-  FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l LEFT JOIN LATERAL (
-    SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" FROM "change" c
-    WHERE c."user_id" = $1 AND c."transaction" >= pg_snapshot_xmin($2::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", $2::pg_snapshot)
-      AND ($3::pg_snapshot IS NULL OR pg_visible_in_snapshot(c."transaction", $3::pg_snapshot))
-      AND c."id" > $4 AND c."table" = ANY($5) ORDER BY c."id" LIMIT $6
-  ) c ON true ORDER BY c."id"`;
+/** Whose changes, and of what. */
+export interface Watched {
+  /** Null is nobody, who has no rows. */
+  ownerId: number | null;
+  /** Tables of owned rows. */
+  own: readonly string[];
+  /** Public tables. */
+  shared: readonly string[];
+}
+
+/** Each kind of changes is looked for only if it is wanted, and has an index. */
+function reading({ ownerId, own, shared }: Watched, from: Position | undefined, limit: number): { text: string; values: Parameters } {
+  const { bind, values } = binder();
+  const [seen, until] = [from?.seen, from?.until].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
+  const [after, most] = [bind(from?.after ?? 0), bind(limit)];
+  const among = (owner: string, tables: readonly string[]) =>
+    `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" FROM "change" c
+      WHERE c."user_id" ${owner} AND c."transaction" >= pg_snapshot_xmin(${seen}) AND NOT pg_visible_in_snapshot(c."transaction", ${seen})
+        AND (${until} IS NULL OR pg_visible_in_snapshot(c."transaction", ${until}))
+        AND c."id" > ${after} AND c."table" = ANY(${bind(tables)}) ORDER BY c."id" LIMIT ${most})`;
+  const kinds = [
+    ...(own.length || !shared.length ? [among(`= ${bind(ownerId)}::int`, own)] : []),
+    ...(shared.length ? [among('IS NULL', shared)] : []),
+  ];
+  const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", c.*
+    FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
+    LEFT JOIN LATERAL (SELECT * FROM (${kinds.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${most}) c ON true ORDER BY c."id"`;
+  return { text, values };
+}
 
 export interface ChangePage {
   cursor: string;
@@ -90,7 +115,9 @@ export interface ChangePage {
 }
 
 export class ChangeLog {
-  private readonly waiting = new Map<number, Set<() => void>>();
+  /** By what they wait for: the id of an owner or the name of a public table, as the database tells it. */
+  private readonly waiting = new Map<string, Set<() => void>>();
+  private readonly watchers = new Map<number | null, number>();
   private pruning?: NodeJS.Timeout;
 
   constructor(
@@ -99,7 +126,7 @@ export class ChangeLog {
     private readonly log: Logger,
   ) {
     listener.on(CHANNEL, {
-      heard: (owner) => (owner === '' ? this.wakeAll() : this.wake(Number(owner))),
+      heard: (what) => (what === '' ? this.wakeAll() : this.wake(what)),
       missed: () => this.wakeAll(),
     });
   }
@@ -115,11 +142,11 @@ export class ChangeLog {
     clearInterval(this.pruning);
   }
 
-  /** The owner's changes to rows of these tables after a cursor, oldest first; without a cursor none, but a cursor of now. */
-  async read(ownerId: number, tables: readonly string[], since: string | null, limit: number, session: Session): Promise<ChangePage> {
+  /** Changes to rows of these tables after a cursor, oldest first; without a cursor none, but a cursor of now. */
+  async read(watched: Watched, since: string | null, limit: number, session: Session): Promise<ChangePage> {
     const from = since === null ? undefined : decoded(since);
-    const values = [ownerId, from?.seen ?? null, from?.until ?? null, from?.after ?? 0, tables, limit + 1];
-    const rows = await session.query(READ, values).catch((error) => {
+    const { text, values } = reading(watched, from, limit + 1);
+    const rows = await session.query(text, values).catch((error) => {
       throw INVALID_TEXT.includes(error?.code) ? badArgument('since', NO_CURSOR) : error;
     });
     const { log, now, snapshot } = rows[0] as { log: string; now: number; snapshot: string };
@@ -132,23 +159,32 @@ export class ChangeLog {
     return { cursor: encoded({ log, at: from?.until ? from.at : now, seen: until }), hasMore: from?.until !== undefined, changes };
   }
 
-  /** Calls `wake` whenever something of the owner may have changed, until the answered function is called. */
-  watch(ownerId: number, wake: () => void): () => void {
-    const watchers = this.waiting.get(ownerId) ?? new Set();
-    if (watchers.size >= MAX_WATCHERS) throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${MAX_WATCHERS} subscriptions already.`);
-    this.waiting.set(ownerId, watchers.add(wake));
+  /** Calls `wake` whenever something of this may have changed, until the answered function is called. */
+  watch({ ownerId, own, shared }: Watched, wake: () => void): () => void {
+    const count = this.watchers.get(ownerId) ?? 0;
+    const most = ownerId === null ? MAX_ANONYMOUS_WATCHERS : MAX_WATCHERS;
+    if (count >= most) throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${most} subscriptions already.`);
+    this.watchers.set(ownerId, count + 1);
+    const awaited = [...(own.length && ownerId !== null ? [String(ownerId)] : []), ...shared];
+    for (const what of awaited) this.waiting.set(what, (this.waiting.get(what) ?? new Set()).add(wake));
     return () => {
-      watchers.delete(wake);
-      if (!watchers.size && this.waiting.get(ownerId) === watchers) this.waiting.delete(ownerId);
+      const left = this.watchers.get(ownerId)! - 1;
+      if (left) this.watchers.set(ownerId, left);
+      else this.watchers.delete(ownerId);
+      for (const what of awaited) {
+        const waiting = this.waiting.get(what)!;
+        waiting.delete(wake);
+        if (!waiting.size) this.waiting.delete(what);
+      }
     };
   }
 
-  private wake(ownerId: number): void {
-    for (const wake of this.waiting.get(ownerId) ?? []) wake();
+  private wake(what: string): void {
+    for (const wake of this.waiting.get(what) ?? []) wake();
   }
 
   private wakeAll(): void {
-    for (const ownerId of this.waiting.keys()) this.wake(ownerId);
+    for (const what of this.waiting.keys()) this.wake(what);
   }
 
   /** In a copy of a database, such as a restored dump, transactions have other numbers, so the log begins anew. */

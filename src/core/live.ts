@@ -17,11 +17,11 @@ import {
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { ownerOf } from './access';
-import { KEPT_DAYS, type LoggedChange } from './changes';
+import { KEPT_DAYS, type LoggedChange, type Watched } from './changes';
 import type { Context } from './context';
 import { badArgument } from './errors';
 import type { Entity } from './fields';
-import { rowById } from './loaders';
+import { visibleRow } from './loaders';
 import { lowerFirst, snake } from './names';
 import { Node, nodeIdOf } from './node';
 import { rowFields } from './plan';
@@ -31,19 +31,18 @@ import { DateTimeScalar } from './scalars';
 const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 500;
 
-/** Names of the types of owned rows; known once all resources are loaded. */
-const OwnedType: Record<string, string> = {};
+/** Names of the types of rows; known once all resources are loaded. */
+const RowType: Record<string, string> = {};
 
-export function nameOwnedTypes(): void {
+export function nameRowTypes(): void {
   const valuesConfig: Record<string, { description: string }> = {};
   for (const entity of entities()) {
     const { owned, description } = resourceOf(entity)!;
-    if (!owned) continue;
     const name = snake(lowerFirst(entity.name)).toUpperCase();
-    OwnedType[name] = entity.name;
-    valuesConfig[name] = { description };
+    RowType[name] = entity.name;
+    valuesConfig[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
   }
-  registerEnumType(OwnedType, { name: 'OwnedType', description: 'A type whose rows belong to a user.', valuesConfig });
+  registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that changes are told of.', valuesConfig });
 }
 
 enum ChangeOperation {
@@ -56,14 +55,14 @@ registerEnumType(ChangeOperation, {
   description: 'What happened to a row.',
   valuesConfig: {
     CREATED: { description: 'It was made.' },
-    UPDATED: { description: 'It, or the set of ids that belongs to it, was changed.' },
+    UPDATED: { description: 'It, or a set of ids that it shows, was changed.' },
     DELETED: { description: 'It was deleted, by itself or with what it hung below.' },
   },
 });
 
-@ObjectType({ description: 'Something that happened to a row of the viewer.', simpleResolvers: true })
+@ObjectType({ description: 'Something that happened to a row.', simpleResolvers: true })
 export class Change {
-  @Field(() => OwnedType as any, { description: 'The type of the row.' }) readonly type: string;
+  @Field(() => RowType as any, { description: 'The type of the row.' }) readonly type: string;
   @Field(() => ID, { description: 'Id of the row.' }) readonly id: number;
   @Field(() => ChangeOperation, { description: 'What happened to it.' }) readonly operation: string;
   @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly at: string;
@@ -82,15 +81,18 @@ export class Change {
     return nodeIdOf(this.type, this.id);
   }
 
-  @Field(() => Node, { nullable: true, description: 'The row as it is now; null if it is gone.' })
+  @Field(() => Node, {
+    nullable: true,
+    description: 'The row as it is now; null if it is gone or not for the viewer to see, such as a pending one.',
+  })
   async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     if (this.operation === ChangeOperation.DELETED) return null;
-    const row = await rowById(this.entity, [...rowFields(this.entity, info)], this.id, context);
+    const row = await visibleRow(this.entity, [...rowFields(this.entity, info)], this.id, context);
     return row && { ...row, __typename: this.type };
   }
 }
 
-@ObjectType({ description: 'Changes of rows of the viewer, oldest first, and how to go on from there.', simpleResolvers: true })
+@ObjectType({ description: 'Changes of rows, oldest first, and how to go on from there.', simpleResolvers: true })
 export class Changes {
   @Field(() => String, { description: 'To be given as `since` for what comes after.' }) declare cursor: string;
   @Field(() => Boolean, { description: 'Whether there may be more already; if so, ask again with the new cursor.' })
@@ -107,15 +109,30 @@ class ChangesArgs {
   })
   declare since?: string | null;
 
-  @Field(() => [OwnedType as any], { nullable: true, description: 'Only rows of these types; all types if absent.' })
+  @Field(() => [RowType as any], {
+    nullable: true,
+    description:
+      'Rows of these types: those of the viewer of types whose rows belong to a user, and all of public types, which need no signing in. If absent: all rows of the viewer, and none of public types.',
+  })
   declare types?: string[] | null;
 }
 
-const entitiesOf = (types: string[] | null | undefined): Entity[] => (types ?? Object.values(OwnedType)).map((name) => entityNamed(name)!);
+const entitiesOf = (types: string[] | null | undefined): Entity[] =>
+  types ? types.map((name) => entityNamed(name)!) : entities().filter((entity) => resourceOf(entity)!.owned);
 
-async function page({ since, types }: ChangesArgs, first: number, context: Context): Promise<Changes> {
-  const byTable = new Map(entitiesOf(types).map((entity) => [resourceOf(entity)!.table, entity]));
-  const { changes, ...rest } = await context.changes.read(ownerOf(context), [...byTable.keys()], since ?? null, first, context.session);
+function watched({ types }: ChangesArgs, context: Context): Watched {
+  const wanted = entitiesOf(types);
+  const tables = (owned: boolean) =>
+    wanted
+      .map((entity) => resourceOf(entity)!)
+      .filter((resource) => resource.owned === owned)
+      .map(({ table }) => table);
+  return { ownerId: ownerOf(wanted, context), own: tables(true), shared: tables(false) };
+}
+
+async function page(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
+  const byTable = new Map(entitiesOf(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
+  const { changes, ...rest } = await context.changes.read(watched(args, context), args.since ?? null, first, context.session);
   return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
 }
 
@@ -124,14 +141,14 @@ async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal):
   let wake = (): void => undefined;
   const onChange = () => wake();
   ended.addEventListener('abort', onChange);
-  const unwatch = context.changes.watch(ownerOf(context), onChange);
+  const unwatch = context.changes.watch(watched(args, context), onChange);
   try {
     let { since } = args;
     for (let first = true; !ended.aborted; first = false) {
       // Made before the reading, so that what happens meanwhile is not slept through.
       const change = new Promise<void>((resolve) => (wake = resolve));
       // Whoever may no longer sign in is told nothing more.
-      await context.confirm();
+      if (context.viewer) await context.confirm();
       context.loaders.clear();
       const next = await page({ ...args, since }, MAX_CHANGES, context);
       since = next.cursor;
@@ -163,7 +180,7 @@ function endable<T>(make: (ended: AbortSignal) => AsyncGenerator<T>): AsyncItera
 export class LiveResolver {
   @Query(() => Changes, {
     description:
-      'What happened to rows of the viewer since a cursor, whoever did it and by whatever interface. A client that takes a cursor, reads all rows and then applies the changes since that cursor (again and again, while `hasMore`) has exactly what the server has.',
+      'What happened to rows of the viewer, or of public types that are named, since a cursor, whoever did it and by whatever interface. A client that takes a cursor, reads all rows and then applies the changes since that cursor (again and again, while `hasMore`) has exactly what the server has.',
   })
   changes(
     @Args(() => ChangesArgs) args: ChangesArgs,
@@ -178,7 +195,7 @@ export class LiveResolver {
 
   @Subscription(() => Changes, {
     subscribe: ({ args, context }) => endable((ended) => follow(args as ChangesArgs, context as Context, ended)),
-    description: `What happens to rows of the viewer, as it happens. Begins with what happened since the cursor, or with just a cursor; after a lost connection go on with the last one. Each event has ${MAX_CHANGES} changes at most.`,
+    description: `What happens to rows of the viewer, or of public types that are named, as it happens. Begins with what happened since the cursor, or with just a cursor; after a lost connection go on with the last one. Each event has ${MAX_CHANGES} changes at most.`,
   })
   changed(@Root() changes: Changes, @Args(() => ChangesArgs) _args: ChangesArgs): Changes {
     return changes;

@@ -2,7 +2,7 @@
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
-import { scope } from './access';
+import { scope, visible } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf } from './fields';
@@ -30,9 +30,15 @@ export class Loaders {
   }
 }
 
-async function byIds(entity: Entity, columns: string, ids: readonly Key[], context: Context): Promise<(Row | null)[]> {
+async function byIds(
+  entity: Entity,
+  columns: string,
+  ids: readonly Key[],
+  context: Context,
+  shown: readonly Condition[] = scope(entity, context),
+): Promise<(Row | null)[]> {
   const { bind, values } = binder();
-  const where = whereOf([anyOf('id', ids), ...scope(entity, context)], 't', bind);
+  const where = whereOf([anyOf('id', ids), ...shown], 't', bind);
   const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
@@ -146,6 +152,14 @@ export function rowById<M, F extends keyof RowOf<M> & string>(
   context: Context,
 ): Promise<PartOf<M, F> | null> {
   return rowLoader(entity, readingOf(entity, new Set(fields)), context).load(id) as Promise<PartOf<M, F> | null>;
+}
+
+/** As `rowById`, of the rows that lists show: pending ones of the catalogue are not among them. */
+export function visibleRow(entity: Entity, fields: readonly string[], id: number, context: Context): Promise<Row | null> {
+  const { name, columns } = readingOf(entity, new Set(fields));
+  return context.loaders
+    .get<Row | null>(`visible ${name}`, (ids) => byIds(entity, columns, ids, context, visible(entity, context)))
+    .load(id);
 }
 
 /** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */

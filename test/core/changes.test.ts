@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => two.stop());
 
-const CHANGES = `query ($since: String, $types: [OwnedType!], $first: Int) {
+const CHANGES = `query ($since: String, $types: [RowType!], $first: Int) {
   changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type id nodeId operation at node { nodeId } } } }`;
 
 interface Told {

@@ -97,7 +97,7 @@ test('every owned table starts its foreign keys and its lists with the owner', a
   }
 });
 
-test('the database tells of every change: of owned rows by the row, of public tables by the table', async () => {
+test('the database tells of every change: of all rows by the row, of public tables by the table too', async () => {
   const triggers = await fitgraph.sql(
     `SELECT c.relname AS "table", p.proname AS "function", array_agg(DISTINCT event) AS "events"
        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid,
@@ -113,7 +113,10 @@ test('the database tells of every change: of owned rows by the row, of public ta
     if (owned) {
       expect([table, told(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
       for (const link of links) expect([link, told(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
-    } else
+    } else {
       for (const name of [table, ...links]) expect([name, told(name, 'table')]).toEqual([name, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
+      expect([table, told(table, 'public_rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const link of links) expect([link, told(link, 'base_links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+    }
   }
 });

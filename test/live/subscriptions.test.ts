@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => two.stop());
 
-const CHANGED = `subscription ($types: [OwnedType!], $since: String) {
+const CHANGED = `subscription ($types: [RowType!], $since: String) {
   changed(types: $types, since: $since) { cursor changes { type id operation node { ... on WeightEntry { weight } } } } }`;
 
 interface Event {
@@ -174,14 +174,70 @@ test('a subscription as a single answer is refused', async () => {
   expect(errors![0]!.message).toContain('server-sent events');
 });
 
+describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
+  ['server-sent events', (fitgraph) => events(`${fitgraph.url}/graphql/stream`, {})],
+  ['WebSocket', (fitgraph) => socket(`${fitgraph.url}/graphql`, {})],
+])('the catalogue over %s', (_name, transport) => {
+  test('is told to anybody who names its types, and own rows wake nobody else', async () => {
+    const { stream } = await subscribed(transport(one), { types: ['INGREDIENT', 'LANGUAGE'] });
+    const next = told(stream, 2);
+    await weigh(ann);
+    await one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`);
+    await one.sql(`UPDATE "ingredient" SET "energy" = "energy" + 1 WHERE "id" = 1`);
+    await one.sql(`UPDATE "language" SET "full_name" = "full_name" WHERE "id" = 2`);
+    expect(short(await next)).toEqual(['UPDATED INGREDIENT 1', 'UPDATED LANGUAGE 2']);
+    await stream.return();
+  });
+
+  test('and one’s own rows are not nobody’s', async () => {
+    const errors = await transport(one)({ query: CHANGED, variables: { types: ['INGREDIENT', 'WEIGHT_ENTRY'] } })
+      .next()
+      .then(({ value }) => value.errors);
+    expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+  });
+});
+
+test('a change of the catalogue wakes only those who follow that type', async () => {
+  const own = await subscribed(events(`${one.url}/graphql/stream`, token(ann)));
+  const foods = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT'] });
+  const both = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
+  const readings = async (act: () => Promise<unknown>) => {
+    await settled();
+    const before = asked.length;
+    await act();
+    await settled();
+    return asked.length - before;
+  };
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 300));
+  const asked: string[] = [];
+  const query = one.database.pool.query.bind(one.database.pool) as (...parts: any[]) => any;
+  one.database.pool.query = ((...parts: any[]) => {
+    if (JSON.stringify(parts[0]).includes('change_log')) asked.push('read');
+    return query(...parts);
+  }) as never;
+  try {
+    expect(await readings(() => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`))).toBe(0);
+    expect(await readings(() => one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`))).toBe(2);
+    expect(await readings(() => weigh(ann))).toBe(2);
+  } finally {
+    one.database.pool.query = query as never;
+  }
+  expect(short(await told(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
+  expect(short(await told(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
+  expect(short(await told(own.stream, 1))[0]).toMatch(/^CREATED WEIGHT_ENTRY/);
+});
+
 test('nobody and bad tokens are told nothing', async () => {
   const { value } = await events(`${one.url}/graphql/stream`, {})({ query: CHANGED }).next();
   expect(value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   await expect(events(`${one.url}/graphql/stream`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next()).rejects.toMatchObject({
     response: { status: 401 },
   });
-  for (const parameters of [{}, { Authorization: 'Token nonsense' }] as Record<string, string>[])
-    await expect(socket(`${one.url}/graphql`, parameters)({ query: CHANGED }).next()).rejects.toMatchObject({ code: 4401 });
+  const nobody = await socket(`${one.url}/graphql`, {})({ query: CHANGED }).next();
+  expect(nobody.value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  await expect(socket(`${one.url}/graphql`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next()).rejects.toMatchObject({
+    code: 4401,
+  });
 });
 
 test('a browser’s session needs the CSRF token, which other sites’ pages do not have', async () => {

@@ -1,0 +1,307 @@
+/** Changes of the public catalogue: a client that keeps it has exactly what everybody is shown. */
+import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
+import type { PoolClient } from 'pg';
+import { Random } from '../../seeders/random';
+import type { Entity } from '../../src/core/fields';
+import { entities, resourceOf } from '../../src/core/resource';
+import { snake, lowerFirst } from '../../src/core/names';
+import { buildGraphQLSchema } from '../../src/schema';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+/** So that links are the same whichever instance answers. */
+const environment = { PUBLIC_URL: 'https://fit.example.com' };
+const one = fitgraphForThisFile({ environment });
+let two: Fitgraph;
+let ann: Person;
+
+beforeAll(async () => {
+  two = await Fitgraph.start({ beside: one, environment });
+  ann = await one.user('ann');
+});
+afterAll(() => two.stop());
+
+const CHANGES = `query ($since: String, $types: [RowType!], $first: Int) {
+  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type id operation node { nodeId } } } }`;
+
+interface Told {
+  type: string;
+  id: string;
+  operation: string;
+  node: object | null;
+}
+
+async function since(
+  cursor: string | null,
+  types: string[] | undefined,
+  person = one.anyone,
+): Promise<{ cursor: string; changes: Told[] }> {
+  const all: Told[] = [];
+  for (;;) {
+    const { changes } = await person.ask(CHANGES, { since: cursor, types });
+    all.push(...changes.changes);
+    cursor = changes.cursor;
+    if (!changes.hasMore) return { cursor: cursor!, changes: all };
+  }
+}
+
+const short = (changes: Told[]) => changes.map(({ type, id, operation }) => `${operation} ${type} ${id}`);
+const FOODS = ['INGREDIENT', 'INGREDIENT_UNIT'];
+const EXERCISES = ['EXERCISE', 'EXERCISE_BASE', 'EXERCISE_COMMENT'];
+
+const addIngredient = (name: string, status = '2') =>
+  one.sql(
+    `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+     VALUES ($1, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, 2, $2) RETURNING "id"`,
+    [name, status],
+  );
+
+test('what happened to the foods is told to anybody, in order', async () => {
+  const { cursor } = await since(null, FOODS);
+  const [{ id }] = (await addIngredient('Quark')) as [{ id: number }];
+  await one.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES ($1, 1, 9)`, [id]);
+  await one.sql('UPDATE "ingredient" SET "energy" = 5 WHERE "id" = $1', [id]);
+  const read = await since(cursor, FOODS);
+  expect(short(read.changes)).toEqual([
+    `CREATED INGREDIENT ${id}`,
+    expect.stringMatching(/^CREATED INGREDIENT_UNIT/),
+    `UPDATED INGREDIENT ${id}`,
+  ]);
+  expect(read.changes.every(({ node }) => node)).toBe(true);
+  await one.sql('DELETE FROM "ingredient" WHERE "id" = $1', [id]);
+  expect(short((await since(read.cursor, FOODS)).changes).sort()).toEqual([
+    `DELETED INGREDIENT ${id}`,
+    expect.stringMatching(/^DELETED INGREDIENT_UNIT/),
+  ]);
+});
+
+test('without types there are one’s own rows alone; with types both, in order', async () => {
+  const [own, both] = [await since(null, undefined, ann), await since(null, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)];
+  await one.sql('UPDATE "ingredient" SET "energy" = 6 WHERE "id" = 1');
+  const entry = (await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' })).body.id;
+  await one.sql('UPDATE "ingredient" SET "energy" = 7 WHERE "id" = 2');
+  expect(short((await since(own.cursor, undefined, ann)).changes)).toEqual([`CREATED WEIGHT_ENTRY ${entry}`]);
+  expect(short((await since(both.cursor, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)).changes)).toEqual([
+    'UPDATED INGREDIENT 1',
+    `CREATED WEIGHT_ENTRY ${entry}`,
+    'UPDATED INGREDIENT 2',
+  ]);
+});
+
+test('nobody has rows of their own', async () => {
+  for (const types of [undefined, ['WORKOUT'], ['INGREDIENT', 'WORKOUT']])
+    expect((await one.anyone.query(CHANGES, { types })).code).toBe('UNAUTHENTICATED');
+});
+
+test('pending rows are not shown, and appear when they are accepted', async () => {
+  const { cursor } = await since(null, FOODS);
+  const [{ id }] = (await addIngredient('Secret sauce', '1')) as [{ id: number }];
+  const pending = await since(cursor, FOODS);
+  expect(pending.changes).toEqual([{ type: 'INGREDIENT', id: String(id), operation: 'CREATED', node: null }]);
+  await one.sql(`UPDATE "ingredient" SET "status" = '2' WHERE "id" = $1`, [id]);
+  const accepted = await since(pending.cursor, FOODS);
+  expect(accepted.changes).toMatchObject([{ operation: 'UPDATED', node: { nodeId: expect.anything() } }]);
+  await one.sql(`UPDATE "ingredient" SET "status" = '3' WHERE "id" = $1`, [id]);
+  expect((await since(accepted.cursor, FOODS)).changes).toMatchObject([{ operation: 'UPDATED', node: null }]);
+});
+
+test.each<[what: string, change: string, told: string[]]>([
+  ['a muscle of a base', `INSERT INTO "exercise_base_muscle" VALUES (1, 3, false)`, ['EXERCISE_BASE 1', 'EXERCISE 1']],
+  ['the equipment of a base', `DELETE FROM "exercise_base_equipment" WHERE "exercise_base_id" = 1`, ['EXERCISE_BASE 1', 'EXERCISE 1']],
+  [
+    'a link that moves',
+    `UPDATE "exercise_base_muscle" SET "exercise_base_id" = 3 WHERE "exercise_base_id" = 1 AND "muscle_id" = 2`,
+    ['EXERCISE_BASE 1', 'EXERCISE_BASE 3', 'EXERCISE 1', 'EXERCISE 3'],
+  ],
+  ['the category of a base', `UPDATE "exercise_base" SET "category_id" = 3 WHERE "id" = 2`, ['EXERCISE_BASE 2', 'EXERCISE 2']],
+  [
+    'the group that a base varies in',
+    `UPDATE "exercise_base" SET "variation_id" = NULL WHERE "id" = 2`,
+    ['EXERCISE_BASE 2', 'EXERCISE 1', 'EXERCISE 2', 'EXERCISE 3', 'EXERCISE 4'],
+  ],
+  ['the language of an exercise', `UPDATE "exercise" SET "language_id" = 1 WHERE "id" = 2`, ['EXERCISE 2', 'EXERCISE_COMMENT 2']],
+  ['nothing', `UPDATE "exercise" SET "name" = 'None' WHERE FALSE`, []],
+])('what rows show of others is part of them: %s', async (_what, change, told) => {
+  const { cursor } = await since(null, EXERCISES);
+  await one.sql(change);
+  const { changes } = await since(cursor, EXERCISES);
+  expect(new Set(short(changes))).toEqual(new Set(told.map((row) => `UPDATED ${row}`)));
+});
+
+test('of two who do not see each other’s rows, the later tells what both have made', async () => {
+  const add = (client: PoolClient, name: string, base: number) =>
+    client.query(
+      `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
+       VALUES (gen_random_uuid(), $1, '2', 'How it is done.', 2, $2)`,
+      [name, base],
+    );
+  const VARIATIONS = '{ exercises(where: { name: { startsWith: "Twin" } }) { nodes { nodeId variationIds } } }';
+  const FOLLOW = `query ($since: String!) { changes(since: $since, types: [EXERCISE]) { cursor hasMore changes { nodeId node { ... on Exercise { name variationIds } } } } }`;
+  const kept = new Map<string, { name: string; variationIds: string[] }>();
+  let { cursor } = await since(null, EXERCISES);
+  const sync = async () => {
+    const { changes } = await one.anyone.ask(FOLLOW, { since: cursor });
+    for (const { nodeId, node } of changes.changes) kept.set(nodeId, node);
+    cursor = changes.cursor;
+    expect(changes.hasMore).toBe(false);
+  };
+  const [first, second] = [await one.database.pool.connect(), await one.database.pool.connect()];
+  try {
+    await first.query('BEGIN');
+    await second.query('BEGIN');
+    await add(first, 'Twin one', 3);
+    const later = add(second, 'Twin two', 4);
+    await first.query('COMMIT');
+    await sync();
+    await later;
+    await second.query('COMMIT');
+    await sync();
+  } finally {
+    first.release();
+    second.release();
+  }
+  const { nodes } = (await one.anyone.ask(VARIATIONS)).exercises;
+  expect(nodes).toHaveLength(2);
+  for (const { nodeId, variationIds } of nodes) expect(kept.get(nodeId)!.variationIds).toEqual(variationIds);
+});
+
+test('the statements of a page do not grow with it', async () => {
+  const statements = async (rows: number) => {
+    const { cursor } = await since(null, FOODS);
+    await one.sql(
+      `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
+       SELECT 'Food ' || n, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 2, '2' FROM generate_series(1, $1) n`,
+      [rows],
+    );
+    const answer = await one.anyone.query(CHANGES.replace('nodeId }', 'nodeId ... on Ingredient { name energy } }'), {
+      since: cursor,
+      types: FOODS,
+      first: 500,
+    });
+    expect(answer.data.changes.changes).toHaveLength(rows);
+    return answer.statements;
+  };
+  const few = await statements(1);
+  expect([await statements(20), await statements(400)]).toEqual([few, few]);
+  expect(few).toBeLessThanOrEqual(2);
+});
+
+test('old changes go after a month', async () => {
+  await one.sql(`UPDATE "change" SET "at" = now() - interval '32 days' WHERE "user_id" IS NULL`);
+  const three = await Fitgraph.start({ beside: one });
+  expect(await one.sql(`SELECT FROM "change" WHERE "user_id" IS NULL`)).toEqual([]);
+  await three.stop();
+});
+
+test('a table that is emptied ends the log', async () => {
+  const { cursor } = await since(null, FOODS);
+  await one.sql('TRUNCATE "exercise_comment"');
+  expect((await one.anyone.query(CHANGES, { since: cursor, types: FOODS })).code).toBe('CURSOR_EXPIRED');
+});
+
+describe('a client that keeps the catalogue has what everybody is shown', () => {
+  const schema = buildGraphQLSchema();
+  const types = entities().filter((entity) => !resourceOf(entity)!.owned && schema.getQueryType()!.getFields()[resourceOf(entity)!.many]);
+  const NAMES = types.map((entity) => snake(lowerFirst(entity.name)).toUpperCase());
+  const leaves = (entity: Entity) =>
+    Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
+      .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
+      .map(({ name }) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`))
+      .join(' ');
+  const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation nodeId node {
+    nodeId ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`;
+
+  /** Everything that is shown, page by page. */
+  async function everything(person: Person, first: number): Promise<Map<string, object>> {
+    const all = new Map<string, object>();
+    for (const entity of types) {
+      const { many } = resourceOf(entity)!;
+      for (let after: string | null = null, more = true; more;) {
+        const { page } = await person.ask(
+          `query ($after: String) { page: ${many}(first: ${first}, after: $after, orderBy: [{ id: ASC }]) { nodes { ${leaves(entity)} } pageInfo { hasNextPage endCursor } } }`,
+          { after },
+        );
+        for (const node of page.nodes) all.set(node.nodeId, node);
+        after = page.pageInfo.endCursor;
+        more = page.pageInfo.hasNextPage;
+      }
+    }
+    return all;
+  }
+
+  test.each([1, 2, 3])('%i', async (seed) => {
+    const random = new Random(seed);
+    const status = () => random.pick(['1', '2', '2', '3'] as const);
+    const some = (table: string) => `(SELECT "id" FROM "${table}" ORDER BY "id" OFFSET ${random.int(0, 3)} LIMIT 1)`;
+    let number = 0;
+    const name = (what: string) => `'${what} ${seed}-${(number += 1)}'`;
+    const writes: (() => string)[] = [
+      () => `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
+        VALUES (${name('Food')}, '2021-01-01', '2021-01-01', 1, 1, 1, 1, ${some('language')}, '${status()}')`,
+      () => `UPDATE "ingredient" SET "name" = ${name('Meal')}, "status" = '${status()}' WHERE "id" = ${some('ingredient')}`,
+      () => `DELETE FROM "ingredient" WHERE "id" = (SELECT max("id") FROM "ingredient")`,
+      () => `INSERT INTO "household_unit" ("language_id", "name") VALUES (2, ${name('Spoon')})`,
+      () => `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT ${some('ingredient')}, ${some('household_unit')}, 3`,
+      () => `DELETE FROM "household_unit" WHERE "id" = (SELECT max("id") FROM "household_unit")`,
+      () => `UPDATE "ingredient_unit" SET "gram" = ${random.int(1, 99)}`,
+      () =>
+        `INSERT INTO "exercise_base" ("uuid", "status", "category_id", "variation_id") VALUES (gen_random_uuid(), '${status()}', ${some('exercise_category')}, 1)`,
+      () => `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
+        SELECT gen_random_uuid(), ${name('Lift')}, '${status()}', 'How it is done.', 2, "id" FROM "exercise_base" ORDER BY "id" DESC LIMIT 1`,
+      () => `UPDATE "exercise" SET "status" = '${status()}', "language_id" = ${some('language')} WHERE "id" = ${some('exercise')}`,
+      () =>
+        `UPDATE "exercise_base" SET "category_id" = ${some('exercise_category')}, "variation_id" = ${random.pick(['1', 'NULL'] as const)} WHERE "id" = ${some('exercise_base')}`,
+      () =>
+        `INSERT INTO "exercise_base_muscle" VALUES (${some('exercise_base')}, ${some('muscle')}, ${random.pick(['true', 'false'] as const)}) ON CONFLICT DO NOTHING`,
+      () => `DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = ${some('exercise_base')}`,
+      () => `INSERT INTO "exercise_base_equipment" VALUES (${some('exercise_base')}, ${some('equipment')}) ON CONFLICT DO NOTHING`,
+      () => `INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT ${some('exercise')}, ${name('Mind')}`,
+      () => `DELETE FROM "exercise" WHERE "id" = (SELECT max("id") FROM "exercise")`,
+      () => `INSERT INTO "variation" DEFAULT VALUES`,
+      () => `UPDATE "exercise_image" SET "is_main" = NOT "is_main", "status" = '${status()}'`,
+    ];
+    const write = async () => {
+      const client = await random.pick([one, two] as const).database.pool.connect();
+      try {
+        await client.query('BEGIN');
+        const count = random.int(1, 3);
+        for (let index = 0; index < count; index += 1) await client.query(random.pick(writes as [() => string])());
+        await client.query(random.chance(0.85) ? 'COMMIT' : 'ROLLBACK');
+      } catch {
+        // Two that wait for each other, or a parent that has gone meanwhile.
+        await client.query('ROLLBACK');
+      } finally {
+        client.release();
+      }
+    };
+
+    const keep = new Map<string, object>();
+    let cursor: string | null = null;
+    const sync = async () => {
+      for (let more = true; more;) {
+        const { changes } = await random.pick([one, two] as const).anyone.ask(FOLLOW, { since: cursor, types: NAMES });
+        for (const { nodeId, node } of changes.changes)
+          if (node) keep.set(nodeId, node);
+          else keep.delete(nodeId);
+        cursor = changes.cursor;
+        more = changes.hasMore;
+      }
+    };
+
+    ({ cursor } = await since(null, NAMES));
+    const early = Array.from({ length: 10 }, write);
+    for (const [nodeId, node] of await everything(two.anyone, 3)) keep.set(nodeId, node);
+    await Promise.all(early);
+    for (let round = 0; round < 10; round += 1) {
+      const acts = Array.from({ length: 1 + random.int(0, 6) }, write);
+      if (random.chance(0.5)) await sync();
+      await Promise.all(acts);
+    }
+    await sync();
+
+    const server = await everything(one.anyone, 500);
+    expect(server.size).toBeGreaterThan(20);
+    const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+    expect(sorted(keep)).toEqual(sorted(server));
+  });
+});
