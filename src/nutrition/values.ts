@@ -1,6 +1,6 @@
 /**
  * Nutrition values as the reference service works them out (its contract, section 9 "Nutrition"), in exact decimals. An item is
- * rounded before it is summed, so a meal is the sum of what its items show. All rounding is half to even.
+ * converted and rounded before it is summed, so a total is the sum of what its items show. All rounding is half to even.
  */
 import DecimalJs from 'decimal.js';
 
@@ -29,7 +29,8 @@ const PLACES = 2;
 /** The reference multiplies with the binary double, a hair above 4.184, so that what would be a tie is rounded up. */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
-const POUNDS_PER_KILOGRAM = new Decimal('2.20462262');
+/** The binary double here too. */
+const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
 const CONVERSION_PLACES = 4;
 
@@ -48,6 +49,12 @@ const each = <K extends string, V>(names: readonly K[], value: (name: K) => V) =
 
 const ofMacros = (value: (name: (typeof MACROS)[number]) => Decimal): Macros => each(MACROS, value);
 
+/** Grams, to four places, by way of kg, unrounded, and lb; the last two steps are rounded to four places. */
+function ounces(grams: Decimal): Decimal {
+  const step = (value: Decimal) => value.toDecimalPlaces(CONVERSION_PLACES);
+  return step(step(step(grams).dividedBy(1000).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND));
+}
+
 /** Rounds, and adds the energy in kJ, which is worked out before the rounding. */
 const withKilojoules = (value: (name: Nutrient) => Decimal): Values => ({
   ...each(NUTRIENTS, (name) => rounded(value(name))),
@@ -60,22 +67,16 @@ export function gramsOf(amount: string, measure: HouseholdMeasure | null): Decim
   return measure ? given.times(measure.amount).times(measure.gram) : given;
 }
 
-export const portion = (composition: Composition, grams: Decimal): Values =>
-  withKilojoules((name) => new Decimal(composition[name] ?? 0).times(grams).dividedBy(100));
+/** Masses in the unit; energy is no mass. */
+export const portion = (composition: Composition, grams: Decimal, unit: MassUnit = 'g'): Values =>
+  withKilojoules((name) => {
+    const value = new Decimal(composition[name] ?? 0).times(grams).dividedBy(100);
+    return unit === 'g' || name === 'energy' ? value : ounces(value);
+  });
 
 /** Of rounded values; the energy in kJ is that of the summed kcal. */
 export const sum = (list: readonly Values[]): Values =>
   withKilojoules((name) => list.reduce((total, values) => total.plus(values[name]), ZERO));
-
-/** Grams by way of kg and lb to ounces, each step rounded to four places. */
-function ounces(grams: Decimal): Decimal {
-  const step = (value: Decimal) => value.toDecimalPlaces(CONVERSION_PLACES);
-  return step(step(step(grams.dividedBy(1000)).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND));
-}
-
-/** Metric values in this unit; energy is no mass. */
-export const inUnit = (values: Values, unit: MassUnit): Values =>
-  unit === 'g' ? values : withKilojoules((name) => (name === 'energy' ? values.energy : ounces(values[name])));
 
 /** The part of the energy that comes from each macro-nutrient, in percent; 0 where there is no energy. */
 export const energyShares = (total: Values, unit: MassUnit): Macros =>

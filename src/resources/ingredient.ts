@@ -12,7 +12,7 @@ import { Resource } from '../core/resource';
 import { DecimalScalar } from '../core/scalars';
 import { amountProblem, integerOf, NOT_A_CHOICE } from '../nutrition/form';
 import { ExactNutritionalValues } from '../nutrition/types';
-import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type Values } from '../nutrition/values';
+import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type MassUnit, type Values } from '../nutrition/values';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License } from './license';
@@ -100,12 +100,16 @@ export interface Portion {
 }
 
 /** Ingredients that are not shown yet count too. */
-export async function portionValues({ ingredientId, weightUnitId, amount }: Portion, context: Context): Promise<Values> {
+export async function portionValues(
+  { ingredientId, weightUnitId, amount }: Portion,
+  context: Context,
+  unit: MassUnit = 'g',
+): Promise<Values> {
   const [ingredient, measure] = await Promise.all([
     rowById(Ingredient, NUTRIENTS, ingredientId, context),
     weightUnitId === null ? null : rowById(IngredientUnit, MEASURE, weightUnitId, context),
   ]);
-  return portion(ingredient!, gramsOf(amount, measure));
+  return portion(ingredient!, gramsOf(amount, measure), unit);
 }
 
 type Nourishing = PartOf<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;

@@ -7,7 +7,7 @@ import { rowsBelow } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { asNumbers, sum, type Values } from '../nutrition/values';
+import { asNumbers, sum, type MassUnit, type Values } from '../nutrition/values';
 import { portionValues } from './ingredient';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
@@ -32,9 +32,9 @@ export class Meal extends Model<Meal> {
 }
 
 /** The sum of the rounded values of its items. */
-export async function mealValues(id: number, context: Context): Promise<Values> {
+export async function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<Values> {
   const items = await rowsBelow(MealItem, 'mealId', ['ingredientId', 'weightUnitId', 'amount'], id, context);
-  return sum(await Promise.all(items.map((item) => portionValues(item, context))));
+  return sum(await Promise.all(items.map((item) => portionValues(item, context, unit))));
 }
 
 @Resolver(() => Meal)

@@ -11,7 +11,7 @@ import { Resource } from '../core/resource';
 import { DateScalar } from '../core/scalars';
 import { dayOf } from '../nutrition/day';
 import { DAY_VALUES, DiaryDay, MassUnit, PLAN_VALUES, PlanValues, VALUES } from '../nutrition/types';
-import { asNumbers, energyShares, inUnit, perBodyWeight, sum, type Values } from '../nutrition/values';
+import { asNumbers, energyShares, perBodyWeight, sum, type Values } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
 import { portionValues } from './ingredient';
 import { Language } from './language';
@@ -78,14 +78,14 @@ type Planned = PartOf<NutritionPlan, 'id' | 'weightUnit' | 'creationDate' | 'use
 const unitOf = (plan: PartOf<NutritionPlan, 'weightUnit'>): MassUnit => (plan.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
 
 const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
-  ...asNumbers(inUnit(sum(entries), unit)),
+  ...asNumbers(sum(entries)),
   date,
   unit,
 });
 
 async function diaryOf(plan: Dieted, context: Context, among?: Among): Promise<Map<string, Values[]>> {
   const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'weightUnitId', 'datetime', 'amount'], plan.id, context, among);
-  const values = await Promise.all(entries.map((entry) => portionValues(entry, context)));
+  const values = await Promise.all(entries.map((entry) => portionValues(entry, context, unitOf(plan))));
   const days = new Map<string, Values[]>();
   // The database shows moments in the zone of the server.
   entries.forEach(({ datetime }, index) => {
@@ -112,7 +112,7 @@ async function valuesOf(plan: Planned, context: Context) {
     rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context),
     rowsBelow(Meal, 'planId', ['id'], plan.id, context),
   ]);
-  const total = inUnit(sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context)))), unit);
+  const total = sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context, unit))));
   return {
     unit,
     total: asNumbers(total),

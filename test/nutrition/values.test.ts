@@ -4,7 +4,6 @@ import {
   asTexts,
   energyShares,
   gramsOf,
-  inUnit,
   perBodyWeight,
   portion,
   sum,
@@ -111,10 +110,12 @@ describe('a sum', () => {
 });
 
 describe('in ounces', () => {
-  const meal = sum([of(OATS, '1.00', CUP), of(OIL, '33.33')]);
+  const inOunces = (food: Composition, amount: string, measure: HouseholdMeasure | null = null) =>
+    portion(food, gramsOf(amount, measure), 'oz');
+  const meal = sum([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
 
-  test('a diary day converts by way of kg and lb, four places each', () => {
-    expect(asNumbers(inUnit(sum([of(OATS, '100')]), 'oz'))).toMatchObject({
+  test('a portion converts by way of kg and lb', () => {
+    expect(asNumbers(inOunces(OATS, '100'))).toMatchObject({
       energy: 372,
       protein: 0.48,
       carbohydrates: 2.07,
@@ -126,17 +127,26 @@ describe('in ounces', () => {
     });
   });
 
-  test('a plan converts its total, not its items', () => {
-    // Item by item the fat would be 1.39.
-    expect(asNumbers(inUnit(meal, 'oz'))).toMatchObject({ energy: 629.44, protein: 0.43, fat: 1.4, energyKilojoule: 2633.58 });
+  test('out of unrounded grams, and kg that are not rounded', () => {
+    // 7.77 g are 0.0171 lb; the 0.0078 kg that they would be rounded to are 0.0172 lb and 0.28 oz.
+    expect(asNumbers(inOunces(OATS, '77.70'))).toMatchObject({ fibres: 0.27 });
+    // By hand: 14.5835 g are 0.0322 lb, while 14.58 g are 0.0321 lb and 0.51 oz.
+    expect(asNumbers(inOunces(composition({ fat: '29.167' }), '50'))).toMatchObject({ fat: 0.52 });
+  });
+
+  test('a total adds what its items show', () => {
+    // Each item is 0.0032 oz, which shows as nothing, however many there are.
+    const crumb = inOunces(composition({ fat: '1.000' }), '9');
+    expect(asNumbers(sum(Array(10).fill(crumb)))).toMatchObject({ fat: 0 });
+    expect(asNumbers(meal)).toMatchObject({ energy: 629.44, protein: 0.43, fat: 1.4, energyKilojoule: 2633.58 });
   });
 
   test('the shares of energy use the factors of an ounce', () => {
-    expect(asNumbers(energyShares(inUnit(meal, 'oz'), 'oz'))).toEqual({ protein: 7.72, carbohydrates: 33.39, fat: 50.04 });
+    expect(asNumbers(energyShares(meal, 'oz'))).toEqual({ protein: 7.72, carbohydrates: 33.39, fat: 50.04 });
   });
 
   test('body weight is divided by as it is stored', () => {
-    expect(asNumbers(perBodyWeight(inUnit(meal, 'oz'), '180.00'))).toEqual({ protein: 0, carbohydrates: 0.01, fat: 0.01 });
+    expect(asNumbers(perBodyWeight(meal, '180.00'))).toEqual({ protein: 0, carbohydrates: 0.01, fat: 0.01 });
   });
 });
 
