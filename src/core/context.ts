@@ -41,7 +41,7 @@ export interface Context {
   timeZone: string;
   /** Scheme and host of the links in an answer. */
   baseUrl: string;
-  /** The languages that the client accepts, two letters each, best first. */
+  /** Codes of the languages that the client accepts, best first. */
   languages: readonly string[];
   /** Answers the token of the user with this name and password. */
   signIn(username: string, password: string): Promise<string>;

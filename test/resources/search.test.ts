@@ -1,11 +1,12 @@
 /** Rules: API contract, section 9 (searches); D-500 for a NUL. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
-import type { Answer } from '../setup/person';
+import type { Answer, Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();
 const ENGLISH = 2;
 const GERMAN = 1;
+const FRENCH = 12;
 
 /** How many statements an answer takes where the names are in memory, and right after a change. */
 const MEMORY = 1;
@@ -19,7 +20,21 @@ const add = (name: string, language = ENGLISH, status = '2') =>
   );
 
 beforeAll(async () => {
-  for (const name of ['100% juice', 'snake_case', 'back\\slash', 'Weißbrot', 'Möhre', 'ΟΔΥΣΣΕΥΣ', 'Étoile d’anis']) await add(name);
+  for (const name of [
+    '100% juice',
+    'snake_case',
+    'back\\slash',
+    'Weißbrot',
+    'Möhre',
+    'ΟΔΥΣΣΕΥΣ',
+    'Étoile d’anis',
+    'Kefir',
+    '25 \u212a tea',
+    'D\u0130L peyniri',
+  ])
+    await add(name);
+  await fitgraph.sql(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (${FRENCH}, 'fr', 'Français')`);
+  await add('Millet', FRENCH);
   await add('Milchreis', GERMAN);
   await add('Milk of tomorrow', ENGLISH, '1');
 });
@@ -241,4 +256,63 @@ test('what only REST has GraphQL does not know', async () => {
     expect.stringMatching(/^Cannot query field "exerciseSuggestions" on type "Query"/),
     expect.stringMatching(/^Cannot query field "data" on type "ExerciseHit"/),
   ]);
+});
+
+describe('without a language', () => {
+  const of = async (accepted: string, who = fitgraph.anyone) => {
+    const { body } = await who.sending({ 'Accept-Language': accepted }).get('/ingredient/search/?term=mil');
+    return body.suggestions.map(({ value }: { value: string }) => value);
+  };
+  let german: Person;
+  beforeAll(async () => {
+    german = await fitgraph.user('gerda');
+    await fitgraph.sql(`UPDATE "user_profile" SET "show_english_ingredients" = FALSE WHERE "user_id" = $1`, [german.id]);
+  });
+
+  test.each<[accepted: string, names: string[]]>([
+    ['en', ['Milk']],
+    ['de', ['Milchreis']],
+    ['de-AT', ['Milchreis']],
+    ['de_DE', ['Milchreis']],
+    ['DE-1996, en;q=0.5', ['Milchreis']],
+    ['en;q=0.5, de', ['Milchreis']],
+    ['en;q=0.5,\t de ; q=0.7', ['Milchreis']],
+    ['de;q=0, en', ['Milk']],
+    ['de;q=0', ['Milk']],
+    // Neither of the two can be read.
+    ['de;q=2, de;q=x', ['Milk']],
+    ['deutsch', ['Milk']],
+    ['*', ['Milk']],
+    // Other languages are completed with English.
+    ['fr', ['Milk', 'Millet']],
+    ['fr, de', ['Milk', 'Millet']],
+    ['xx, de', ['Milchreis']],
+  ])('Accept-Language: %s', async (accepted, names) => {
+    expect(await of(accepted)).toEqual(names);
+    expect(await of(accepted, german)).toEqual(names);
+  });
+
+  test('a user may want English beside German', async () => {
+    expect(await of('de', await fitgraph.user('hans'))).toEqual(['Milchreis', 'Milk']);
+  });
+
+  test('a header is read at once, however long it is', async () => {
+    const began = performance.now();
+    for (const accepted of [`de${' '.repeat(15_000)};q=x`, 'x,'.repeat(7_000), `${'a-'.repeat(7_000)}`])
+      expect(await of(accepted)).toEqual(['Milk']);
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+});
+
+test.each<[rule: string, term: string, names: string[]]>([
+  ['the Kelvin sign is no K', '\u212aefi', []],
+  ['but itself', '25 \u212a', ['25 \u212a tea']],
+  ['and no k is one', '25 k', []],
+  ['a capital I with a dot is no I', 'KEF\u0130', []],
+  ['nor is a dotless one the one with a dot', 'd\u0131l', []],
+  ['which is itself', 'D\u0130L', ['D\u0130L peyniri']],
+  ['a dotless i has I as its capital', 'kef\u0131', ['Kefir']],
+  ['a capital \u00df is not the small one', 'wei\u1e9e', []],
+])('%s: %s', async (_rule, term, names) => {
+  expect(await found(`term=${encodeURIComponent(term)}`)).toEqual(names);
 });

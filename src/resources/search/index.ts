@@ -2,6 +2,7 @@ import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
 import { badArgument } from '../../core/errors';
+import { inCapitals } from './capitals';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
@@ -9,7 +10,7 @@ const TERM = 'Part of the name, in capitals or not';
 const EXERCISE_LANGUAGE =
   'Two-letter code; English if it is unknown, the language that the request accepts if absent. All but `de` are completed with English.';
 const INGREDIENT_LANGUAGE =
-  'Two-letter code; English if it is unknown, the language that the request accepts if absent, and English too for users whose profile says so.';
+  'Two-letter code; English if it is unknown. Absent: the language that the request accepts, completed with English; German only for users whose profile says so.';
 
 const Term = () => Arg('term', () => String, { description: `${TERM}; an empty one finds nothing.` });
 const PerhapsTerm = () => Arg('term', () => String, { nullable: true, description: `${TERM}.` });
@@ -46,7 +47,7 @@ export default class SearchResolver {
     @Language(EXERCISE_LANGUAGE) language: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseHit[] | null> {
-    return term ? this.exerciseSearch(term, language, context) : null;
+    return term ? inCapitals(term, await this.exerciseSearch(term, language, context)) : null;
   }
 
   @Query(() => [IngredientHit], {
@@ -67,6 +68,6 @@ export default class SearchResolver {
     @Language(INGREDIENT_LANGUAGE) language: string | null,
     @Ctx() context: Context,
   ): Promise<IngredientHit[] | null> {
-    return term ? this.ingredientSearch(term, language, context) : null;
+    return term ? inCapitals(term, await this.ingredientSearch(term, language, context)) : null;
   }
 }

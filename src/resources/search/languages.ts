@@ -5,7 +5,7 @@ import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 
 const ENGLISH = 'en';
-/** Languages with enough exercises of their own; others are completed with English. */
+/** Languages with enough names of their own; others are completed with English. */
 const COMPLETE: readonly string[] = [ENGLISH, 'de'];
 
 interface Known {
@@ -27,15 +27,18 @@ const ids = (languages: readonly (Known | undefined)[]): number[] => [...new Set
 
 const english = (context: Context) => known(context).find(({ shortName }) => shortName === ENGLISH);
 
-export function exerciseLanguages(code: string | null | undefined, context: Context): number[] {
-  const language = wanted(code, context);
-  return ids([language, language && COMPLETE.includes(language.shortName) ? undefined : english(context)]);
-}
+/** What a language has of its own may be little, so English completes it. */
+const completed = (language: Known | undefined, context: Context): number[] =>
+  ids([language, language && COMPLETE.includes(language.shortName) ? undefined : english(context)]);
 
-/** Exactly the one that is named; else that of the request, and English for a user who wants it too. */
+export const exerciseLanguages = (code: string | null | undefined, context: Context): number[] => completed(wanted(code, context), context);
+
+/** Exactly the one that is named; else that of the request, completed, and English for a user who wants it too. */
 export async function ingredientLanguages(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = wanted(code, context);
-  if (code || !context.viewer) return ids([language]);
+  if (code) return ids([language]);
+  const languages = completed(language, context);
+  if (!context.viewer || languages.length > 1) return languages;
   const [profile] = await rowsBelow(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
-  return ids([language, profile?.showEnglishIngredients ? english(context) : undefined]);
+  return profile?.showEnglishIngredients ? [...new Set([...languages, ...ids([english(context)])])] : languages;
 }
