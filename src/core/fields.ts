@@ -3,6 +3,7 @@ import { Extensions, Field, ID, Int } from 'type-graphql';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldFact, Kind, Only } from '../extensions';
+import type { Choices } from './choices';
 import { today, now } from './clock';
 import { problems } from './limits';
 import { label, snake } from './names';
@@ -79,7 +80,9 @@ export interface FieldMeta extends FieldFact {
   through?: Through;
   searched?: boolean;
   default?: FieldOptions['default'];
-  type: () => GraphQLScalarType | typeof String | typeof Boolean;
+  type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
+  /** Of a choice. */
+  enum?: Choices;
   /** What is written, where it is not what is shown. */
   input?: () => GraphQLScalarType;
   /** The other side of a relation, and the GraphQL field that shows it. */
@@ -139,6 +142,7 @@ interface Facts extends FieldOptions {
   places?: number;
   blank?: boolean;
   choices?: readonly Choice[];
+  enum?: Choices;
   relation?: FieldFact['relation'];
   target?: Lazy;
   object?: string;
@@ -210,11 +214,11 @@ export const Whole = <const O extends FieldOptions & { min?: number; max?: numbe
 export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
   o: O,
 ): Typed<OrNull<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
-export const Choose = <const O extends FieldOptions & { choices: readonly Choice[]; blank?: boolean; max?: number }>(
+export const Choose = <const O extends FieldOptions & { choices: Choices; blank?: boolean; max?: number }>(
   o: O,
 ): Typed<OrNull<string, O>> => {
-  const { max = 10, ...options } = o;
-  return define('choice', () => String, DataType.STRING(max), options);
+  const { max = 10, choices, ...options } = o;
+  return define('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
 };
 /** A calendar day. */
 export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>

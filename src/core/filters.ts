@@ -1,5 +1,6 @@
 /** The inputs of `where`: filters of one value, and for each type `XWhere`, made from its fields and relations. */
 import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
+import type { Choices } from './choices';
 import { fieldsOf, type Entity, type FieldMeta } from './fields';
 import { relativesOf } from './relatives';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from './scalars';
@@ -70,7 +71,6 @@ const comparable = (kind: string, type: Type, noun: string) =>
 const text: Type = () => String;
 
 const IdFilter = exact('IdFilter', () => ID, 'id');
-const ChoiceFilter = exact('ChoiceFilter', text, 'choice');
 const UuidFilter = exact('UuidFilter', text, 'UUID');
 const BooleanFilter = filter('BooleanFilter', 'truth value', { ...single(() => Boolean, 'truth value'), ...empty });
 const IntFilter = comparable('Int', () => Int, 'whole number');
@@ -108,7 +108,7 @@ const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
   date: DateFilter,
   time: TimeFilter,
   datetime: DateTimeFilter,
-  choice: ChoiceFilter,
+  choice: undefined,
   uuid: UuidFilter,
   string: StringFilter,
   url: StringFilter,
@@ -118,7 +118,17 @@ const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
 
 function filterOf(field: FieldMeta): ClassType | undefined {
   if (field.relation?.many) return field.link ? IdListFilter : undefined;
+  if (field.enum) return choiceFilter(field.enum);
   return field.name === 'id' ? IdFilter : FILTERS[field.kind];
+}
+
+const choiceFilters = new Map<Choices, ClassType>();
+
+/** One for each enum, shared by all fields of it. */
+function choiceFilter(choices: Choices): ClassType {
+  let made = choiceFilters.get(choices);
+  if (!made) choiceFilters.set(choices, (made = exact(`${choices.name}Filter`, () => choices.type, 'choice')));
+  return made;
 }
 
 /** Whether `search` can look through the field. */

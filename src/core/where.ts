@@ -41,6 +41,8 @@ const known = (field: FieldMeta, values: readonly unknown[]) =>
   values.map((value) => parameter(field, value)).filter((value) => value !== undefined);
 
 function compare(field: FieldMeta, test: (column: string, bind: (value: unknown) => string) => string): Condition {
+  // A choice that REST left blank is none.
+  if (field.enum && field.null && field.blank) return (alias, bind) => test(`NULLIF(${expression(field, alias)}, '')`, bind);
   if (!field.through) return (alias, bind) => test(expression(field, alias), bind);
   const { table, via, column } = field.through;
   return (alias, bind) => `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE ${test(`x."${column}"`, bind)})`;

@@ -16,6 +16,7 @@ import { DiaryEntry } from './diaryentry';
 import { portionValues } from './ingredient';
 import { Language } from './language';
 import { Meal, mealValues } from './meal';
+import { UNIT_SYSTEM } from './unitsystem';
 import { User } from './user';
 import { WeightEntry } from './weightentry';
 
@@ -60,9 +61,9 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare hasGoalCalories: boolean;
   @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Computed<string>(() => String, {
+  @Computed<string>(() => UNIT_SYSTEM.type, {
     label: 'Weight unit',
-    note: 'The unit that the owner prefers, `kg` or `lb`; totals and diary sums follow it.',
+    note: 'The units that the owner prefers; totals and diary sums follow them.',
     hidden: true,
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })

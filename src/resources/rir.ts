@@ -1,7 +1,11 @@
 /** Repetitions in reserve: how many more could have been done. */
-import type { Choice } from '../extensions';
+import { choices } from '../core/choices';
 
-export const RIR: readonly Choice[] = [
-  { value: null, label: '------' },
-  ...['0', '0.5', '1', '1.5', '2', '2.5', '3', '3.5', '4'].map((value) => ({ value, label: Number(value) })),
-];
+const STEPS = ['0', '0.5', '1', '1.5', '2', '2.5', '3', '3.5', '4'];
+
+export const RIR = choices(
+  'RepetitionsInReserve',
+  'How many more repetitions could have been done, in steps of a half.',
+  STEPS.map((value) => [`RIR_${value.replace('.', '_')}`, value, Number(value), `${value} more could have been done.`]),
+  { none: '------' },
+);

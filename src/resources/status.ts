@@ -1,11 +1,11 @@
 /** The review that public contributions pass before everybody sees them. */
-import type { Choice } from '../extensions';
+import { choices } from '../core/choices';
 
 export const PENDING = '1';
 export const ACCEPTED = '2';
 
-export const STATUS: readonly Choice[] = [
-  { value: PENDING, label: 'Pending' },
-  { value: ACCEPTED, label: 'Accepted' },
-  { value: '3', label: 'Declined' },
-];
+export const STATUS = choices('ReviewStatus', 'How far a contribution has come in its review.', [
+  ['PENDING', PENDING, 'Pending', 'Nobody has decided on it yet.'],
+  ['ACCEPTED', ACCEPTED, 'Accepted', 'Everybody sees it.'],
+  ['DECLINED', '3', 'Declined', 'It was turned down.'],
+]);

@@ -2,20 +2,25 @@ import { DateTime } from 'luxon';
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
+import { choices } from '../core/choices';
 import { crud } from '../core/crud';
 import { Choose, Day, Flag, Id, Owner, Ref, Whole, type PartOf } from '../core/fields';
 import { rowById } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
-import type { Choice } from '../extensions';
 import { Language } from './language';
+import { UNIT_SYSTEM } from './unitsystem';
 import { User } from './user';
 
-const INTENSITY: readonly Choice[] = [
-  { value: '1', label: 'Low' },
-  { value: '2', label: 'Medium' },
-  { value: '3', label: 'High' },
-];
+const INTENSITY = choices('Intensity', 'How hard something is for the body.', [
+  ['LOW', '1', 'Low', 'Mostly sitting.'],
+  ['MEDIUM', '2', 'Medium', 'Mostly standing or walking.'],
+  ['HIGH', '3', 'High', 'Physically hard.'],
+]);
+const GENDER = choices('Gender', 'Of a person, as formulas for energy use it.', [
+  ['MALE', '1', 'Male', 'A man.'],
+  ['FEMALE', '2', 'Female', 'A woman.'],
+]);
 const AGE = { min: 10, max: 100 } as const;
 
 /** Whole years from a day of birth to now. */
@@ -70,10 +75,7 @@ export class UserProfile extends Model<UserProfile> {
   @Whole({ label: 'Height (cm)', min: 140, max: 230, null: true }) declare height: number | null;
   @Choose({
     label: 'Gender',
-    choices: [
-      { value: '1', label: 'Male' },
-      { value: '2', label: 'Female' },
-    ],
+    choices: GENDER,
     null: true,
     default: '1',
     max: 1,
@@ -103,10 +105,7 @@ export class UserProfile extends Model<UserProfile> {
   @Choose({
     label: 'Weight unit',
     help: 'kg or lb; plan totals and diary sums follow it.',
-    choices: [
-      { value: 'kg', label: 'Metric (kilogram)' },
-      { value: 'lb', label: 'Imperial (pound)' },
-    ],
+    choices: UNIT_SYSTEM,
     default: 'kg',
     max: 2,
   })

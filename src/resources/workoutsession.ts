@@ -1,9 +1,16 @@
 import { Model } from 'sequelize-typescript';
+import { choices } from '../core/choices';
 import { crud } from '../core/crud';
 import { Choose, Clock, Day, Id, Owner, Ref, Text } from '../core/fields';
 import { Resource } from '../core/resource';
 import { User } from './user';
 import { Workout } from './workout';
+
+const IMPRESSION = choices('WorkoutImpression', 'How well one exercised.', [
+  ['BAD', '1', 'Bad', 'Worse than one could.'],
+  ['NEUTRAL', '2', 'Neutral', 'Neither well nor badly.'],
+  ['GOOD', '3', 'Good', 'As well as one could.'],
+]);
 
 @Resource({
   rest: 'workoutsession',
@@ -25,11 +32,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @Choose({
     label: 'General impression',
     help: 'Your impression about this workout session: did you exercise as well as you could?',
-    choices: [
-      { value: '1', label: 'Bad' },
-      { value: '2', label: 'Neutral' },
-      { value: '3', label: 'Good' },
-    ],
+    choices: IMPRESSION,
     default: '2',
     max: 2,
   })

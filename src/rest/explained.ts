@@ -1,6 +1,7 @@
 /** An operation of REST as people can send it to GraphQL themselves. */
 import {
   getNullableType,
+  isEnumType,
   isInputObjectType,
   isListType,
   parse,
@@ -58,6 +59,8 @@ function valueOf(type: GraphQLInputType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   if (isListType(nullable))
     return Array.isArray(value) ? value.map((item) => valueOf(nullable.ofType, item)) : valueOf(nullable.ofType, value);
+  // A name where REST has the stored value.
+  if (isEnumType(nullable)) return nullable.getValues().find((one) => one.value === value)?.name ?? null;
   if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
   const fields = nullable.getFields();
   const given = Object.entries(value as Variables).filter(([name]) => fields[name]);

@@ -58,7 +58,7 @@ test.each<Case>([
   ['Workout', 'workouts', { comment: { in: ['a\0b', 'Back'] } }, 'comment', ['Back']],
   ['WorkoutSession', 'workoutSessions', { timeStart: { eq: '18:00:00.500000' } }, 'timeStart', ['18:00:00.500000']],
   ['WorkoutSession', 'workoutSessions', { timeStart: { eq: null } }, 'date', ['2021-01-02']],
-  ['WorkoutSession', 'workoutSessions', { impression: { eq: '3' } }, 'impression', ['3']],
+  ['WorkoutSession', 'workoutSessions', { impression: { eq: 'GOOD' } }, 'impression', ['GOOD']],
   ['WorkoutSession', 'workoutSessions', { notes: { eq: 'Said "hi"' } }, 'notes', ['Said "hi"']],
   ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['3'] } }, 'description', ['1,3', '3']],
   ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['1', '3'] } }, 'description', ['1,3', '3']],

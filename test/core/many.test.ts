@@ -92,7 +92,7 @@ describe('changing', () => {
     const made = await ann.ask(
       'mutation ($inputs: [WorkoutLogInput!]!) { answer: createWorkoutLogs(inputs: $inputs) { workoutLogs { id } } }',
       {
-        inputs: [1, 2, 3, 4].map((reps) => ({ ...log, reps, weight: '10', rir: '2' })),
+        inputs: [1, 2, 3, 4].map((reps) => ({ ...log, reps, weight: '10', rir: 'RIR_2' })),
       },
     );
     const ids = made.answer.workoutLogs.map(({ id }: { id: string }) => id);
@@ -100,7 +100,7 @@ describe('changing', () => {
       { id: ids[3], input: { rir: null } },
       { id: ids[0], input: { reps: 11, weight: '12.5' } },
       { id: ids[2], input: {} },
-      { id: ids[1], input: { rir: '', date: '2021-03-11' } },
+      { id: ids[1], input: { rir: 'RIR_0_5', date: '2021-03-11' } },
     ];
     const { answer } = await ann.ask(
       `mutation ($changes: [WorkoutLogChange!]!) { answer: updateWorkoutLogs(changes: $changes) { workoutLogs { reps weight rir date } fieldErrors { path } } }`,
@@ -109,9 +109,9 @@ describe('changing', () => {
     expect(answer).toEqual({
       workoutLogs: [
         { reps: 4, weight: '10.00', rir: null, date: '2021-03-10' },
-        { reps: 11, weight: '12.50', rir: '2', date: '2021-03-10' },
-        { reps: 3, weight: '10.00', rir: '2', date: '2021-03-10' },
-        { reps: 2, weight: '10.00', rir: '', date: '2021-03-11' },
+        { reps: 11, weight: '12.50', rir: 'RIR_2', date: '2021-03-10' },
+        { reps: 3, weight: '10.00', rir: 'RIR_2', date: '2021-03-10' },
+        { reps: 2, weight: '10.00', rir: 'RIR_0_5', date: '2021-03-11' },
       ],
       fieldErrors: [],
     });

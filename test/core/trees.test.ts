@@ -40,7 +40,7 @@ const PLAN = {
     { description: 'Pull', weekdayIds: [2], sets: [{ order: 1, settings: [setting(12)] }] },
     { description: 'Rest', weekdayIds: [7] },
   ],
-  sessions: [{ date: '2021-03-10' }, { date: '2021-03-12', impression: '3' }],
+  sessions: [{ date: '2021-03-10' }, { date: '2021-03-12', impression: 'GOOD' }],
 };
 
 async function rowsOf(person: Person): Promise<number> {
@@ -61,8 +61,8 @@ test('a whole plan is made as it was said, with the defaults of each row', async
     comment: 'Push and pull',
     sessions: {
       nodes: [
-        { date: '2021-03-10', impression: '2' },
-        { date: '2021-03-12', impression: '3' },
+        { date: '2021-03-10', impression: 'NEUTRAL' },
+        { date: '2021-03-12', impression: 'GOOD' },
       ],
     },
     logs: { totalCount: 0 },
@@ -104,7 +104,7 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
         ],
       },
     ],
-    sessions: [{ date: '2021-05-01' }, { date: '2021-05-01' }, { date: '2021-03-12', impression: '9' }],
+    sessions: [{ date: '2021-05-01' }, { date: '2021-05-01' }, { date: '2021-03-12', notes: 'a\0b' }],
   });
   expect(errors).toBeUndefined();
   expect(data.made.workout).toBeNull();
@@ -119,7 +119,7 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
     { path: 'days[1].sets[0].settings[2].weight', messages: ['Ensure that there are no more than 2 decimal places.'] },
     { path: 'days[1].sets[1].settings[0].reps', messages: ['Ensure this value is greater than or equal to 0.'] },
     { path: 'sessions[1].nonFieldErrors', messages: doubled },
-    { path: 'sessions[2].impression', messages: ['"9" is not a valid choice.'] },
+    { path: 'sessions[2].notes', messages: ['Null characters are not allowed.'] },
     { path: 'sessions[2].nonFieldErrors', messages: doubled },
   ]);
   expect(await rowsOf(ann)).toBe(before);

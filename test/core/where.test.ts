@@ -1,6 +1,7 @@
 /** Conditions of every kind, put together at random, against an evaluation in JavaScript of the same conditions on the same rows. */
 import { getNamedType, isInputObjectType, isListType, getNullableType, type GraphQLInputObjectType, type GraphQLInputType } from 'graphql';
 import { Random } from '../../seeders/random';
+import { isChoices } from '../../src/core/choices';
 import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
 import { entities, entityNamed, resourceOf } from '../../src/core/resource';
 import { buildGraphQLSchema } from '../../src/schema';
@@ -35,6 +36,8 @@ const microseconds = (moment: string) => Date.parse(moment) * 1000 + Number(/\.\
 /** A value as something that `===` and `<` compare as the database does. */
 function comparable(field: FieldMeta, value: any, insensitive = false): any {
   if (value === null) return null;
+  // A name, or what is stored; left blank it is none.
+  if (field.enum) return (field.enum.type[value] ?? value) || null;
   if (field.kind === 'relation' || field.name === 'id' || field.kind === 'decimal') return Number(value);
   if (field.kind === 'datetime') return microseconds(value);
   if (field.kind === 'time') return comparableTime(value);
@@ -141,6 +144,7 @@ const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
 
 /** A value that a row has, or one that no row has. */
 function valueOf(entity: Entity, field: FieldMeta): any {
+  if (field.enum) return random.pick(Object.keys(field.enum.type) as [string]);
   const held = rows
     .get(entity)!
     .map((row) => row[field.name])
@@ -177,6 +181,9 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
   }
 }
 
+/** The filters of all choices are one kind. */
+const kindOf = ({ name }: GraphQLInputObjectType) => (isChoices(name.replace(/Filter$/, '')) ? 'choice' : name);
+
 /** Which operators have been tried. */
 const tried = new Set<string>();
 
@@ -209,7 +216,7 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
   const operators = Object.keys(type.getFields()).filter((key) => !['mode', 'search', 'each'].includes(key));
   const made: Where = Object.fromEntries(some(operators, 2).map((key) => [key, operand(entity, field, key)]));
   if (type.getFields().mode && random.chance(0.5)) made.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
-  for (const key of Object.keys(made)) tried.add(`${type.name}.${key}`);
+  for (const key of Object.keys(made)) tried.add(`${kindOf(type)}.${key}`);
   return made;
 }
 
@@ -234,6 +241,6 @@ test('the conditions told some rows from others, and every operator was among th
   const total = [...telling.values()].reduce((sum, count) => sum + count, 0);
   expect(total).toBeGreaterThan(listed.length * TRIES * 0.25);
   const filters = Object.values(schema.getTypeMap()).filter(isInputObjectType).filter(({ name }) => /(?<!List)Filter$|^IdListFilter$/.test(name)); // prettier-ignore
-  const operators = filters.flatMap((type) => Object.keys(type.getFields()).map((key) => `${type.name}.${key}`));
+  const operators = filters.flatMap((type) => Object.keys(type.getFields()).map((key) => `${kindOf(type)}.${key}`));
   expect(operators.filter((name) => !tried.has(name) && !/\.(search|each|mode)$/.test(name))).toEqual([]);
 });

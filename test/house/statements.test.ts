@@ -1,6 +1,7 @@
 /** The number of statements of a request depends on what it asks for, never on how many rows there are. */
 import {
   getNamedType,
+  isEnumType,
   isInputObjectType,
   isLeafType,
   isNonNullType,
@@ -76,6 +77,7 @@ const VALUES: Record<string, unknown> = {
 function everyCondition(entity: Entity): object[] {
   const operand = (type: GraphQLInputType): unknown => {
     const named = getNamedType(type);
+    if (isEnumType(named)) return named.getValues()[0]!.name;
     if (!isInputObjectType(named)) return VALUES[named.name];
     return named.name.endsWith('Range')
       ? { from: operand(named.getFields().from!.type), to: operand(named.getFields().to!.type) }

@@ -1,4 +1,6 @@
 /** "This as GraphQL": what the panel of a page shows gives, sent to `/graphql`, what the page shows. */
+import { fieldsOf } from '../../src/core/fields';
+import { entities } from '../../src/core/resource';
 import { endpoints } from '../attacks/surface';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -16,11 +18,18 @@ const unescaped = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&
 
 const isEntry = (value: unknown) => value !== null && typeof value === 'object' && Object.keys(value).join() === 'key,value';
 
-/** As REST and GraphQL both could say it: GraphQL's ids are texts, and its maps lists of entries. */
+/** What is stored, by what GraphQL calls it. */
+const STORED: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...entities().flatMap((entity) => fieldsOf(entity).map((field) => field.enum?.type ?? {})),
+);
+
+/** As REST and GraphQL both could say it: GraphQL's ids are texts, its choices have names, and its maps are lists of entries. */
 const alike = (value: unknown) =>
   JSON.parse(
     JSON.stringify(value, (_key, one) => {
       if (typeof one === 'number') return String(one);
+      if (typeof one === 'string') return STORED[one] ?? one;
       return Array.isArray(one) && one.length && one.every(isEntry)
         ? Object.fromEntries(one.map(({ key, value: inner }) => [key, inner]))
         : one;

@@ -54,7 +54,7 @@ function value(entity: Entity, field: FieldMeta, random: Random): unknown {
     case 'datetime':
       return `2021-03-1${random.int(0, 2)}T0${random.int(6, 8)}:00:00${random.pick(['Z', '+01:00', '.000001Z'])}`;
     case 'choice':
-      return random.pick(field.choices!.filter((choice) => choice.value !== null) as unknown as [{ value: string }]).value;
+      return random.pick([...Object.values(field.enum!.type), ...(field.blank ? [''] : [])] as [string]);
     case 'string':
       return (field.minLength ?? 0) > 5
         ? `${random.pick(TEXTS)} ${'x'.repeat(field.minLength!)}`

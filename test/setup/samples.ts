@@ -1,5 +1,5 @@
 /** Good values for the fields of any resource, made from the facts of the fields, so that a rule can be tried on every resource there is. */
-import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
 import { resourceOf } from '../../src/core/resource';
 import type { DumpRow } from '../../src/transfer/dump';
 
@@ -47,9 +47,15 @@ export function sample(entity: Entity, number: number, parents: Parents, wanted:
   return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
 }
 
+/** What GraphQL calls a stored value. */
+export const named = ({ enum: choices }: Pick<FieldMeta, 'enum'>, value: unknown): unknown =>
+  choices ? (Object.entries(choices.type).find(([, stored]) => stored === value)?.[0] ?? null) : value;
+
 /** The input of a creation over GraphQL. */
-export const inputOf = (entity: Entity, number: number, parents: Parents): Values =>
-  sample(entity, number, parents, (field) => !field.readOnly);
+export function inputOf(entity: Entity, number: number, parents: Parents): Values {
+  const values = sample(entity, number, parents, (field) => !field.readOnly);
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, named(fieldOf(entity, name), value)]));
+}
 
 /** The body of a POST, with REST's keys. */
 export const bodyOf = (entity: Entity, number: number, parents: Parents): Values =>
