@@ -130,8 +130,13 @@ export class CompiledOperations {
     if (uses === Infinity) return undefined;
     const fields = fieldsOf(document);
     if (fields > MAX_FIELDS || !isOfProvenShape(this.schema, document)) return void this.uses.set(document, Infinity);
-    const made = compiled(this.schema, document);
-    this.kept.set(document, made, { size: (fields + 1) * BYTES_PER_FIELD });
-    return made;
+    try {
+      const made = compiled(this.schema, document);
+      this.kept.set(document, made, { size: (fields + 1) * BYTES_PER_FIELD });
+      return made;
+    } catch {
+      // What the compiler cannot do, graphql-js can.
+      return void this.uses.set(document, Infinity);
+    }
   }
 }

@@ -175,8 +175,9 @@ function presentable(error: GraphQLError, { log }: Context): GraphQLError {
     });
   const cause = originalError ?? error;
   if (cause instanceof KnownError) return shown(cause.message, { ...cause.extensions });
-  // Without a path nothing has run yet: the variables did not fit.
-  if (!path) return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+  // Without a path nothing has run yet: the variables did not fit. Where graphql-js points into the document, an argument did not.
+  if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
+    return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
   if (isTimeout(cause)) return shown('This takes too long. Ask for less at a time, or by simpler conditions.', { code: 'TIMEOUT' });
   if (error.extensions?.code) return shown(error.message, { ...error.extensions });
   const id = randomUUID();

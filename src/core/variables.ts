@@ -126,7 +126,7 @@ function check(type: GraphQLInputType, value: unknown, path: string, found: Find
     if (!Array.isArray(value)) return check(nullable.ofType, value, path, found);
     for (let index = 0; index < value.length && !found.full; index += 1) check(nullable.ofType, value[index], `${path}[${index}]`, found);
   } else if (isInputObjectType(nullable)) {
-    if (typeof value !== 'object') return found.add(path, `Expected an object, ${nullable.name}.`);
+    if (typeof value !== 'object' || Array.isArray(value)) return found.add(path, `Expected an object, ${nullable.name}.`);
     const fields = nullable.getFields();
     const below = (name: string) => (path ? `${path}.${name}` : name);
     const names = Object.keys(value);

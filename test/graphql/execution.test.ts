@@ -165,6 +165,11 @@ describe('an error tells where it is', () => {
   });
 });
 
+test('a null for a required argument is the mistake of its sender', async () => {
+  const { errors, code } = await always('query ($id: ID = "1") { exercise(id: $id) { name } }', { id: null });
+  expect([errors!.length, code, errors![0]!.path]).toEqual([1, 'BAD_USER_INPUT', ['exercise']]);
+});
+
 test('keys come in the order in which they are selected', async () => {
   const document = `{ exercise(id: 1) { category { name id } ...A id images { id } ... on Exercise { uuid category { nodeId } } name } }
     fragment A on Exercise { languageId muscles { id } }`;

@@ -13,7 +13,7 @@ import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/logging';
 import { Origin } from '../../src/origin';
 import type { OpenApi } from '../../src/rest/openapi';
-import { startServices } from '../../src/services';
+import { startServices, type Services } from '../../src/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
 import { Witness } from './witness';
@@ -41,6 +41,7 @@ export class Fitgraph {
     readonly mediaFolder: string,
     secretKey: string,
     private readonly witness: Witness,
+    readonly services: Services,
     private readonly end: () => Promise<void>,
   ) {
     this.vault = new TokenVault(secretKey);
@@ -66,18 +67,28 @@ export class Fitgraph {
     const witness = new Witness();
     const server = await listening(app, witness);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-    return new Fitgraph(database, services.reference, url, logged, path.join(dataDir, 'media'), config.secretKey!, witness, async () => {
-      app.endStreams();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-      await app.stop();
-      await stop();
-      await database.close();
-      await own?.drop();
-      fs.rmSync(dataDir, { recursive: true, force: true });
-    });
+    return new Fitgraph(
+      database,
+      services.reference,
+      url,
+      logged,
+      path.join(dataDir, 'media'),
+      config.secretKey!,
+      witness,
+      services,
+      async () => {
+        app.endStreams();
+        await new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        });
+        await app.stop();
+        await stop();
+        await database.close();
+        await own?.drop();
+        fs.rmSync(dataDir, { recursive: true, force: true });
+      },
+    );
   }
 
   /** Signed in by token; the account is made when the name is first heard. */

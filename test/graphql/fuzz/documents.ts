@@ -1,0 +1,166 @@
+/** Random documents of a schema, most of them valid: operations, fragments, aliases, directives, variables and what is given for them. */
+import {
+  getNamedType,
+  isAbstractType,
+  isLeafType,
+  type GraphQLField,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+import type { Random } from './random';
+import { hasValue, Values } from './values';
+
+export interface Request {
+  text: string;
+  kind: 'query' | 'mutation';
+  operationName?: string;
+  variables: Record<string, unknown>;
+}
+
+/** A part of a document and what it refers to. */
+interface Part {
+  text: string;
+  spreads: Set<string>;
+  used: Set<string>;
+}
+
+type Composite = GraphQLObjectType | GraphQLInterfaceType;
+
+/** They answer another thing each time, or take their time on purpose. */
+const LEFT_OUT = ['login', 'changePassword', 'replaceToken'];
+const MAX_DEPTH = 5;
+const PAGE_ARGUMENTS = ['first', 'last', 'offset'];
+
+export class Documents {
+  private aliases = 0;
+  /** Without what is never compiled: directives, abstract types, variables inside of values. */
+  private simple = false;
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly random: Random,
+  ) {}
+
+  next(): Request {
+    const { random } = this;
+    this.aliases = 0;
+    this.simple = random.chance(0.5);
+    const values = new Values(random, this.simple);
+    const fragments = new Map<string, Part & { type: GraphQLObjectType }>();
+    const kind = !this.simple && random.chance(0.3) ? 'mutation' : 'query';
+    const root = kind === 'query' ? this.schema.getQueryType()! : this.schema.getMutationType()!;
+    const started: Composite[] = [];
+    const count = !this.simple && random.chance(0.25) ? 2 : 1;
+    const operations = Array.from({ length: count }, () => this.selection(root, 0, values, fragments, started));
+    const names = count > 1 || random.chance(0.3) ? operations.map((_, index) => `O${index}`) : [''];
+    const chosen = random.upTo(count);
+    const all = (part: Part, seen = new Set<string>()): Set<string> => {
+      const used = new Set(part.used);
+      for (const name of part.spreads) {
+        if (seen.has(name)) continue;
+        seen.add(name);
+        for (const one of all(fragments.get(name)!, seen)) used.add(one);
+      }
+      return used;
+    };
+    const texts = operations.map((operation, index) => {
+      const used = all(operation);
+      const declared = values.variables.filter(({ name }) => used.has(name)).map((variable) => variable.declared);
+      return `${kind} ${names[index] ?? ''}${declared.length ? `(${declared.join(', ')})` : ''} ${operation.text}`;
+    });
+    const given = values.variables.filter((variable) => 'value' in variable);
+    return {
+      kind,
+      text: [...texts, ...[...fragments].map(([name, { type, text }]) => `fragment ${name} on ${type.name} ${text}`)].join('\n'),
+      ...(names[chosen] && { operationName: names[chosen] }),
+      variables: Object.fromEntries(given.map(({ name, value }) => [name, value])),
+    };
+  }
+
+  private selection(
+    type: Composite,
+    depth: number,
+    values: Values,
+    fragments: Map<string, Part & { type: GraphQLObjectType }>,
+    /** Types whose fragments are being written: those must not be spread in themselves. */
+    writing: Composite[],
+  ): Part {
+    const { random } = this;
+    const part: Part = { text: '', spreads: new Set(), used: new Set() };
+    const add = (inner: Part): string => {
+      for (const name of inner.spreads) part.spreads.add(name);
+      for (const name of inner.used) part.used.add(name);
+      return inner.text;
+    };
+    const below = (inner: Composite) => add(this.selection(inner, depth + 1, values, fragments, writing));
+    const fields = Object.values(type.getFields()).filter((field) => this.offers(field, depth));
+    const most = depth === 0 ? 3 : 5;
+    const texts = (fields.length ? random.some(fields, most) : []).map((field) => this.field(field, type, part, values, below));
+    if (random.chance(0.1)) texts.push(`__typename${this.directives(values, part)}`);
+    if (depth === 0 && !this.simple && this.schema.getQueryType() === type && random.chance(0.03))
+      texts.push('__type(name: "Exercise") { name kind }');
+    if (isAbstractType(type))
+      for (const possible of random.some(this.schema.getPossibleTypes(type), 3))
+        texts.push(
+          `... on ${possible.name}${this.directives(values, part)} ${add(this.selection(possible, depth + 1, values, fragments, writing))}`,
+        );
+    else if (depth < MAX_DEPTH) {
+      // The same fields once more, so that selections have to be merged.
+      if (random.chance(0.12))
+        texts.push(`...${random.chance(0.5) ? ` on ${type.name}` : ''}${this.directives(values, part)} ${below(type)}`);
+      if (random.chance(0.2) && !writing.includes(type)) {
+        const name = `F${type.name}`;
+        if (!fragments.has(name)) {
+          const fragment = this.selection(type, Math.max(depth, 2), values, fragments, [...writing, type]);
+          // Writing it may have written it.
+          if (!fragments.has(name)) fragments.set(name, { ...fragment, type: type as GraphQLObjectType });
+        }
+        part.spreads.add(name);
+        for (let times = 1 + random.upTo(2); times > 0; times -= 1) texts.push(`...${name}${this.directives(values, part)}`);
+      }
+    }
+    if (!texts.length) texts.push('__typename');
+    part.text = `{ ${texts.join(' ')} }`;
+    return part;
+  }
+
+  private offers(field: GraphQLField<unknown, unknown>, depth: number): boolean {
+    if (LEFT_OUT.includes(field.name) || (this.simple && isAbstractType(getNamedType(field.type)))) return false;
+    if (!field.args.every((argument) => hasValue(argument.type) || !String(argument.type).endsWith('!'))) return false;
+    return depth < MAX_DEPTH || isLeafType(getNamedType(field.type));
+  }
+
+  private field(
+    field: GraphQLField<unknown, unknown>,
+    parent: Composite,
+    part: Part,
+    values: Values,
+    below: (type: Composite) => string,
+  ): string {
+    const { random } = this;
+    const texts = field.args
+      .filter(
+        (argument) =>
+          hasValue(argument.type) &&
+          (/!$/.test(String(argument.type)) ? argument.defaultValue === undefined || random.chance(0.3) : random.chance(0.3)),
+      )
+      .map((argument) => {
+        const small = PAGE_ARGUMENTS.includes(argument.name) && random.chance(0.8);
+        return `${argument.name}: ${small ? random.upTo(5) : values.literal(argument.type, part.used)}`;
+      });
+    const args = texts.length ? `(${texts.join(', ')})` : '';
+    // With arguments every alias is another one, without them it always means the same field: then nothing contradicts.
+    const alias = args ? `a${(this.aliases += 1)}: ` : random.chance(0.15) ? `x_${parent.name}_${field.name}: ` : '';
+    const named = getNamedType(field.type);
+    const set = isLeafType(named) ? '' : ` ${below(named as Composite)}`;
+    return `${alias}${field.name}${args}${this.directives(values, part)}${set}`;
+  }
+
+  private directives(values: Values, part: Part): string {
+    const { random } = this;
+    if (this.simple || !random.chance(0.09)) return '';
+    const condition = this.schema.getDirective('skip')!.args[0]!.type;
+    return ` @${random.one(['skip', 'include'])}(if: ${values.literal(condition, part.used)})`;
+  }
+}
