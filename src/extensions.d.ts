@@ -21,7 +21,7 @@ export interface Choice {
 }
 
 /** `extensions.only`: the one interface whose schema has the field. Everything else is in both. */
-export type Only = 'rest';
+export type Only = 'rest' | 'graphql';
 
 /** `extensions.field`: what is true of a field, whatever interface shows it. */
 export interface FieldFact {

@@ -9,11 +9,16 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { isChoices } from './core/choices';
+import type { Only } from './extensions';
 
 type FieldConfig = GraphQLFieldConfig<any, any>;
 
-const isOnlyRest = ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
-  (extensions?.only ?? extensions?.field?.only) === 'rest';
+const isOnly =
+  (only: Only) =>
+  ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
+    (extensions?.only ?? extensions?.field?.only) === only;
+const isOnlyRest = isOnly('rest');
+const isOnlyGraphQL = isOnly('graphql');
 
 /** REST stores a blank text where nothing is chosen; an enum has none. */
 function withoutBlank(config: FieldConfig): FieldConfig | undefined {
@@ -23,7 +28,7 @@ function withoutBlank(config: FieldConfig): FieldConfig | undefined {
   return { ...config, resolve: (...args) => resolve(...args) || null };
 }
 
-/** Without what only REST has a use for, and without the types that nothing else leads to. */
+/** Without what only REST has a use for, and without the types that nothing else leads to. Null takes a field out of its type. */
 export const publicSchema = (whole: GraphQLSchema): GraphQLSchema =>
   pruneSchema(
     mapSchema(whole, {
@@ -35,4 +40,5 @@ export const publicSchema = (whole: GraphQLSchema): GraphQLSchema =>
 /** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */
 const stored = ({ name, description }: GraphQLNamedType) => (isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined);
 
-export const restSchema = (whole: GraphQLSchema): GraphQLSchema => mapSchema(whole, { [MapperKind.TYPE]: stored });
+export const restSchema = (whole: GraphQLSchema): GraphQLSchema =>
+  mapSchema(whole, { [MapperKind.TYPE]: stored, [MapperKind.OBJECT_FIELD]: (config) => (isOnlyGraphQL(config) ? null : undefined) });

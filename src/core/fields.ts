@@ -61,6 +61,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** `'rest'`: accepted by GraphQL only. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
+  /** Stored by the database itself, whoever writes the row. */
+  automatic?: boolean;
   /** Not stored but worked out in SQL, in the row's own statement. */
   sql?: Expression;
   /** A column of the row that `via` names: shown and filtered as if it stood here. */
@@ -79,6 +81,7 @@ export interface FieldMeta extends FieldFact {
   sql?: Expression;
   through?: Through;
   searched?: boolean;
+  automatic?: boolean;
   default?: FieldOptions['default'];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
   /** Of a choice. */

@@ -5,6 +5,7 @@ import type { FilterFact, ResourceFact, ViewFact } from '../extensions';
 import type { Entity } from './fields';
 import { lowerFirst, snake, upperFirst, words } from './names';
 import { Node } from './node';
+import { stamp } from './stamps';
 
 type Write = 'create' | 'update' | 'remove';
 
@@ -122,6 +123,7 @@ export function Resource(options: ResourceOptions) {
       writes,
       fact,
     });
+    if (owned) stamp(entity);
     Table({ tableName: table, timestamps: false, underscored: true })(entity as any);
     ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity as any);
     Extensions({ resource: fact })(entity as any);

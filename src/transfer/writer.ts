@@ -137,7 +137,7 @@ class Writer {
 
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const { table, owned, dump } = resourceOf(entity)!;
-    const fields = fieldsOf(entity).filter((field) => field.stored);
+    const fields = fieldsOf(entity).filter((field) => field.stored && !field.automatic);
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
     const known = new Set([...fields, ...links].map((field) => field.rest));
     const isUser = dump === 'auth.user';

@@ -1,6 +1,7 @@
 /** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
 import { entities, resourceOf } from '../../src/core/resource';
+import { VERSION } from '../../src/core/stamps';
 import '../../src/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
@@ -39,8 +40,9 @@ const TYPES: Partial<Record<FieldMeta['kind'], string>> = {
 const textType = (field: FieldMeta) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
 
 test.each(entities().map((entity): [string, Entity] => [entity.name, entity]))('%s', async (_name, entity) => {
-  const hidden = entity.name === 'User' ? ['password'] : [];
-  const columns = (await columnsOf(resourceOf(entity)!.table)).filter(({ column }) => !hidden.includes(column));
+  const { table, owned } = resourceOf(entity)!;
+  const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(owned ? [VERSION] : [])];
+  const columns = (await columnsOf(table)).filter(({ column }) => !hidden.includes(column));
   const stored = fieldsOf(entity)
     .filter((field) => field.stored)
     .sort((a, b) => (a.column! < b.column! ? -1 : 1));
@@ -118,5 +120,33 @@ test('the database tells of every change: of all rows by the row, of public tabl
       expect([table, told(table, 'public_rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
       for (const link of links) expect([link, told(link, 'base_links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
     }
+  }
+});
+
+test('the database notes of every owned row when it was made and changed, and its version', async () => {
+  const owned = entities().filter((entity) => resourceOf(entity)!.owned);
+  expect(owned.length).toBeGreaterThanOrEqual(15);
+  for (const entity of owned) {
+    const { table } = resourceOf(entity)!;
+    const columns = await fitgraph.sql(
+      `SELECT column_name AS "name", udt_name AS "type", is_nullable AS "null", column_default AS "default", datetime_precision AS "digits"
+         FROM information_schema.columns WHERE table_name = $1 AND column_name IN ('created_at', 'updated_at', 'version') ORDER BY 1`,
+      [table],
+    );
+    const moment = { type: 'timestamptz', null: 'NO', default: 'now()', digits: 6 };
+    expect([table, columns]).toEqual([
+      table,
+      [
+        { name: 'created_at', ...moment },
+        { name: 'updated_at', ...moment },
+        { name: VERSION, type: 'uuid', null: 'NO', default: 'gen_random_uuid()', digits: null },
+      ],
+    ]);
+    const triggers = await fitgraph.sql(
+      `SELECT pg_get_triggerdef(t.oid) AS "definition" FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE t.tgrelid = $1::regclass AND p.proname = 'fitgraph_stamped'`,
+      [table],
+    );
+    expect(triggers.map(({ definition }) => definition)).toEqual([expect.stringMatching(/BEFORE UPDATE ON .* FOR EACH ROW/)]);
   }
 });

@@ -92,7 +92,8 @@ export async function populate(fitgraph: Fitgraph, random: Random): Promise<[Per
           return field.null && random.chance(0.35) ? null : any();
         });
         for (const field of fieldsOf(entity)) {
-          const given = field.stored && !field.relation && field.name !== 'id' ? value(entity, field, random) : undefined;
+          const given =
+            field.stored && !field.automatic && !field.relation && field.name !== 'id' ? value(entity, field, random) : undefined;
           if (given !== undefined) row.fields[field.rest] = given;
         }
         return row;

@@ -43,7 +43,9 @@ function value(entity: Entity, field: FieldMeta, number: number): unknown {
 
 /** By GraphQL name. Two rows with different numbers never meet in a field that must be unique. */
 export function sample(entity: Entity, number: number, parents: Parents, wanted: (field: FieldMeta) => boolean): Values {
-  const fields = fieldsOf(entity).filter((field) => field.name !== 'id' && (field.stored || field.link) && wanted(field));
+  const fields = fieldsOf(entity).filter(
+    (field) => field.name !== 'id' && !field.automatic && (field.stored || field.link) && wanted(field),
+  );
   return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
 }
 

@@ -50,6 +50,15 @@ async function everything(): Promise<Record<string, unknown>> {
   return held;
 }
 
+/** What two imports of the same rows have in common: a token is sealed anew each time, and what is noted of a row is that of its writing. */
+function alike(held: Record<string, unknown>): Record<string, unknown> {
+  const tables = Object.entries(held as Record<string, Record<string, unknown>[]>).map(([table, rows]) => [
+    table,
+    rows.map(({ created_at: _created, updated_at: _updated, version: _version, ...row }) => row),
+  ]);
+  return { ...Object.fromEntries(tables), token: [] };
+}
+
 const model = (name: string) => dump().filter((row) => row.model === name);
 
 /** A dump with one row changed. */
@@ -123,9 +132,7 @@ describe('a dump of every model', () => {
   test('can be read in any order', async () => {
     const before = await everything();
     await load(dump().reverse(), { replace: true });
-    const after = await everything();
-    // A token is sealed anew each time.
-    expect({ ...after, token: [] }).toEqual({ ...before, token: [] });
+    expect(alike(await everything())).toEqual(alike(before));
   });
 
   test('cannot come in twice', async () => {
@@ -139,7 +146,7 @@ describe('a dump of every model', () => {
     await owner().post('/workout/', { comment: 'to be replaced' });
     const counts = await load(dump(), { replace: true });
     expect(counts.get('manager.workout')).toBe(2);
-    expect({ ...(await everything()), token: [] }).toEqual({ ...before, token: [] });
+    expect(alike(await everything())).toEqual(alike(before));
   });
 
   test('may have several active schedules of a user, of which the newest stays active', async () => {

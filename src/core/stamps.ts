@@ -1,0 +1,22 @@
+/** What the database notes of every owned row (`database/stamps.ts`). GraphQL shows it; REST's `ETag` is made of the version. */
+import { Computed, Moment, type Entity } from './fields';
+
+export const VERSION = 'version';
+
+const noted = { readOnly: true, automatic: true, only: 'graphql' } as const;
+
+/** Adds the fields to the type of an owned row. */
+export function stamp({ prototype }: Entity): void {
+  const add = (name: string, field: unknown) => (field as PropertyDecorator)(prototype as object, name);
+  add('createdAt', Moment({ label: 'Created', note: 'When the row was made: when the transaction began that did it.', ...noted }));
+  add('updatedAt', Moment({ label: 'Updated', note: 'When the row, or a set of ids that belongs to it, was last changed.', ...noted }));
+  add(
+    VERSION,
+    Computed<string>(() => String, {
+      label: 'Version',
+      note: 'Another one after every change of the row or of a set of ids that belongs to it; opaque. `ifVersion` of a mutation takes it.',
+      hidden: true,
+      sql: (alias) => `${alias}."${VERSION}"`,
+    }),
+  );
+}

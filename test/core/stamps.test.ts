@@ -1,0 +1,118 @@
+/** When a row was made and last changed, and its version: noted by the database, shown by GraphQL, unknown to REST. */
+import type { Entity } from '../../src/core/fields';
+import { resourceOf } from '../../src/core/resource';
+import { asDump } from '../../src/transfer/dump';
+import { writeRows } from '../../src/transfer/writer';
+import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { inputOf } from '../setup/samples';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let belongings: Belongings;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  belongings = await furnish(ann);
+});
+
+const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
+
+interface Stamps {
+  createdAt: string;
+  updatedAt: string;
+  version: string;
+}
+
+async function stampsOf(entity: Entity): Promise<Stamps> {
+  const { one } = resourceOf(entity)!;
+  const { row } = await ann.ask(`query ($id: ID!) { row: ${one}(id: $id) { createdAt updatedAt version } }`, {
+    id: belongings.get(entity),
+  });
+  return row;
+}
+
+async function changed(entity: Entity): Promise<void> {
+  const { fact } = resourceOf(entity)!;
+  const input = fact.create ? inputOf(entity, 7, parentsIn(belongings)) : { height: 180 };
+  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { fieldErrors { path } } }`;
+  const { row } = await ann.ask(document, { id: belongings.get(entity), input });
+  expect(row.fieldErrors).toEqual([]);
+}
+
+test.each(types)('%s: a change moves the moment and the version, and nothing moves the creation', async (_name, entity) => {
+  const before = await stampsOf(entity);
+  expect(Math.abs(Date.now() - Date.parse(before.createdAt))).toBeLessThan(60_000);
+  expect(before.updatedAt).toBe(before.createdAt);
+  await changed(entity);
+  const after = await stampsOf(entity);
+  expect(after.createdAt).toBe(before.createdAt);
+  expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+  expect(after.version).not.toBe(before.version);
+  expect(await stampsOf(entity)).toEqual(after);
+});
+
+test.each(types)('%s: REST neither shows it nor orders or filters by it', async (_name, entity) => {
+  const { rest } = resourceOf(entity)!.fact.views[0]!;
+  const detail = await ann.get(`/${rest}/${belongings.get(entity)}/`);
+  expect(detail.status).toBe(200);
+  const options = await ann.options(`/${rest}/`);
+  const { components, paths } = (await fitgraph.anyone.get('/schema')).body;
+  const described = JSON.stringify([components.schemas[rest], components.schemas[`${rest}.body`], paths[`/${rest}/`].get]);
+  for (const text of [detail.text, options.text, described]) expect(text).not.toMatch(/created_?at|updated_?at|"-?version"/i);
+  const plain = await ann.get(`/${rest}/`);
+  for (const key of ['created_at', 'updated_at', 'version']) {
+    expect((await ann.get(`/${rest}/?ordering=-${key}`)).body).toEqual(plain.body);
+    expect((await ann.get(`/${rest}/?${key}=2000-01-01`)).body).toEqual(plain.body);
+  }
+  const page = await ann.sending({ Accept: 'text/html' }).get(`/${rest}/`);
+  expect(page.text).not.toMatch(/name="(created_at|updated_at|version)"/);
+});
+
+test('a set of ids that belongs to a row is part of it', async () => {
+  const day = types.find(([name]) => name === 'TrainingDay')![1];
+  const before = await stampsOf(day);
+  expect((await ann.patch(`/day/${belongings.get(day)}/`, { day: [2, 3] })).status).toBe(200);
+  const after = await stampsOf(day);
+  expect(after.version).not.toBe(before.version);
+  expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
+});
+
+test('rows are found and ordered by the moments', async () => {
+  const eve = await fitgraph.user('eve');
+  const ids: string[] = [];
+  for (const date of ['2021-01-01', '2021-01-02', '2021-01-03'])
+    ids.push(
+      (await eve.ask(`mutation { c: createWeightEntry(input: { date: "${date}", weight: "80" }) { weightEntry { id } } }`)).c.weightEntry
+        .id,
+    );
+  await eve.patch(`/weightentry/${ids[0]}/`, { weight: '81' });
+  const list = async (args: string) => (await eve.ask(`{ page: weightEntries(${args}) { nodes { id updatedAt } } }`)).page.nodes;
+  const byChange = await list('orderBy: [{ updatedAt: DESC }]');
+  expect(byChange.map(({ id }: { id: string }) => id)).toEqual([ids[0], ids[2], ids[1]]);
+  const since = await list(`where: { updatedAt: { gt: "${byChange[1].updatedAt}" } }, orderBy: [{ createdAt: ASC }]`);
+  expect(since.map(({ id }: { id: string }) => id)).toEqual([ids[0]]);
+  const { errors } = await eve.query('{ weightEntries(orderBy: [{ version: ASC }]) { totalCount } }');
+  expect(errors).toBeDefined();
+});
+
+test('nobody says them but the database', async () => {
+  const create =
+    'mutation { createWeightEntry(input: { date: "2001-01-01", weight: "80", createdAt: "2001-01-01T00:00:00Z" }) { fieldErrors { path } } }';
+  expect((await ann.query(create)).status).toBe(400);
+  const [row] = await fitgraph.sql('SELECT "id", "created_at", "version" FROM "weight_entry" WHERE "user_id" = $1', [ann.id]);
+  const set = `UPDATE "weight_entry" SET "created_at" = '2001-01-01', "version" = "version" WHERE "id" = $1 RETURNING "created_at", "version"`;
+  const [after] = await fitgraph.sql(set, [row!.id]);
+  expect(after!.created_at).toEqual(row!.created_at);
+  expect(after!.version).not.toBe(row!.version);
+});
+
+test('rows of a dump that replace others have versions that nobody has seen', async () => {
+  const dump = (weight: string) => asDump([{ model: 'weight.weightentry', pk: 900, fields: { user: ann.id, date: '1999-01-01', weight } }]);
+  const version = async () => (await fitgraph.sql('SELECT "version" FROM "weight_entry" WHERE "id" = 900'))[0]!.version;
+  const { vault, database } = fitgraph;
+  await writeRows(dump('80.00'), database, { vault });
+  const first = await version();
+  await writeRows(dump('81.00'), database, { vault, replace: true });
+  expect(await version()).not.toBe(first);
+});
