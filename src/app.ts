@@ -72,7 +72,7 @@ export async function createApp(services: Services): Promise<App> {
     executor,
     trusted,
     maxBody: config.maxBody,
-    open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES),
+    open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql'),
     known: exchangeOf,
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
@@ -134,7 +134,9 @@ export async function createApp(services: Services): Promise<App> {
     listener(request, response) {
       request.url = tidied(request.url!);
       const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
-      const exchange = new HttpExchange(request, means, isRest ? REST_SCHEMES : GRAPHQL_SCHEMES);
+      const exchange = isRest
+        ? new HttpExchange(request, means, REST_SCHEMES, 'rest')
+        : new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql');
       exchanges.set(request, exchange);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.

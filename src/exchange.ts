@@ -58,12 +58,14 @@ export class HttpExchange {
     private readonly services: Means,
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
+    api: Context['api'],
   ) {
     const { config, database, reference, memory, names, changes, vault, origin, media } = services;
     const session = database.session();
     const log = services.log;
     this.full = {
       viewer: null,
+      api,
       session,
       began: this.began,
       loaders: new Loaders(),

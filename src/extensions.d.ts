@@ -156,6 +156,8 @@ declare module 'graphql' {
     action?: ActionFact;
     endpoint?: EndpointFact;
     only?: Only;
+    /** Null stands for what only GraphQL hides. */
+    neverNullInRest?: boolean;
   }
   interface GraphQLInputFieldExtensions {
     field?: FieldFact;

@@ -8,7 +8,7 @@ import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
 import { completeInputs } from './core/inputs';
 import { LiveResolver, nameRowTypes } from './core/live';
-import { completeConnections } from './core/relations';
+import { completeRelations } from './core/relations';
 import { RootResolver } from './core/root';
 import { publicSchema, restSchema } from './interfaces';
 
@@ -52,7 +52,7 @@ export const buildGraphQLSchema = (): GraphQLSchema => publicSchema(whole());
 export const buildRestSchema = (): GraphQLSchema => restSchema(whole());
 
 function build(): GraphQLSchema {
-  completeConnections();
+  completeRelations();
   completeInputs();
   nameRowTypes();
   const schema = buildSchemaSync({ resolvers, validate: false, pubSub: NONE });

@@ -1,7 +1,7 @@
 /** Pages of a list: `first`/`after`, `last`/`before`, `offset`, and cursors that name a place in one order (keyset paging). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import type { Row } from '../database/connection';
-import { visible } from './access';
+import { reachable, visible } from './access';
 import { binder, whereOf, type Bind, type Condition } from './conditions';
 import type { Context } from './context';
 import { badArgument } from './errors';
@@ -17,6 +17,7 @@ import {
   type OrderElement,
   type OrderKey,
   type OrderTerm,
+  type Shown,
 } from './ordering';
 import { from, names, type ConnectionPlan } from './plan';
 import type { Search } from './texts';
@@ -89,6 +90,7 @@ export interface ListRequest {
   joins: readonly Condition[];
   order: readonly OrderKey[];
   searches: readonly Search[];
+  shown: Shown;
   page: PageArgs;
 }
 
@@ -102,7 +104,8 @@ export function listRequest(
 ): ListRequest {
   const own = visible(entity, context);
   const { conditions, joins, searches } = filtered(entity, where, context);
-  return { entity, conditions: [...own, ...conditions], joins, searches, order: orderKeys(entity, orderBy, searches), page };
+  const shown = (target: Entity) => reachable(target, context);
+  return { entity, conditions: [...own, ...conditions], joins, searches, shown, order: orderKeys(entity, orderBy, searches), page };
 }
 
 interface Window {
@@ -122,13 +125,13 @@ function count(argument: 'first' | 'last' | 'offset', value: number | null | und
   return value;
 }
 
-function windowOf({ entity, order, searches, page }: ListRequest): Window {
+function windowOf({ entity, order, searches, shown, page }: ListRequest): Window {
   const first = count('first', page.first, MAX_PAGE);
   const last = count('last', page.last, MAX_PAGE);
   const offset = count('offset', page.offset, MAX_OFFSET) ?? 0;
   if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
   const backward = last !== undefined;
-  const terms = orderOf(entity, order, searches);
+  const terms = orderOf(entity, order, searches, shown);
   const valuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
     return cursor == null ? undefined : parseCursor(argument, terms, cursor);

@@ -28,6 +28,8 @@ export interface Media {
 
 export interface Context {
   viewer: Viewer | null;
+  /** The interface that asks: REST keeps to its recorded contract where GraphQL is stricter. */
+  api: 'graphql' | 'rest';
   session: Session;
   /** When the request began, by `performance.now()`. */
   began: number;

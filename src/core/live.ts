@@ -21,7 +21,7 @@ import { KEPT_DAYS, type LoggedChange, type Watched } from './changes';
 import type { Context } from './context';
 import { badArgument } from './errors';
 import type { Entity } from './fields';
-import { visibleRow } from './loaders';
+import { rowById } from './loaders';
 import { lowerFirst, snake } from './names';
 import { Node, nodeIdOf } from './node';
 import { rowFields } from './plan';
@@ -87,7 +87,7 @@ export class Change {
   })
   async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     if (this.operation === ChangeOperation.DELETED) return null;
-    const row = await visibleRow(this.entity, [...rowFields(this.entity, info)], this.id, context);
+    const row = await rowById(this.entity, [...rowFields(this.entity, info)], this.id, context);
     return row && { ...row, __typename: this.type };
   }
 }

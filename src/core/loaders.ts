@@ -2,7 +2,7 @@
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
-import { scope, visible } from './access';
+import { reachable, reachesAll, scope, visible } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf } from './fields';
@@ -34,12 +34,12 @@ async function byIds(
   entity: Entity,
   columns: string,
   ids: readonly Key[],
-  context: Context,
-  shown: readonly Condition[] = scope(entity, context),
+  among: readonly Condition[],
+  { session }: Context,
 ): Promise<(Row | null)[]> {
   const { bind, values } = binder();
-  const where = whereOf([anyOf('id', ids), ...shown], 't', bind);
-  const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
+  const where = whereOf([anyOf('id', ids), ...among], 't', bind);
+  const rows = await session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 }
@@ -56,7 +56,7 @@ async function byParents(
 ) {
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
-  const where = whereOf([anyOf(parent.column!, ids), ...scope(entity, context), ...among], 't', bind);
+  const where = whereOf([anyOf(parent.column!, ids), ...visible(entity, context), ...among], 't', bind);
   const sorted = orderSql(bound(orderOf(entity, order.map(orderKey)), bind));
   const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
@@ -103,7 +103,7 @@ const reading = (entity: Entity, info: Info): Reading =>
   readingsOfNodes.of(info.fieldNodes, entity, () => readingOf(entity, rowFields(entity, info)));
 
 function rowLoader(entity: Entity, { name, columns }: Reading, context: Context): DataLoader<Key, Row | null> {
-  return context.loaders.get<Row | null>(name, (ids) => byIds(entity, columns, ids, context));
+  return context.loaders.get<Row | null>(name, (ids) => byIds(entity, columns, ids, reachable(entity, context), context));
 }
 
 /** The row that a reference names. Small public tables answer from memory, at once. */
@@ -144,7 +144,7 @@ export function loadChildren(
   return childLoader(entity, by, order, reading(entity, info), context).load(id);
 }
 
-/** For resolvers of one's own: rows by id, with these fields. */
+/** For resolvers of one's own: rows by id, with these fields; null for what the viewer is not shown. */
 export function rowById<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
@@ -154,12 +154,18 @@ export function rowById<M, F extends keyof RowOf<M> & string>(
   return rowLoader(entity, readingOf(entity, new Set(fields)), context).load(id) as Promise<PartOf<M, F> | null>;
 }
 
-/** As `rowById`, of the rows that lists show: pending ones of the catalogue are not among them. */
-export function visibleRow(entity: Entity, fields: readonly string[], id: number, context: Context): Promise<Row | null> {
+/** What something is worked out from counts whether or not the viewer is shown the row itself. */
+export function rowToCount<M, F extends keyof RowOf<M> & string>(
+  entity: Entity<M>,
+  fields: readonly F[],
+  id: number,
+  context: Context,
+): Promise<PartOf<M, F> | null> {
+  if (reachesAll(entity, context)) return rowById(entity, fields, id, context);
   const { name, columns } = readingOf(entity, new Set(fields));
   return context.loaders
-    .get<Row | null>(`visible ${name}`, (ids) => byIds(entity, columns, ids, context, visible(entity, context)))
-    .load(id);
+    .get<Row | null>(`any ${name}`, (ids) => byIds(entity, columns, ids, scope(entity, context), context))
+    .load(id) as Promise<PartOf<M, F> | null>;
 }
 
 /** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database, Session } from '../database/connection';
-import { visible } from './access';
+import { published } from './access';
 import { MAX_STATE_AGE_MS, tableChanged } from './changes';
 import { binder, whereOf } from './conditions';
 import { fieldOf, type Entity } from './fields';
@@ -133,7 +133,7 @@ class Table {
         // What changes after this and is read nevertheless counts as changed, and is read once more.
         const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
         const { rows } = await client.query({
-          text: `SELECT t."id", ${shown.join(', ')} ${from(this.entity)}${whereOf(visible(this.entity, { viewer: null }), 't', bind)}
+          text: `SELECT t."id", ${shown.join(', ')} ${from(this.entity)}${whereOf(published(this.entity), 't', bind)}
             ORDER BY ${expression(called, 't')}, t."id" LIMIT ${MAX_NAMES + 1}`,
           values,
           rowMode: 'array',

@@ -1,7 +1,8 @@
 /** The order of a list: the fields asked for or the default ones, then the id, so that every order is total. */
 import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
-import type { Bind } from './conditions';
+import { hidesRows } from './access';
+import { whereOf, type Bind, type Condition } from './conditions';
 import { badArgument } from './errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { isText } from './filters';
@@ -122,42 +123,44 @@ function relevance(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' |
   return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
 }
 
-interface Value {
-  sql: string;
-  kind: Kind;
-  null: boolean;
-}
+type Value = Pick<OrderTerm, 'sql' | 'kind' | 'null'>;
+
+/** Conditions that rows meet to be looked at through references; of others there is nothing to order by. */
+export type Shown = (entity: Entity) => readonly Condition[];
 
 /** The value at the end of a path that starts at the row with this alias. */
-function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: string): Value {
+function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: string, shown: Shown): Value {
   if (!further.length) {
     const field = fieldOf(entity, name!);
-    return { sql: expression(field, alias), kind: field.kind, null: field.null };
+    return { sql: () => expression(field, alias), kind: field.kind, null: field.null };
   }
   const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name)!;
   const target = reference.target!();
   const inner = `${alias}r`;
-  const value = valueAt(target, further, inner);
-  const named = `FROM "${resourceOf(target)!.table}" ${inner} WHERE ${inner}."id" = ${expression(reference, alias)}`;
-  return { ...value, sql: `(SELECT ${value.sql} ${named})`, null: reference.null || value.null };
+  const value = valueAt(target, further, inner, shown);
+  const conditions: Condition[] = [() => `${inner}."id" = ${expression(reference, alias)}`, ...shown(target)];
+  return {
+    ...value,
+    sql: (bind) => `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${inner}${whereOf(conditions, inner, bind)})`,
+    null: reference.null || value.null || hidesRows(target),
+  };
 }
 
-function termOf(entity: Entity, { path, descending, nullsFirst }: OrderKey, searches: readonly Search[]): OrderTerm {
+function termOf(entity: Entity, { path, descending, nullsFirst }: OrderKey, searches: readonly Search[], shown: Shown): OrderTerm {
   const direction = { descending, nullsFirst };
   if (path[0] === RELEVANCE) return { ...relevance(searches), ...direction };
-  const { sql, ...value } = valueAt(entity, path, 't');
-  return { key: path.join('.'), sql: () => sql, ...value, ...direction };
+  return { key: path.join('.'), ...valueAt(entity, path, 't', shown), ...direction };
 }
 
 /** Terms that end with the id, ascending unless the order says otherwise. */
-export function orderOf(entity: Entity, keys: readonly OrderKey[], searches: readonly Search[] = []): OrderTerm[] {
+export function orderOf(entity: Entity, keys: readonly OrderKey[], searches: readonly Search[] = [], shown: Shown = () => []): OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const key of keys) {
-    const term = termOf(entity, key, searches);
+    const term = termOf(entity, key, searches, shown);
     if (!terms.some((other) => other.key === term.key)) terms.push(term);
   }
   const last = terms.findIndex((term) => term.key === 'id');
-  return last >= 0 ? terms.slice(0, last + 1) : [...terms, termOf(entity, orderKey('id'), [])];
+  return last >= 0 ? terms.slice(0, last + 1) : [...terms, termOf(entity, orderKey('id'), [], shown)];
 }
 
 export const bound = (terms: readonly OrderTerm[], bind: Bind): BoundTerm[] => terms.map((term) => ({ ...term, sql: term.sql(bind) }));

@@ -2,6 +2,7 @@
 import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
+import { hidesRows } from './access';
 import { connectionType, listPagesBelow, listRequest, PageArgs, type Connection } from './connection';
 import type { Context } from './context';
 import type { ChildMeta, Entity, FieldMeta } from './fields';
@@ -40,10 +41,18 @@ export const listParameters = ({ where, order }: Inputs): Parameter[] => [
   Info(),
 ];
 
+/** Why a reference may show nothing. */
+export const HIDDEN = 'Null while it has not passed the review; then only its id is shown.';
+
 /** The object or objects that the ids of a field name. */
 export function relationResolver(target: ClassType, entity: Entity, field: FieldMeta): void {
+  need(entity, field.object!, [field.name]);
+  pending.push(() => addRelation(target, field));
+}
+
+function addRelation(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
-  need(entity, name, [field.name]);
+  const hides = !field.relation!.many && hidesRows(field.target!());
   const load = field.relation!.many
     ? (row: Row, context: Context, info: Info) => loadLinked(field.target!(), row[field.name] ?? [], context, info)
     : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
@@ -53,9 +62,10 @@ export function relationResolver(target: ClassType, entity: Entity, field: Field
     load,
     [Root(), Ctx(), Info()],
     FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, {
-      nullable: field.null,
-      description: `${upperFirst(field.label)}.`,
+      nullable: field.null || hides,
+      description: `${upperFirst(field.label)}.${hides ? ` ${HIDDEN}` : ''}`,
     }),
+    hides && !field.null ? { neverNullInRest: true } : undefined,
   );
 }
 
@@ -75,7 +85,7 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
     );
     return;
   }
-  pendingConnections.push(() => {
+  pending.push(() => {
     const types = inputsOf(child.target());
     const load = (
       row: Row,
@@ -101,9 +111,9 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
   });
 }
 
-/** Connections name types of resources that may not be loaded yet; they are made when all are. */
-const pendingConnections: (() => void)[] = [];
-export function completeConnections(): void {
+/** Relations name resources that may not be loaded yet; they are made when all are. */
+const pending: (() => void)[] = [];
+export function completeRelations(): void {
   completeFilters();
-  while (pendingConnections.length) pendingConnections.pop()!();
+  while (pending.length) pending.pop()!();
 }

@@ -1,5 +1,5 @@
 /** The rows that a row leads to, as SQL: what conditions and orders look through. They are the rows that the relation shows. */
-import { scope, visible } from './access';
+import { reachable, visible } from './access';
 import type { Condition } from './conditions';
 import type { Context } from './context';
 import { childrenOf, fieldOf, fieldsOf, ofKind, type Entity, type Lazy } from './fields';
@@ -44,16 +44,16 @@ const referred = (entity: Entity): Relative[] =>
       const { table, own, other, via = 'id' } = link;
       return `FROM "${table}" l JOIN ${tableOf(target)} ${inner} ON ${inner}."id" = l."${other}" WHERE l."${own}" = ${outer}."${via}"${ofKind(link, 'l')}`;
     };
-    return [{ name: object, target, many, noun: field.label.toLowerCase(), from, shown: (context) => scope(target(), context) }];
+    return [{ name: object, target, many, noun: field.label.toLowerCase(), from, shown: (context) => reachable(target(), context) }];
   });
 
 const below = (entity: Entity): Relative[] =>
-  childrenOf(entity).map(({ name, target, by, key, connection }) => ({
+  childrenOf(entity).map(({ name, target, by, key }) => ({
     name,
     target,
     many: true,
     noun: name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
     from: (outer, inner) =>
       `FROM ${tableOf(target)} ${inner} WHERE ${names(fieldOf(target(), by), inner, expression(fieldOf(entity, key), outer))}`,
-    shown: (context) => (connection ? visible(target(), context) : scope(target(), context)),
+    shown: (context) => visible(target(), context),
   }));

@@ -43,8 +43,10 @@ export interface ResourceOptions extends ViewOptions {
   unique?: readonly string[];
   /** A flag that one row at most has of those that belong to the same one; the database holds to it. */
   single?: Single;
-  /** What everybody sees of a public resource. Relations reach the other rows too. */
+  /** What everybody sees of a public resource, by column. References show nothing of the other rows but their ids. */
   visible?: Readonly<Record<string, string>>;
+  /** The reference to the row that this one is part of: it is seen by whoever sees that one. */
+  visibleWith?: string;
   /** Absent: all of an owned resource, none of a public one. */
   writes?: readonly Write[];
   /** Small and public: kept in memory, refreshed when the database says so. */

@@ -1,5 +1,5 @@
 /** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
-import { scope } from './access';
+import { reachable } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
 import { pathOf, type Draft } from './drafts';
@@ -12,10 +12,10 @@ import { clashing, uniqueFields, uniqueMessage } from './unique';
 
 export type Values = Record<string, unknown>;
 
-/** Of these ids, those that a row of the viewer may refer to: any row of a public resource, one's own of an owned one. */
+/** Of these ids, those that a row of the viewer may refer to: those of a public resource that they are shown, one's own of an owned one. */
 export async function knownIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const numbers = [...new Set(ids.map(parseId).filter((id): id is number => id !== undefined))];
-  const conditions = scope(entity, context);
+  const conditions = reachable(entity, context);
   if (numbers.length === 0) return [];
   if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.reference.get(entity, id) !== null);
   const { bind, values } = binder();

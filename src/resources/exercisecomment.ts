@@ -11,6 +11,7 @@ import { Language } from './language';
   dump: 'exercises.exercisecomment',
   description: 'A short hint on an exercise.',
   ordering: ['id'],
+  visibleWith: 'exerciseId',
   filters: ['comment', 'exerciseId', { field: 'languageId', parse: 'unchecked' }],
 })
 export class ExerciseComment extends Model<ExerciseComment> {

@@ -5,7 +5,7 @@ import { crud } from '../core/crud';
 import { invalid, type FieldErrors } from '../core/errors';
 import { Children, Choose, Day, Decimal, defaults, Id, Moment, Ref, Text, Url, Whole, type PartOf } from '../core/fields';
 import { parseId } from '../core/ids';
-import { rowById } from '../core/loaders';
+import { rowById, rowToCount } from '../core/loaders';
 import { snake } from '../core/names';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -106,7 +106,7 @@ export async function portionValues(
   unit: MassUnit = 'g',
 ): Promise<Values> {
   const [ingredient, measure] = await Promise.all([
-    rowById(Ingredient, NUTRIENTS, ingredientId, context),
+    rowToCount(Ingredient, NUTRIENTS, ingredientId, context),
     weightUnitId === null ? null : rowById(IngredientUnit, MEASURE, weightUnitId, context),
   ]);
   return portion(ingredient!, gramsOf(amount, measure), unit);

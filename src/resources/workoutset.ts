@@ -5,7 +5,7 @@ import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { notFound } from '../core/errors';
 import { Children, Id, Owner, Ref, Whole, type PartOf, type RowOf } from '../core/fields';
-import { rowById } from '../core/loaders';
+import { rowToCount } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import { settingsOf, textOf } from './workout/rows';
@@ -64,7 +64,7 @@ export default class WorkoutSetResolver extends crud(WorkoutSet) {
     @Ctx() context: Context,
   ): Promise<string> {
     const id = requiredId('exercise', exercise);
-    if (id === undefined || !(await rowById(Exercise, ['id'], id, context))) throw notFound();
+    if (id === undefined || !(await rowToCount(Exercise, ['id'], id, context))) throw notFound();
     const settings = await settingsOf(set, context);
     return textOf(
       set,

@@ -7,7 +7,7 @@ import { entityNamed, resourceOf } from '../../src/core/resource';
 import { buildGraphQLSchema } from '../../src/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { everyRow, populate, type Row } from '../setup/population';
+import { everyRow, isPublished, populate, type Row } from '../setup/population';
 
 const SEED = 5;
 const PAGE = 6;
@@ -44,7 +44,10 @@ function valueAt(type: string, row: Row | undefined, [name, ...further]: string[
   if (!further.length) return row[name!];
   const reference = fieldsOf(entityNamed(type)!).find(({ object }) => object === name)!;
   const target = reference.relation!.type;
-  return valueAt(target, rows.get(target)!.get(row[reference.name]), further);
+  const found = rows.get(target)!.get(row[reference.name]);
+  // There is nothing to order by of what is not shown.
+  if (found && !isPublished(entityNamed(target)!, found, (other) => rows.get(other.name)!.values())) return null;
+  return valueAt(target, found, further);
 }
 
 interface Page {

@@ -7,7 +7,7 @@ import { entities, entityNamed, resourceOf } from '../../src/core/resource';
 import { buildGraphQLSchema } from '../../src/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { everyRow, populate, populated, type Row } from '../setup/population';
+import { everyRow, isPublished, populate, populated, type Row } from '../setup/population';
 
 const SEED = 20_211_103;
 /** Of each type. */
@@ -83,24 +83,19 @@ function operator(field: FieldMeta, name: string, row: any, value: any, insensit
 }
 
 const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === entityNamed('User') ? row.id : row.userId) === ann.id;
-const isShown = (entity: Entity, row: Row) =>
-  owns(entity, row) &&
-  Object.entries(resourceOf(entity)!.visible ?? {}).every(
-    ([column, value]) => row[fieldsOf(entity).find((field) => field.column === column)!.name] === value,
-  );
+const isShown = (entity: Entity, row: Row) => owns(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
 /** The rows that a relation of a row shows to Ann. */
 function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
   const child = childrenOf(entity).find((candidate) => candidate.name === name);
   const field = fieldsOf(entity).find(({ object }) => object === name);
   const target = (child ?? field)!.target!();
-  const all = rows.get(target)!.filter((other) => owns(target, other));
+  const all = rows.get(target)!.filter((other) => isShown(target, other));
   if (!child) {
     const ids = [row[field!.name]].flat();
     return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.many };
   }
-  const found = all.filter((other) => [other[child.by]].flat().includes(row[child.key]) && (!child.connection || isShown(target, other)));
-  return { target, found, many: true };
+  return { target, found: all.filter((other) => [other[child.by]].flat().includes(row[child.key])), many: true };
 }
 
 function holds(entity: Entity, where: Where, row: Row): boolean {

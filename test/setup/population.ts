@@ -1,5 +1,5 @@
 /** Rows of every type for two users, full of nulls and of values that occur more than once: what conditions and orders are tried on. */
-import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
 import { columnsOf, from } from '../../src/core/plan';
 import { entityNamed, resourceOf } from '../../src/core/resource';
 import { asDump, byModel, inOrder, type DumpRow } from '../../src/transfer/dump';
@@ -110,3 +110,13 @@ export type Row = Record<string, any>;
 /** All rows of a type, whoever may see them, with all their fields. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
   fitgraph.sql(`SELECT ${columnsOf(entity, fieldsOf(entity).map(({ name }) => name))} ${from(entity)} ORDER BY t."id"`); // prettier-ignore
+
+/** Whether everybody is shown such a row, whosever it is: it has passed the review, and so has what it is part of. */
+export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {
+  const { visible = {}, visibleWith } = resourceOf(entity)!;
+  const holds = ([column, value]: [string, string]) => row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
+  if (!Object.entries(visible).every(holds)) return false;
+  if (!visibleWith) return true;
+  const target = fieldOf(entity, visibleWith).target!();
+  return [...rowsOf(target)].some((whole) => whole.id === row[visibleWith] && isPublished(target, whole, rowsOf));
+}

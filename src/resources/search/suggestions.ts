@@ -1,7 +1,7 @@
 /** What the searches answer, and the statements that find it. */
 import { Ctx, Extensions, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { visible } from '../../core/access';
+import { published } from '../../core/access';
 import { anyOf, binder, equals, whereOf } from '../../core/conditions';
 import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
@@ -92,7 +92,7 @@ export class IngredientHit {
 export async function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
   const { bind, values } = binder();
   const contains = has(fieldOf(Exercise, 'name'), 'contains', term, true);
-  const where = whereOf([contains, anyOf('language_id', languages), ...visible(Exercise, context)], 't', bind);
+  const where = whereOf([contains, anyOf('language_id', languages), ...published(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
   const found = await context.session.query(
@@ -117,7 +117,7 @@ async function readIngredients(term: string, languages: readonly number[], conte
   const [only, ...others] = languages;
   const spoken = only !== undefined && others.length === 0 ? equals('language_id', only) : anyOf('language_id', languages);
   const { bind, values } = binder();
-  const where = whereOf([contains, spoken, ...visible(Ingredient, context)], 't', bind);
+  const where = whereOf([contains, spoken, ...published(Ingredient)], 't', bind);
   const rows = await context.session.query(
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY t."name", t."id" LIMIT ${MAX_PAGE}`,
     values,

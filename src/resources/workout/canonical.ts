@@ -2,13 +2,14 @@
  * A workout worked out: everything that hangs below it in training order, with texts and muscles. What is not asked for is not read; what
  * was read is kept in memory as long as nothing of it changes.
  */
-import { Ctx, Field, Info, ObjectType } from 'type-graphql';
+import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/fields';
 import { loadParent, rowsBelow } from '../../core/loaders';
 import { Kept } from '../../core/memory';
 import { selectionKey } from '../../core/plan';
+import { HIDDEN } from '../../core/relations';
 import { mediaUrl } from '../../files/names';
 import { DayOfWeek } from '../dayofweek';
 import { Exercise } from '../exercise';
@@ -71,7 +72,7 @@ export class CanonicalExercise extends Kept {
 
   @Field(() => [String], { description: 'The short hints on the exercise.' })
   comments(@Ctx() context: Context): Promise<string[]> {
-    return this.once('comments', async () => {
+    return this.once(`comments for ${context.api}`, async () => {
       const comments = await rowsBelow(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context);
       return comments.map(({ comment }) => comment);
     });
@@ -87,7 +88,8 @@ export class CanonicalExercise extends Kept {
     });
   }
 
-  @Field(() => Exercise, { description: 'The exercise.' })
+  @Field(() => Exercise, { nullable: true, description: `The exercise. ${HIDDEN}` })
+  @Extensions({ neverNullInRest: true })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return this.once(selectionKey(info.fieldNodes), async () => loadParent(Exercise, this.exerciseId, context, info));
   }

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context';
 import { crud } from '../../core/crud';
 import { notFound } from '../../core/errors';
 import { Children, Day, defaults, Id, Owner, Text, type PartOf, type RowOf } from '../../core/fields';
-import { rowById } from '../../core/loaders';
+import { rowToCount } from '../../core/loaders';
 import { Needs } from '../../core/plan';
 import { Resource } from '../../core/resource';
 import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
@@ -60,7 +60,7 @@ export default class WorkoutResolver extends crud(Workout) {
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {
     const exerciseId = requiredId('id', id);
-    if (exerciseId === undefined || !(await rowById(Exercise, ['id'], exerciseId, context))) throw notFound();
+    if (exerciseId === undefined || !(await rowToCount(Exercise, ['id'], exerciseId, context))) throw notFound();
     return logDataOf(workout.id, exerciseId, context);
   }
 }

@@ -1,7 +1,7 @@
 /** The rows of a workout. Each kind is one statement for all that a request asks for. */
 import type { Context } from '../../core/context';
 import { fieldsOf, type Entity, type RowOf } from '../../core/fields';
-import { rowById, rowsBelow } from '../../core/loaders';
+import { rowsBelow, rowToCount } from '../../core/loaders';
 import { Exercise } from '../exercise';
 import { RepetitionUnit } from '../repetitionunit';
 import { Setting } from '../setting';
@@ -33,7 +33,7 @@ export const setsOf = (day: Identified, context: Context): Promise<RowOf<Workout
 export const settingsOf = (set: Identified, context: Context): Promise<RowOf<Setting>[]> => below(Setting, 'setId', set.id, context);
 
 export const exerciseOf = (id: number, context: Context) =>
-  rowById(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
+  rowToCount(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
 /** The settings of each exercise of a set. */
 export const exercisesOf = async (set: Identified, context: Context): Promise<RowOf<Setting>[][]> =>

@@ -63,7 +63,7 @@ export class Answers {
   /** The value of a field with this selection; without one, all of it is shown. */
   selected(field: Field, set: SelectionSetNode | undefined): Schema {
     const value = this.present(field, set);
-    return isNonNullType(field.type) ? value : orNull(value);
+    return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : orNull(value);
   }
 
   /** A value that is not null. */

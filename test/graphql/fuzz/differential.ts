@@ -55,7 +55,7 @@ export class Contexts {
     };
     const request = new IncomingMessage(new Socket());
     Object.assign(request, { method: 'POST', url: '/graphql', headers: token ? { authorization: `Token ${token}` } : {} });
-    const exchange = new HttpExchange(request, means, ['token']);
+    const exchange = new HttpExchange(request, means, ['token'], 'graphql');
     await exchange.authenticate();
     const context = exchange.context as Context;
     if (transaction) context.session = new TakenBack(this.fitgraph, transaction);
