@@ -13,6 +13,7 @@ class LoginPayload {
 @Resolver()
 export class AuthResolver {
   @Mutation(() => LoginPayload, {
+    nullable: true,
     description:
       'The token of a user. UNAUTHENTICATED for a wrong name or password, TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries.',
   })

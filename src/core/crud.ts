@@ -9,7 +9,7 @@ import { hook, type Hooks } from './hooks';
 import { method } from './method';
 import { addMutations } from './mutations';
 import { noun, upperFirst, withArticle } from './names';
-import { nodeIdOf } from './node';
+import { nodeIdOf, WHICH_ROW } from './node';
 import { connectionPlan } from './plan';
 import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
 import { resourceOf } from './resource';
@@ -30,7 +30,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
   class Crud {}
 
   const queries = resource.queries ?? true;
-  const idArgument = Arg('id', () => ID, { description: 'Id of the row.' });
+  const idArgument = Arg('id', () => ID, { description: WHICH_ROW });
   if (queries)
     method(
       Crud,
@@ -39,7 +39,8 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       [idArgument, Ctx(), Info()],
       Query(() => entity, {
         name: resource.one,
-        description: `${upperFirst(aNoun)} by its id. NOT_FOUND if there is none that the viewer may see.`,
+        nullable: true,
+        description: `${upperFirst(aNoun)} by its \`id\` or its \`nodeId\`. Null and NOT_FOUND if there is none that the viewer may see.`,
       }),
     );
   if (queries)

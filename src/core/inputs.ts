@@ -3,6 +3,7 @@ import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableBelow } from './drafts';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { noun, snake, upperFirst, withArticle } from './names';
+import { WHICH_ROW } from './node';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
@@ -66,7 +67,7 @@ export function patchInput(entity: Entity): ClassType {
 export function changeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
   const Change = { [name]: class {} }[name]!;
-  Field(() => ID, { description: 'Id of the row.' })(Change.prototype, 'id');
+  Field(() => ID, { description: WHICH_ROW })(Change.prototype, 'id');
   const Patch = patchInput(entity);
   Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
   InputType(name, { description: `One of many changes: ${withArticle(noun(entity.name))} and what changes of it.` })(Change);

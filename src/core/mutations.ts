@@ -7,7 +7,8 @@ import { MAX_ROWS } from './limits';
 import { loadLinked } from './loaders';
 import { method } from './method';
 import { noun, upperFirst, withArticle } from './names';
-import { answered, payloadOf } from './payload';
+import { WHICH_ROW } from './node';
+import { answered, Deletion, Deletions, payloadOf } from './payload';
 import { resourceOf } from './resource';
 import { readOne } from './row';
 import type { Values } from './validation';
@@ -35,7 +36,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
         (input: Values, context: Context) =>
           answered(Payload, async () => (await createRows(entity, [{ input, path: '' }], 'input', context))[0]!),
         [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
-        Mutation(() => Payload, { name: fact.create, description: `Creates ${aNoun}${andBelow}.` }),
+        Mutation(() => Payload, { nullable: true, name: fact.create, description: `Creates ${aNoun}${andBelow}.` }),
       );
     }
     if (fact.update) {
@@ -46,7 +47,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
         (id: string, input: Values, context: Context) =>
           answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '' }], 'input', context))[0]!),
         [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx()],
-        Mutation(() => Payload, { name: fact.update, description: `Changes ${aNoun}.` }),
+        Mutation(() => Payload, { nullable: true, name: fact.update, description: `Changes ${aNoun}.` }),
       );
     }
   }
@@ -54,14 +55,14 @@ export function addMutations(target: ClassType, entity: Entity): void {
     method(
       target,
       'remove',
-      async (id: string, context: Context) => (await removeRows(entity, [{ id }], 'id', context))[0],
+      async (id: string, context: Context) => new Deletion(entity, (await removeRows(entity, [{ id }], 'id', context))[0]!),
       [ID_ARGUMENT, Ctx()],
-      Mutation(() => ID, { name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it, and answers its id.` }),
+      Mutation(() => Deletion, { nullable: true, name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it.` }),
     );
   if (fact.createMany) addMutationsOfMany(target, entity);
 }
 
-const ID_ARGUMENT = Arg('id', () => ID, { description: 'Id of the row.' });
+const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const { fact, many } = resourceOf(entity)!;
@@ -83,7 +84,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
       return answered(Payload, () => createRows(entity, placed, 'inputs', context));
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
-    Mutation(() => Payload, { name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
+    Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
   );
   method(
     target,
@@ -93,22 +94,20 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
       return answered(Payload, () => changeRows(entity, placed, 'changes', context));
     },
     [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
-    Mutation(() => Payload, { name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),
+    Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),
   );
   method(
     target,
     'removeMany',
-    (ids: string[], context: Context) =>
-      removeRows(
-        entity,
-        ids.map((id, index) => ({ id, at: `ids[${index}]` })),
-        'ids',
-        context,
-      ),
-    [Arg('ids', () => [ID], { description: 'Ids of the rows, each once.' }), Ctx()],
-    Mutation(() => [ID], {
+    async (ids: string[], context: Context) => {
+      const named = ids.map((id, index) => ({ id, at: `ids[${index}]` }));
+      return new Deletions(entity, await removeRows(entity, named, 'ids', context));
+    },
+    [Arg('ids', () => [ID], { description: 'Each row once, by its `id` or its `nodeId`.' }), Ctx()],
+    Mutation(() => Deletions, {
+      nullable: true,
       name: fact.removeMany,
-      description: `Deletes ${nouns} and all that hangs below them, and answers their ids. ${TOGETHER}`,
+      description: `Deletes ${nouns} and all that hangs below them. ${TOGETHER}`,
     }),
   );
 }

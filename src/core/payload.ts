@@ -1,10 +1,12 @@
 /** What mutations answer that are given values: the row, or what is wrong with the values. */
-import { Ctx, Field, Info, ObjectType, type ClassType } from 'type-graphql';
+import { Ctx, Field, ID, Info, ObjectType, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
 import type { Context } from './context';
 import { InvalidValues, WHOLE, type FieldErrors } from './errors';
+import type { Entity } from './fields';
 import { method } from './method';
+import { nodeIdOf } from './node';
 
 @ObjectType({ description: 'What is wrong with a value that a mutation was given.', simpleResolvers: true })
 export class FieldError {
@@ -19,6 +21,28 @@ export class FieldError {
   constructor(path: string, messages: string[]) {
     this.path = path;
     this.messages = messages;
+  }
+}
+
+@ObjectType({ description: 'A row that was deleted. Caches find what is to be dropped by its `deletedNodeId`.', simpleResolvers: true })
+export class Deletion {
+  @Field(() => ID, { description: 'What its `id` was.' }) readonly deletedId: number;
+  @Field(() => ID, { description: 'What its `nodeId` was.' }) readonly deletedNodeId: string;
+
+  constructor(entity: Entity, id: number) {
+    this.deletedId = id;
+    this.deletedNodeId = nodeIdOf(entity.name, id);
+  }
+}
+
+@ObjectType({ description: 'Rows that were deleted, in the order in which they were named.', simpleResolvers: true })
+export class Deletions {
+  @Field(() => [ID], { description: 'What their `id`s were.' }) readonly deletedIds: readonly number[];
+  @Field(() => [ID], { description: 'What their `nodeId`s were.' }) readonly deletedNodeIds: readonly string[];
+
+  constructor(entity: Entity, ids: readonly number[]) {
+    this.deletedIds = ids;
+    this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
   }
 }
 

@@ -10,7 +10,10 @@ import { knownIds } from './validation';
 
 @Resolver()
 export class RootResolver {
-  @Query(() => Node, { description: 'Any row by its `nodeId`. NOT_FOUND if there is none that the viewer may see.' })
+  @Query(() => Node, {
+    nullable: true,
+    description: 'Any row by its `nodeId`. Null and NOT_FOUND if there is none that the viewer may see.',
+  })
   async node(
     @Arg('nodeId', () => ID, { description: 'As a row shows it.' }) nodeId: string,
     @Ctx() context: Context,

@@ -6,17 +6,17 @@ import { binder, equals, whereOf } from './conditions';
 import type { Context } from './context';
 import { notFound } from './errors';
 import type { Entity } from './fields';
-import { parseId } from './ids';
+import { rowIdOf } from './node';
 import { from, rowColumns } from './plan';
 
-/** The row of the scope with this id, with the columns that the selection needs. */
+/** The row of the scope with this id or `nodeId`, with the columns that the selection needs. */
 export async function readOne(
   entity: Entity,
   id: unknown,
   context: Context,
   info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
 ): Promise<Row> {
-  const number = parseId(id);
+  const number = rowIdOf(entity.name, id);
   const conditions = visible(entity, context);
   if (number === undefined) throw notFound();
   const { bind, values } = binder();

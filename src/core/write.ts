@@ -9,7 +9,7 @@ import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Dra
 import { badArgument, conflict, foreignParent, notFound } from './errors';
 import type { Entity } from './fields';
 import { hooksOf, type Begun, type Written } from './hooks';
-import { parseId } from './ids';
+import { rowIdOf } from './node';
 import { columnsOf, from } from './plan';
 import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Writing } from './store';
 import { uniqueFields } from './unique';
@@ -102,10 +102,10 @@ export interface Named {
 }
 
 /** The ids as numbers. What cannot be an id is not found; one that is named twice is a mistake. */
-function numbersOf(named: readonly Named[]): number[] {
+function numbersOf(entity: Entity, named: readonly Named[]): number[] {
   const seen = new Set<number>();
   return named.map(({ id, at }) => {
-    const number = parseId(id);
+    const number = rowIdOf(entity.name, id);
     if (number === undefined) throw notFound(at);
     if (seen.has(number)) throw badArgument(at!, `The id ${number} is there more than once.`);
     seen.add(number);
@@ -126,7 +126,7 @@ export interface Change extends Placed, Named {}
 export async function changeRows(entity: Entity, changes: readonly Change[], argument: string, context: Context): Promise<number[]> {
   ownership(entity, context);
   limitRows(changes.length, argument);
-  const ids = numbersOf(changes);
+  const ids = numbersOf(entity, changes);
   if (ids.length === 0) return [];
   const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
   await attempted(async () => {
@@ -167,7 +167,7 @@ async function heldRows(entity: Entity, ids: readonly number[], context: Context
 export async function removeRows(entity: Entity, named: readonly Named[], argument: string, context: Context): Promise<number[]> {
   ownership(entity, context);
   limitRows(named.length, argument);
-  const ids = numbersOf(named);
+  const ids = numbersOf(entity, named);
   if (ids.length === 0) return [];
   await attempted(() =>
     context.session.transaction(async (transaction) => {

@@ -143,7 +143,7 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
       update && {
         update: prepare(`mutation ($id: ID!, $input: ${name}Patch!) { answer: ${update}(id: $id, input: $input) ${payload} }`),
       }),
-    ...(writable && remove && { remove: prepare(`mutation ($id: ID!) { row: ${remove}(id: $id) }`) }),
+    ...(writable && remove && { remove: prepare(`mutation ($id: ID!) { row: ${remove}(id: $id) { deletedId } }`) }),
     known: prepare(`query (${ids.map((id) => `$${id}: [ID!]!`).join(', ')}) { ${lookups.join(' ')} }`),
     actions: new Map(actions(type, one, prepare).map((action) => [action.fact.name, action])),
   };

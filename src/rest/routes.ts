@@ -22,6 +22,9 @@ export type Found = { route: Route } | { redirect: true } | undefined;
 
 const GENERAL = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
 
+/** Of anything that is no number: it names no row, whatever else GraphQL may know a row by. */
+const NO_ROW = '0';
+
 /** Ids may have blanks around them and leading zeros. */
 const idOf = (text: string): string => {
   let id = text;
@@ -30,7 +33,7 @@ const idOf = (text: string): string => {
   } catch {
     // Not percent-encoded after all; such an id names no row.
   }
-  return /^\s*\+?0*(\d+)\s*$/.exec(id)?.[1] ?? id;
+  return /^\s*\+?0*(\d+)\s*$/.exec(id)?.[1] ?? NO_ROW;
 };
 
 export function findRoute({ resources, free }: Endpoints, path: string): Found {

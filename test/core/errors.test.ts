@@ -19,8 +19,7 @@ test.each([
   ['NOT_FOUND', '{ node(nodeId: "x") { nodeId } }'],
   ['NOT_FOUND', '{ weightEntry(id: 999) { id } }'],
   ['NOT_FOUND', 'mutation { updateWeightEntry(id: 999, input: {}) { fieldErrors { path } } }'],
-  ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) }'],
-  ['BAD_USER_INPUT', '{ known(type: "Query", ids: []) }'],
+  ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) { deletedId } }'],
   ['FORBIDDEN', 'mutation { createTrainingDay(input: { workoutId: 999, description: "x", weekdayIds: [1] }) { fieldErrors { path } } }'],
   ['GRAPHQL_VALIDATION_FAILED', '{ nonsense }'],
   ['GRAPHQL_PARSE_FAILED', '{'],
@@ -33,6 +32,39 @@ test('an error tells its path', async () => {
   expect([errors, data]).toEqual([undefined, { one: { name: 'Squat' } }]);
   const failed = await ann.query('{ gone: exercise(id: 999) { name } }');
   expect(failed.errors).toMatchObject([{ message: 'Not found.', path: ['gone'] }]);
+});
+
+test('what cannot be found is null, and everything beside it is there', async () => {
+  const { data, errors } = await ann.query(
+    '{ viewer { username } gone: exercise(id: 999) { name } one: exercise(id: 1) { name } lost: node(nodeId: "x") { nodeId } }',
+  );
+  expect(data).toEqual({ viewer: { username: 'ann' }, gone: null, one: { name: 'Squat' }, lost: null });
+  expect(errors!.map(({ path, extensions }) => [...path!, extensions.code]).sort()).toEqual([
+    ['gone', 'NOT_FOUND'],
+    ['lost', 'NOT_FOUND'],
+  ]);
+});
+
+test('a mutation that fails takes nothing from those before and after it', async () => {
+  const { data, errors } = await ann.query(`mutation {
+    one: createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { date } fieldErrors { path } }
+    update: updateWeightEntry(id: 999, input: {}) { weightEntry { date } fieldErrors { path } }
+    updates: updateWeightEntries(changes: [{ id: 999, input: {} }]) { weightEntries { date } }
+    gone: deleteWeightEntry(id: 999) { deletedId }
+    gones: deleteWeightEntries(ids: [999]) { deletedIds }
+    login(username: "ann", password: "not this one") { token }
+    two: createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { weightEntry { date } fieldErrors { path } }
+  }`);
+  const made = (date: string) => ({ weightEntry: { date }, fieldErrors: [] });
+  const nothing = { update: null, updates: null, gone: null, gones: null, login: null };
+  expect(data).toEqual({ one: made('2020-01-01'), ...nothing, two: made('2020-01-02') });
+  expect(errors!.map(({ path, extensions }) => [...path!, extensions.code])).toEqual([
+    ['update', 'NOT_FOUND'],
+    ['updates', 'NOT_FOUND'],
+    ['gone', 'NOT_FOUND'],
+    ['gones', 'NOT_FOUND'],
+    ['login', 'UNAUTHENTICATED'],
+  ]);
 });
 
 test('all that is wrong with the values comes at once, field by field, and nothing is written', async () => {

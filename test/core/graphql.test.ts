@@ -103,6 +103,25 @@ describe('node ids', () => {
   });
 });
 
+test('a row is looked up, changed and deleted by its id or its nodeId, but not by that of another type', async () => {
+  const ann = await fitgraph.user('ann');
+  const { made } = await ann.ask('mutation { made: createWorkout(input: { comment: "by name" }) { workout { id nodeId } } }');
+  const { id, nodeId } = made.workout;
+  const one = async (name: string) => (await ann.query('query ($id: ID!) { workout(id: $id) { comment } }', { id: name })).data.workout;
+  expect([await one(id), await one(nodeId)]).toEqual([{ comment: 'by name' }, { comment: 'by name' }]);
+  const update = `mutation ($id: ID!, $input: WorkoutPatch!) { one: updateWorkout(id: $id, input: $input) { workout { comment } } }`;
+  expect((await ann.ask(update, { id: nodeId, input: { comment: 'changed' } })).one.workout).toEqual({ comment: 'changed' });
+  const remove = 'mutation ($id: ID!) { gone: deleteWorkout(id: $id) { deletedId deletedNodeId } }';
+  const other = nodeIdOf('Schedule', id);
+  expect(await one(other)).toBeNull();
+  expect((await ann.query(update, { id: other, input: {} })).code).toBe('NOT_FOUND');
+  expect((await ann.query(remove, { id: other })).code).toBe('NOT_FOUND');
+  expect((await ann.get(`/workout/${nodeId}/`)).status).toBe(404);
+  expect((await ann.delete(`/workout/${nodeId}/`)).status).toBe(404);
+  expect(await ann.ask(remove, { id: nodeId })).toEqual({ gone: { deletedId: id, deletedNodeId: nodeId } });
+  expect(await one(id)).toBeNull();
+});
+
 test('what one operation writes the next one of the same request sees', async () => {
   const ann = await fitgraph.user('ann');
   const document = `mutation {
@@ -114,8 +133,8 @@ test('what one operation writes the next one of the same request sees', async ()
     two: { workout: two },
   } = await ann.ask(document);
   expect([one.user.workouts.totalCount, two.user.workouts.totalCount]).toEqual([1, 2]);
-  const gone = await ann.ask(`mutation { a: deleteWorkout(id: ${one.id}) b: deleteWorkout(id: ${two.id}) }`);
-  expect(gone).toEqual({ a: one.id, b: two.id });
+  const gone = await ann.ask(`mutation { a: deleteWorkout(id: ${one.id}) { deletedId } b: deleteWorkout(id: ${two.id}) { deletedId } }`);
+  expect(gone).toEqual({ a: { deletedId: one.id }, b: { deletedId: two.id } });
 });
 
 test('aliases of a list with other arguments do not meet', async () => {

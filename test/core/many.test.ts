@@ -1,6 +1,7 @@
 /** Many rows are made, changed and deleted in one mutation: all of them or none. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { nodeIdOf } from '../../src/core/node';
 import type { GraphQLAnswer, Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();
@@ -15,7 +16,8 @@ const create = (inputs: unknown) =>
   ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${SHOWN} } }`, { inputs });
 const update = (changes: unknown) =>
   ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${SHOWN} } }`, { changes });
-const remove = (ids: unknown) => ann.query('mutation ($ids: [ID!]!) { answer: deleteWeightEntries(ids: $ids) }', { ids });
+const remove = (ids: unknown) =>
+  ann.query('mutation ($ids: [ID!]!) { answer: deleteWeightEntries(ids: $ids) { deletedIds deletedNodeIds } }', { ids });
 
 const entry = (day: number, weight = '80.00') => ({ date: `2021-03-${String(day).padStart(2, '0')}`, weight });
 const stored = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" ORDER BY "id"');
@@ -188,13 +190,17 @@ describe('changing', () => {
 
 test('deleting answers the ids in their order and takes what hangs below', async () => {
   const ids = idsOf(await create([entry(1), entry(2), entry(3)]));
-  expect((await remove([ids[2], ids[0]])).data.answer).toEqual([ids[2], ids[0]]);
+  const nodeIds = ids.map((id) => nodeIdOf('WeightEntry', id));
+  const both = await remove([ids[2], nodeIds[0]]);
+  expect(both.data.answer).toEqual({ deletedIds: [ids[2], ids[0]], deletedNodeIds: [nodeIds[2], nodeIds[0]] });
   expect(await stored()).toEqual([entry(2)]);
-  expect((await remove([])).data.answer).toEqual([]);
+  expect((await remove([])).data.answer).toEqual({ deletedIds: [], deletedNodeIds: [] });
   const { answer } = await ann.ask(
     `mutation { answer: createWorkouts(inputs: [{ days: [{ description: "a", weekdayIds: [1] }] }, {}]) { workouts { id days { id } } } }`,
   );
-  await ann.ask('mutation ($ids: [ID!]!) { deleteWorkouts(ids: $ids) }', { ids: answer.workouts.map(({ id }: { id: string }) => id) });
+  await ann.ask('mutation ($ids: [ID!]!) { deleteWorkouts(ids: $ids) { deletedIds } }', {
+    ids: answer.workouts.map(({ id }: { id: string }) => id),
+  });
   expect((await ann.query(`{ trainingDay(id: ${answer.workouts[0].days[0].id}) { id } }`)).code).toBe('NOT_FOUND');
 });
 

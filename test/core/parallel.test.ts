@@ -111,7 +111,7 @@ describe('a user has one active schedule', () => {
         ),
         graphql(updateMany, { changes: kept.map((id) => ({ id, input: { isActive: true } })).reverse() }),
         (person) => person.delete(`/schedule/${ids[5]}/`),
-        graphql('mutation ($ids: [ID!]!) { deleteSchedules(ids: $ids) }', {
+        graphql('mutation ($ids: [ID!]!) { deleteSchedules(ids: $ids) { deletedIds } }', {
           ids: [ids[4], ids[3]],
         }),
       ];

@@ -220,7 +220,7 @@ describe('what is compiled', () => {
     ['a variable in an input object', 'query ($n: String) { exercises(where: { name: { eq: $n } }) { totalCount } }'],
     ['an abstract type', 'query ($id: ID!) { node(nodeId: $id) { nodeId } }'],
     ['introspection', '{ __schema { queryType { name } } }'],
-    ['a mutation', 'mutation { deleteWorkouts(ids: []) }'],
+    ['a mutation', 'mutation { deleteWorkouts(ids: []) { deletedIds } }'],
     ['several operations', 'query A { viewer { id } } query B { viewer { id } }'],
     ['very many fields', `{ ${Array.from({ length: 301 }, (_, index) => `a${index}: version`).join(' ')} }`],
     [

@@ -52,7 +52,7 @@ test.each([false, true])('an image is stored, the file before the map: %s', asyn
       exerciseImage: {
         id: expect.any(String),
         image: fitgraph.url + image,
-        status: '1',
+        status: 'PENDING',
         thumbnails: { small: { url: `${image}.200x200_q85.jpg` } },
       },
       fieldErrors: [],

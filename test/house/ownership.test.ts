@@ -120,7 +120,7 @@ describe.each(types)('%s', (_name, entity) => {
       await expectUnknown((id) => asked(update, { id, input: {} }, 'NOT_FOUND'), foreign(), 200);
     }
     if (fact.remove) {
-      const remove = `mutation ($id: ID!) { ${fact.remove}(id: $id) }`;
+      const remove = `mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`;
       await expectUnknown((id) => asked(remove, { id }, 'NOT_FOUND'), foreign(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
@@ -161,7 +161,7 @@ describe.each(types)('%s', (_name, entity) => {
 
     test('a foreign row among many keeps all of them from being changed or deleted, and its place is told', async () => {
       const update = `mutation ($changes: [${entity.name}Change!]!) { rows: ${updateMany}(changes: $changes) { fieldErrors { path } } }`;
-      const remove = `mutation ($ids: [ID!]!) { ${removeMany}(ids: $ids) }`;
+      const remove = `mutation ($ids: [ID!]!) { ${removeMany}(ids: $ids) { deletedIds } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
       const change = (id: number) =>
         asks(update, { changes: [own(), id].map((one) => ({ id: one, input })) }, { code: 'NOT_FOUND', at: 'changes[1].id' });
@@ -188,7 +188,7 @@ describe.each(types)('%s', (_name, entity) => {
       for (const document of [
         `mutation { ${createMany}(inputs: []) { fieldErrors { path } } }`,
         `mutation { ${updateMany}(changes: [{ id: ${foreign()}, input: {} }]) { fieldErrors { path } } }`,
-        `mutation { ${removeMany}(ids: [${foreign()}]) }`,
+        `mutation { ${removeMany}(ids: [${foreign()}]) { deletedIds } }`,
       ])
         expect((await anyone.query(document)).code).toBe('UNAUTHENTICATED');
     });

@@ -54,7 +54,7 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))('%s:
   const shown = `{ shown: ${many} { id } fieldErrors { path messages } }`;
   const create = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${shown} }`;
   const update = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${shown} }`;
-  const remove = `mutation ($ids: [ID!]!) { rows: ${fact.removeMany}(ids: $ids) }`;
+  const remove = `mutation ($ids: [ID!]!) { rows: ${fact.removeMany}(ids: $ids) { deletedIds } }`;
   const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
   for (const size of SIZES) {
     const created = succeeded(await ann.query(create, { inputs: times(size, () => next(entity)) }));

@@ -96,7 +96,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
     const second = await weigh(annElsewhere);
     await weigh(eve);
     await annElsewhere.patch(`/weightentry/${first}/`, { weight: '81' });
-    await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) }`, { id: second });
+    await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedId } }`, { id: second });
     const changes = await told(stream, 4);
     expect(short(changes)).toEqual([
       `CREATED WEIGHT_ENTRY ${first}`,
@@ -153,7 +153,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
   });
 
   test('queries and mutations have their own place', async () => {
-    for (const query of ['{ viewer { id } }', 'mutation { deleteWeightEntry(id: 1) }']) {
+    for (const query of ['{ viewer { id } }', 'mutation { deleteWeightEntry(id: 1) { deletedId } }']) {
       const errors = await transport(
         one,
         ann,

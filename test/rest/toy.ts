@@ -18,10 +18,11 @@ const schema = buildSchema(`
   type Mutation {
     createFruit(input: FruitInput!): FruitPayload!
     updateFruit(id: ID!, input: FruitPatch!): FruitPayload!
-    deleteFruit(id: ID!): ID!
+    deleteFruit(id: ID!): Deletion
     login(username: String!, password: String!): Login!
   }
   type FruitPayload { fruit: Fruit fieldErrors: [FieldError!]! }
+  type Deletion { deletedId: ID! }
   type FieldError { path: String! messages: [String!]! }
   type Login { token: String! }
   type Page { totalCount: Int! nodes: [Fruit!]! }
@@ -141,7 +142,7 @@ export class Orchard {
     deleteFruit: ({ id }: any) => {
       this.find(id);
       this.fruits = this.fruits.filter((one) => one.id !== Number(id));
-      return id;
+      return { deletedId: id };
     },
     login: ({ password }: any) => {
       if (password === 'right') return { token: 'the token' };
