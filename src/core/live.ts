@@ -60,10 +60,11 @@ registerEnumType(ChangeOperation, {
   },
 });
 
+/** Caches know things by `id` or `nodeId`; a change has neither, because a row may change more than once. */
 @ObjectType({ description: 'Something that happened to a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType as any, { description: 'The type of the row.' }) readonly type: string;
-  @Field(() => ID, { description: 'Id of the row.' }) readonly id: number;
+  @Field(() => ID, { description: 'Id of the row.' }) readonly rowId: number;
   @Field(() => ChangeOperation, { description: 'What happened to it.' }) readonly operation: string;
   @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly at: string;
   private readonly entity: Entity;
@@ -71,14 +72,14 @@ export class Change {
   constructor(entity: Entity, { rowId, operation, at }: LoggedChange) {
     this.entity = entity;
     this.type = entity.name;
-    this.id = rowId;
+    this.rowId = rowId;
     this.operation = operation;
     this.at = at;
   }
 
   @Field(() => ID, { description: 'The `nodeId` of the row, also of one that is gone.' })
-  nodeId(): string {
-    return nodeIdOf(this.type, this.id);
+  rowNodeId(): string {
+    return nodeIdOf(this.type, this.rowId);
   }
 
   @Field(() => Node, {
@@ -87,7 +88,7 @@ export class Change {
   })
   async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     if (this.operation === ChangeOperation.DELETED) return null;
-    const row = await rowById(this.entity, [...rowFields(this.entity, info)], this.id, context);
+    const row = await rowById(this.entity, [...rowFields(this.entity, info)], this.rowId, context);
     return row && { ...row, __typename: this.type };
   }
 }

@@ -22,11 +22,11 @@ beforeAll(async () => {
 afterAll(() => two.stop());
 
 const CHANGES = `query ($since: String, $types: [RowType!], $first: Int) {
-  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type id operation node { nodeId } } } }`;
+  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type rowId operation node { nodeId } } } }`;
 
 interface Told {
   type: string;
-  id: string;
+  rowId: string;
   operation: string;
   node: object | null;
 }
@@ -45,7 +45,7 @@ async function since(
   }
 }
 
-const short = (changes: Told[]) => changes.map(({ type, id, operation }) => `${operation} ${type} ${id}`);
+const short = (changes: Told[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 const FOODS = ['INGREDIENT', 'INGREDIENT_UNIT'];
 const EXERCISES = ['EXERCISE', 'EXERCISE_BASE', 'EXERCISE_COMMENT'];
 
@@ -97,7 +97,7 @@ test('pending rows are not shown, and appear when they are accepted', async () =
   const { cursor } = await since(null, FOODS);
   const [{ id }] = (await addIngredient('Secret sauce', '1')) as [{ id: number }];
   const pending = await since(cursor, FOODS);
-  expect(pending.changes).toEqual([{ type: 'INGREDIENT', id: String(id), operation: 'CREATED', node: null }]);
+  expect(pending.changes).toEqual([{ type: 'INGREDIENT', rowId: String(id), operation: 'CREATED', node: null }]);
   await one.sql(`UPDATE "ingredient" SET "status" = '2' WHERE "id" = $1`, [id]);
   const accepted = await since(pending.cursor, FOODS);
   expect(accepted.changes).toMatchObject([{ operation: 'UPDATED', node: { nodeId: expect.anything() } }]);
@@ -136,12 +136,12 @@ test('of two who do not see each other’s rows, the later tells what both have 
       [name, base],
     );
   const VARIATIONS = '{ exercises(where: { name: { startsWith: "Twin" } }) { nodes { nodeId variationIds } } }';
-  const FOLLOW = `query ($since: String!) { changes(since: $since, types: [EXERCISE]) { cursor hasMore changes { nodeId node { ... on Exercise { name variationIds } } } } }`;
+  const FOLLOW = `query ($since: String!) { changes(since: $since, types: [EXERCISE]) { cursor hasMore changes { rowNodeId node { ... on Exercise { name variationIds } } } } }`;
   const kept = new Map<string, { name: string; variationIds: string[] }>();
   let { cursor } = await since(null, EXERCISES);
   const sync = async () => {
     const { changes } = await one.anyone.ask(FOLLOW, { since: cursor });
-    for (const { nodeId, node } of changes.changes) kept.set(nodeId, node);
+    for (const { rowNodeId, node } of changes.changes) kept.set(rowNodeId, node);
     cursor = changes.cursor;
     expect(changes.hasMore).toBe(false);
   };
@@ -208,7 +208,7 @@ describe('a client that keeps the catalogue has what everybody is shown', () => 
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
       .map(({ name }) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`))
       .join(' ');
-  const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation nodeId node {
+  const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation rowNodeId node {
     nodeId ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`;
 
   /** Everything that is shown, page by page. */
@@ -280,9 +280,9 @@ describe('a client that keeps the catalogue has what everybody is shown', () => 
     const sync = async () => {
       for (let more = true; more;) {
         const { changes } = await random.pick([one, two] as const).anyone.ask(FOLLOW, { since: cursor, types: NAMES });
-        for (const { nodeId, node } of changes.changes)
-          if (node) keep.set(nodeId, node);
-          else keep.delete(nodeId);
+        for (const { rowNodeId, node } of changes.changes)
+          if (node) keep.set(rowNodeId, node);
+          else keep.delete(rowNodeId);
         cursor = changes.cursor;
         more = changes.hasMore;
       }

@@ -21,11 +21,11 @@ beforeAll(async () => {
 afterAll(() => two.stop());
 
 const CHANGES = `query ($since: String, $types: [RowType!], $first: Int) {
-  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type id nodeId operation at node { nodeId } } } }`;
+  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type rowId rowNodeId operation at node { nodeId } } } }`;
 
 interface Told {
   type: string;
-  id: string;
+  rowId: string;
   operation: string;
   node: object | null;
 }
@@ -41,7 +41,7 @@ async function since(cursor: string | null, person = ann, first = 100): Promise<
   }
 }
 
-const short = (changes: Told[]) => changes.map(({ type, id, operation }) => `${operation} ${type} ${id}`);
+const short = (changes: Told[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 
 test('a first question has no answer but a cursor', async () => {
   await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' });
@@ -159,7 +159,7 @@ describe('a client that applies changes has what the server has', () => {
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
       .map(({ name }) => name)
       .join(' ');
-  const FOLLOW = `query ($since: String!) { changes(since: $since, first: 7) { cursor hasMore changes { operation nodeId node { nodeId
+  const FOLLOW = `query ($since: String!) { changes(since: $since, first: 7) { cursor hasMore changes { operation rowNodeId node { nodeId
     ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`
     // Fields of the same name may differ in whether they can be null.
     .replace(/\.\.\. on (\w+) \{ ([^}]*) \}/g, (_, type: string, names: string) => {
@@ -220,9 +220,9 @@ describe('a client that applies changes has what the server has', () => {
     const sync = async () => {
       for (let more = true; more;) {
         const { changes } = await (roll(2) ? person : elsewhere).ask(FOLLOW, { since: cursor });
-        for (const { nodeId, node } of changes.changes)
-          if (node) state.set(nodeId, node);
-          else state.delete(nodeId);
+        for (const { rowNodeId, node } of changes.changes)
+          if (node) state.set(rowNodeId, node);
+          else state.delete(rowNodeId);
         cursor = changes.cursor;
         more = changes.hasMore;
       }

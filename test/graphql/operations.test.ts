@@ -133,7 +133,7 @@ describe('trusted documents', () => {
       await events.return?.();
       return answer.value;
     };
-    const other = { query: 'subscription { changed { cursor changes { id } } }' };
+    const other = { query: 'subscription { changed { cursor changes { rowId } } }' };
     expect(await first({ extensions: { persistedQuery: { sha256Hash: 'changed' } } })).toEqual({
       data: { changed: { cursor: expect.any(String) } },
     });

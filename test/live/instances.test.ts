@@ -9,7 +9,7 @@ import { build, Installation, type Server } from '../server/running';
 
 const SUBSCRIBERS = 6;
 const WRITERS = 4;
-const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { type id operation } } }';
+const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { type rowId operation } } }';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
 let installation: Installation;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await made.drop();
 });
 
-type Told = { type: string; id: string; operation: string };
+type Told = { type: string; rowId: string; operation: string };
 
 /** Goes on with its cursor at the other address whenever it is cut off. */
 class Subscriber {
@@ -110,7 +110,7 @@ test('every change, once, to each', async () => {
   const all: Told[] = [];
   for (let since = start, more = true; more;) {
     const { changes } = await person.ask(
-      'query ($since: String) { changes(since: $since, first: 500) { cursor hasMore changes { type id operation } } }',
+      'query ($since: String) { changes(since: $since, first: 500) { cursor hasMore changes { type rowId operation } } }',
       { since },
     );
     all.push(...changes.changes);
@@ -122,11 +122,11 @@ test('every change, once, to each', async () => {
   for (const subscriber of subscribers) subscriber.end();
   await Promise.all(following);
   // Changes of different rows may be told in another order than the log numbers them: the order is that in which transactions ended.
-  const sorted = (told: Told[]) => told.map(({ type, id, operation }) => `${type} ${id.padStart(9)} ${operation}`).sort();
+  const sorted = (told: Told[]) => told.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
   for (const { heard } of subscribers) expect(sorted(heard)).toEqual(sorted(all));
   expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(SUBSCRIBERS / 2);
   // Of one row, made comes first and deleted last.
   for (const { heard } of subscribers)
-    for (const [index, { id, operation }] of heard.entries())
-      if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', id, operation: 'CREATED' });
+    for (const [index, { rowId, operation }] of heard.entries())
+      if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
 }, 120_000);

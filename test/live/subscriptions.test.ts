@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => two.stop());
 
 const CHANGED = `subscription ($types: [RowType!], $since: String) {
-  changed(types: $types, since: $since) { cursor changes { type id operation node { ... on WeightEntry { weight } } } } }`;
+  changed(types: $types, since: $since) { cursor changes { type rowId operation node { ... on WeightEntry { weight } } } } }`;
 
 interface Event {
-  data?: { changed: { cursor: string; changes: { type: string; id: string; operation: string; node: { weight?: string } | null }[] } };
+  data?: { changed: { cursor: string; changes: { type: string; rowId: string; operation: string; node: { weight?: string } | null }[] } };
   errors?: readonly { message: string; extensions: { code?: string } }[];
 }
 interface Stream extends AsyncIterable<Event> {
@@ -81,8 +81,8 @@ async function told(stream: Stream, number: number) {
   return all;
 }
 
-const short = (changes: { type: string; id: string; operation: string }[]) =>
-  changes.map(({ type, id, operation }) => `${operation} ${type} ${id}`);
+const short = (changes: { type: string; rowId: string; operation: string }[]) =>
+  changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 
 let day = 0;
 const weigh = async (person: Person) =>
