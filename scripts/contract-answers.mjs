@@ -12,7 +12,7 @@ http.request = (options, answered) =>
     response.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8');
       if (text && /json/.test(response.headers['content-type'] ?? ''))
-        answers.push({ method: options.method, url: options.path, status: response.statusCode, body: JSON.parse(text) });
+        answers.push({ method: options.method, url: options.path, headers: options.headers, status: response.statusCode, text });
     });
     answered(response);
   });

@@ -15,22 +15,43 @@ if (!existsSync(kit)) {
   process.exit(0);
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'fitgraph-contract-'));
-const port = Number(process.env.CONTRACT_PORT ?? 8190);
-const environment = {
-  ...process.env,
-  DATA_DIR: folder,
-  PORT: String(port),
-  TIME_ZONE: 'Europe/Berlin',
-  LOGIN_RATE: '100000/min',
-  LOG_LEVEL: 'warn',
-};
-const server = spawn(process.execPath, [join(root, 'dist/src/index.js')], { env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
+const firstPort = Number(process.env.CONTRACT_PORT ?? 8190);
 
-async function ready() {
+/** A server on a port of its own, replayed against; `work` gets its address, what the replay reports and all JSON answers. */
+async function replayed(port, settings, work) {
+  const folder = mkdtempSync(join(tmpdir(), 'fitgraph-contract-'));
+  const environment = {
+    ...process.env,
+    DATA_DIR: folder,
+    PORT: String(port),
+    TIME_ZONE: 'Europe/Berlin',
+    LOGIN_RATE: '100000/min',
+    LOG_LEVEL: 'warn',
+    ...settings,
+  };
+  const server = spawn(process.execPath, [join(root, 'dist/src/index.js')], { env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
+  const base = `http://127.0.0.1:${port}`;
+  try {
+    await ready(server, base);
+    const report = join(folder, 'report.json');
+    const reset = `node ${join(root, 'dist/src/cli/index.js')} import ${kit}/dataset.json --media ${kit}/media --replace >/dev/null`;
+    const recorded = join(folder, 'answers.json');
+    const recorder = pathToFileURL(join(root, 'scripts/contract-answers.mjs')).href;
+    const args = ['--import', recorder, join(kit, 'replay.mjs'), '--base', base, '--reset', reset, '--report', report];
+    const { status } = spawnSync(process.execPath, args, { env: { ...environment, CONTRACT_ANSWERS: recorded }, stdio: 'inherit' });
+    if (status === 2) throw new Error('the replay could not be run');
+    return await work(base, JSON.parse(readFileSync(report, 'utf8')), JSON.parse(readFileSync(recorded, 'utf8')));
+  } finally {
+    server.kill('SIGTERM');
+    await new Promise((resolve) => (server.exitCode === null ? server.once('exit', resolve) : resolve()));
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function ready(server, base) {
   for (let attempt = 0; attempt < 240; attempt++) {
     if (server.exitCode !== null) throw new Error('the server did not start');
-    const response = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
+    const response = await fetch(`${base}/health/ready`).catch(() => undefined);
     if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
@@ -38,49 +59,62 @@ async function ready() {
 }
 
 /** The tests' own check of an answer, compiled. */
-async function conformance() {
+async function conformance(server) {
   const outfile = join(root, 'node_modules/.cache/fitgraph/conformance.cjs');
   const entryPoints = [join(root, 'test/rest/conformance.ts')];
   await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'cjs', packages: 'external', logLevel: 'error' });
   const { Conformance } = (await import(pathToFileURL(outfile))).default;
-  const response = await fetch(`http://127.0.0.1:${port}/api/v2/schema.json`);
+  const response = await fetch(`${server}/api/v2/schema.json`);
   return new Conformance(await response.json());
 }
 
 /** How answers of the API differ from the document, each difference once. */
-async function differencesOf(answers) {
+async function differencesOf(server, answers) {
   const base = '/api/v2';
-  const checked = await conformance();
-  const found = answers.flatMap(({ method, url, status, body }) => {
+  const checked = await conformance(server);
+  const found = answers.flatMap(({ method, url, status, text }) => {
     if (!url.startsWith(`${base}/`)) return [];
-    return checked.problemsAt(method, url.slice(base.length), status, body).map((problem) => `${method} ${url} ${status}: ${problem}`);
+    return checked
+      .problemsAt(method, url.slice(base.length), status, JSON.parse(text))
+      .map((problem) => `${method} ${url} ${status}: ${problem}`);
   });
   return [...new Set(found)];
 }
 
+/** What is by chance, and differs between any two servers: ids of uploads, and what is added to a file name that is taken. */
+const CHANCE = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|_[A-Za-z0-9]{7}(?=\.[a-z]+")/g;
+
+/** Answers to reads by what was asked, with the server's own address left out. */
+function reads(answers, server) {
+  const port = new RegExp(`:${new URL(server).port}\\b`, 'g');
+  const found = new Map();
+  for (const { method, url, headers, status, text } of answers)
+    if (['GET', 'HEAD', 'OPTIONS'].includes(method)) {
+      const key = JSON.stringify([method, url, headers]);
+      found.set(key, [...(found.get(key) ?? []), `${status} ${text.replace(port, '').replace(CHANCE, '')}`]);
+    }
+  return found;
+}
+
 let exitCode = 1;
 try {
-  await ready();
-  const report = join(folder, 'report.json');
-  const reset = `node ${join(root, 'dist/src/cli/index.js')} import ${kit}/dataset.json --media ${kit}/media --replace >/dev/null`;
-  const recorded = join(folder, 'answers.json');
-  const recorder = pathToFileURL(join(root, 'scripts/contract-answers.mjs')).href;
-  const args = ['--import', recorder, join(kit, 'replay.mjs'), '--base', `http://127.0.0.1:${port}`, '--reset', reset, '--report', report];
-  const { status } = spawnSync(process.execPath, args, { env: { ...environment, CONTRACT_ANSWERS: recorded }, stdio: 'inherit' });
-  if (status === 2) throw new Error('the replay could not be run');
-  const { passed, failures } = JSON.parse(readFileSync(report, 'utf8'));
-  const answers = JSON.parse(readFileSync(recorded, 'utf8'));
-  const differences = await differencesOf(answers);
-  for (const difference of differences.slice(0, 20)) console.log(difference);
-  console.log(`${answers.length} JSON answers, ${differences.length} differences from the OpenAPI document`);
-  const failed = failures.length + differences.length;
-  console.log(`contract: ${passed} passed, ${failed} failed`);
+  // What REST asks of GraphQL runs compiled. By graphql-js itself each read must have the very same answer, and the cases must pass as well.
+  const [compiled, checked] = await replayed(firstPort, {}, async (server, { passed, failures }, answers) => {
+    const differences = await differencesOf(server, answers);
+    for (const difference of differences.slice(0, 20)) console.log(difference);
+    console.log(`${answers.length} JSON answers, ${differences.length} differences from the OpenAPI document`);
+    return [reads(answers, server), { passed, failed: failures.length + differences.length }];
+  });
+  const interpreted = await replayed(firstPort + 1, { COMPILE_OPERATIONS: 'off' }, (server, { failures }, answers) => {
+    const others = [...reads(answers, server)].filter(([key, texts]) => JSON.stringify(texts) !== JSON.stringify(compiled.get(key)));
+    for (const [key] of others.slice(0, 20)) console.log(`compiled and interpreted answers differ: ${key}`);
+    console.log(`${compiled.size} reads, ${others.length} of them answered otherwise without compiling`);
+    return failures.length + others.length;
+  });
+  const failed = checked.failed + interpreted;
+  console.log(`contract: ${checked.passed} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;
 } catch (error) {
   console.error(`contract: ${error.message}`);
-} finally {
-  server.kill('SIGTERM');
-  await new Promise((resolve) => (server.exitCode === null ? server.once('exit', resolve) : resolve()));
-  rmSync(folder, { recursive: true, force: true });
 }
 process.exitCode = exitCode;

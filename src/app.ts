@@ -51,8 +51,9 @@ export async function createApp(services: Services): Promise<App> {
     exposure: new Exposure(config, origin, log),
     idempotency: new Idempotency(database, vault),
   };
-  const executor = new Executor(buildGraphQLSchema());
-  const restExecutor = new Executor(buildRestSchema());
+  const compiling = config.compileOperations ? undefined : 'never';
+  const executor = new Executor(buildGraphQLSchema(), compiling);
+  const restExecutor = new Executor(buildRestSchema(), compiling);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);
   const prepare: Prepare = (document) => restExecutor.prepare(document) as never;

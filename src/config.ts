@@ -30,6 +30,8 @@ export interface Config {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Whether /graphql refuses requests that another site's page can send without asking. */
   readonly graphqlCsrf: boolean;
+  /** Whether operations of a proven shape run compiled; else all of them run by graphql-js itself. */
+  readonly compileOperations: boolean;
   /** Folder with manifests of operations that clients name by an id. */
   readonly persistedOperations?: string;
   /** Whether /graphql runs nothing else. */
@@ -129,6 +131,7 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     graphqlCsrf: flag('GRAPHQL_CSRF', true),
+    compileOperations: flag('COMPILE_OPERATIONS', true),
     persistedOperations: persistedOperations && resolve(persistedOperations),
     persistedOnly,
   });

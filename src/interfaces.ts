@@ -2,10 +2,18 @@
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
+  GraphQLID,
+  GraphQLList,
+  GraphQLNonNull,
   GraphQLScalarType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isObjectType,
   type GraphQLFieldConfig,
   type GraphQLInputFieldConfig,
   type GraphQLNamedType,
+  type GraphQLOutputType,
   type GraphQLSchema,
 } from 'graphql';
 import { isChoices } from './core/choices';
@@ -40,5 +48,22 @@ export const publicSchema = (whole: GraphQLSchema): GraphQLSchema =>
 /** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */
 const stored = ({ name, description }: GraphQLNamedType) => (isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined);
 
-export const restSchema = (whole: GraphQLSchema): GraphQLSchema =>
-  mapSchema(whole, { [MapperKind.TYPE]: stored, [MapperKind.OBJECT_FIELD]: (config) => (isOnlyGraphQL(config) ? null : undefined) });
+const NumericId = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
+
+function withNumericId(type: GraphQLOutputType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(withNumericId(type.ofType) as typeof type.ofType);
+  if (isListType(type)) return new GraphQLList(withNumericId(type.ofType));
+  return type === GraphQLID ? NumericId : type;
+}
+
+/** REST shows ids as numbers. `mapSchema` leaves the types of the specification as they are, so this is done in the copy that it makes. */
+export function restSchema(whole: GraphQLSchema): GraphQLSchema {
+  const schema = mapSchema(whole, {
+    [MapperKind.TYPE]: stored,
+    [MapperKind.OBJECT_FIELD]: (config) => (isOnlyGraphQL(config) ? null : undefined),
+  });
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !isIntrospectionType(type))
+      for (const field of Object.values(type.getFields())) field.type = withNumericId(field.type);
+  return schema;
+}

@@ -68,6 +68,7 @@ test.each([
   ['LOGIN_RATE', '3/fortnight'],
   ['SERVER_TIMING', 'yes'],
   ['GRAPHQL_CSRF', 'maybe'],
+  ['COMPILE_OPERATIONS', 'sometimes'],
   ['PERSISTED_ONLY', 'perhaps'],
   ['MAX_BODY', 'big'],
   ['MAX_BODY', '5 furlongs'],

@@ -3,7 +3,7 @@
  * send is compiled only if it is of a shape that a differential fuzz has shown to be equal, only once it came again, and what the
  * compiled function says counts only if it says no error. What is kept is bounded in bytes.
  */
-import { compileQuery, isCompiledQuery, type CompilerOptions } from 'graphql-jit';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import {
   getNamedType,
   GraphQLScalarType,
@@ -54,8 +54,8 @@ function untyped(document: DocumentNode): DocumentNode {
 }
 
 /** Throws what the compiler says of a document that it cannot compile. */
-export function compiled(schema: GraphQLSchema, document: DocumentNode, options: Partial<CompilerOptions> = {}): Run {
-  const made = compileQuery(taking(schema), untyped(document), undefined, { disablingCapturingStackErrors: true, ...options });
+export function compiled(schema: GraphQLSchema, document: DocumentNode): Run {
+  const made = compileQuery(taking(schema), untyped(document), undefined, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(made)) throw new AggregateError(made.errors ?? [], 'This operation cannot be compiled.');
   return (context, variables) => made.query(undefined, context, variables);
 }

@@ -40,14 +40,13 @@ export class Executor {
     if (compiling !== 'never') this.operations = new CompiledOperations(schema, compiling);
   }
 
-  /** For operations of our own: compiled now, so that a mistake shows at start. ids come out as numbers, as REST shows them. */
+  /** For operations of our own: compiled now, so that a mistake shows at start. */
   prepare(text: string): Operation {
     const document = parse(text);
     const errors = validate(this.schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
     const operation = getOperationAST(document)!;
-    const run =
-      this.compiling === 'never' ? this.interpreted(document) : compiled(this.schema, document, { customSerializers: { ID: Number } });
+    const run = this.compiling === 'never' ? this.interpreted(document) : compiled(this.schema, document);
     return async (context, variables = {}) => {
       const read = coerced(this.schema, operation, variables);
       return finish(read.errors ? { errors: read.errors } : await run(context, read.values), context);
