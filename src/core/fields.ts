@@ -67,7 +67,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   sql?: Expression;
   /** A column of the row that `via` names: shown and filtered as if it stood here. */
   through?: Through;
-  /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`. */
+  /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`; its words as `<column>_words`. */
   searched?: boolean;
   /** Further checks of a good value. */
   check?: (value: unknown) => string[];

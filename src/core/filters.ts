@@ -86,7 +86,7 @@ const StringFilter = filter('StringFilter', 'text', {
   endsWith: [text, 'It ends with this.'],
   search: [
     text,
-    'It contains this, or words much like it, whatever the case. In `where` itself, outside of `and`, `or`, `not` and relations, it ranks the rows too: see `relevance` in `orderBy`.',
+    'It contains this, or each word of it or one much like it: without accents, or with a letter missing, doubled, wrong or swapped. The case never matters. In `where` itself, outside of `and`, `or`, `not` and relations, it ranks the rows too: see `relevance` in `orderBy`.',
   ],
   mode: [() => TextMode, 'Whether capitals matter to the other conditions of this filter; they do if absent.'],
   ...empty,

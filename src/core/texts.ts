@@ -1,5 +1,5 @@
 /** Conditions on texts: parts of them, in capitals or not, and likeness. */
-import type { Condition } from './conditions';
+import { all, any, type Condition } from './conditions';
 import type { FieldMeta } from './fields';
 import { expression } from './plan';
 
@@ -48,11 +48,30 @@ export interface Search {
   text: string;
 }
 
-/** The field contains the text, or words much like it where the server can tell likeness. */
+/** Of a longer term, so many words are to be like words of the field. */
+const MAX_WORDS = 10;
+/** In longer texts words are not compared letter by letter, which they have too many of. */
+const LONG_TEXT = 200;
+
+const wordsOf = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
+
+/** The field has a word like this one: as migration 0022 compares words, or in long texts by their trigrams where the server knows them. */
+function resembles(field: FieldMeta, word: string): Condition {
+  if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
+  const compare = (field.maxLength ?? Infinity) > LONG_TEXT ? 'search_similar' : 'search_resembles';
+  return (alias, bind) => `${compare}(${folded(field, alias)}, search_fold(${bind(word)}))`;
+}
+
+/** The field contains the text, or for each of its words that word or one much like it. */
 export function finds({ field, text }: Search): Condition {
   const contains = hasFolded(field, 'contains', text);
   if (!hasTrigram(text)) return contains;
-  return (alias, bind) => `(${contains(alias, bind)} OR search_similar(${folded(field, alias)}, search_fold(${bind(text)})))`;
+  const words = wordsOf(text).slice(0, MAX_WORDS);
+  const each = words.map((word) => {
+    const has = hasFolded(field, 'contains', word);
+    return hasTrigram(word) ? any([has, resembles(field, word)]) : has;
+  });
+  return any([contains, all(each)]);
 }
 
 /** How like the text the field is, as a whole number; of a row that the search finds. */

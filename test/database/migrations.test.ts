@@ -2,6 +2,7 @@
 import type { Database } from '../../src/database/connection';
 import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
 import { up as likeness } from '../../src/database/migrations/0007-likeness';
+import * as typos from '../../src/database/migrations/0022-typos';
 import * as oneOfSeveral from '../../src/database/migrations/0016-one-of-several';
 import { createDatabase, open } from '../setup/databases';
 
@@ -90,6 +91,26 @@ test('without trigrams a search finds what contains the term, the shorter text r
     `SELECT search_similar('squat', 'sqat') AS similar, search_rank('squat', 'squat') AS same, search_rank('front squat', 'squat') AS part, search_rank('', 'x') AS none`,
   );
   expect(rows).toEqual([{ similar: false, same: 1_000_000, part: 454_545, none: 0 }]);
+});
+
+test('without trigrams slips are forgiven all the same', async () => {
+  const { pool } = connected();
+  await migrateUp(opened[0]!);
+  const run = (sql: string) => pool.query(sql);
+  await typos.down(run);
+  await pool.query('DROP FUNCTION "search_rank"(text, text); DROP FUNCTION "search_similar"(text, text); DROP EXTENSION pg_trgm CASCADE');
+  await likeness(run);
+  await typos.up(run);
+  await pool.query(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'en', 'English');
+    INSERT INTO "license" ("id", "short_name", "full_name") VALUES (2, 'CC', 'Common');
+    INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id")
+      VALUES ('Chicken breast', '2021-01-01', '2021-01-01', 1, 1, 1, 1, 2)`);
+  const { rows } = await pool.query(
+    `SELECT "name_words" && search_alike('chiken') AS found, search_alike('brest') AS words, search_resembles('front squat', 'sqaut') AS similar,
+      search_rank('squat', 'squat') > search_rank('squat jump', 'squat') AND search_rank('squat jump', 'squat') > search_rank('front squat', 'squat')
+        AND search_rank('front squat', 'squat') > search_rank('front squat', 'sqaut') AS ranked FROM "ingredient"`,
+  );
+  expect(rows).toEqual([{ found: true, words: ['brest', 'breast'], similar: true, ranked: true }]);
 });
 
 test('of several active schedules of a user the newest stays active, and of several accepted main images of an exercise', async () => {

@@ -81,6 +81,7 @@ const OTHERS = [
   'table_change',
   'change_log',
   'removed_file',
+  'search_word',
 ];
 
 test('no table is left without a model', async () => {

@@ -2,12 +2,12 @@
 import { Ctx, Extensions, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { published } from '../../core/access';
-import { anyOf, binder, equals, whereOf } from '../../core/conditions';
+import { anyOf, binder, equals, whereOf, type Condition } from '../../core/conditions';
 import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
 import { fieldOf } from '../../core/fields';
 import { loadParent } from '../../core/loaders';
-import { has } from '../../core/texts';
+import { finds, has, rank, type Search } from '../../core/texts';
 import { mediaUrl, thumbnailName } from '../../files/names';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
@@ -88,38 +88,69 @@ export class IngredientHit {
   }
 }
 
-/** By category, then by name. */
-export async function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
+const nameOf = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
+
+/** Of accepted exercises in these languages. */
+async function readExercises(named: Condition, order: Condition, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
   const { bind, values } = binder();
-  const contains = has(fieldOf(Exercise, 'name'), 'contains', term, true);
-  const where = whereOf([contains, anyOf('language_id', languages), ...published(Exercise)], 't', bind);
+  const where = whereOf([named, anyOf('language_id', languages), ...published(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
   const found = await context.session.query(
     `SELECT t."id", t."name", c."name" AS "category", ${image} AS "image" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}
-     ORDER BY c."name", t."name", t."id" LIMIT ${MAX_PAGE}`,
+     ORDER BY ${order('t', bind)}, t."name", t."id" LIMIT ${MAX_PAGE}`,
     values,
   );
   return found.map((row) => new ExerciseHit(row as FoundExercise));
 }
 
-/** By name. */
+const bestFirst =
+  (search: Search): Condition =>
+  (alias, bind) =>
+    `${rank(search)(alias, bind)} DESC`;
+
+/** Those with the term in their names, by category, then by name. */
+export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
+  return readExercises(has(nameOf.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
+}
+
+/** Those with names like the term, the best first. */
+export function searchExercises(text: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
+  const search = { field: nameOf.exercise(), text };
+  return readExercises(finds(search), bestFirst(search), languages, context);
+}
+
+/** Those with the term in their names, by name. */
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
+  const contains = has(nameOf.ingredient(), 'contains', term, true);
   const found =
-    (await context.names.find(Ingredient, term, languages, MAX_PAGE, context.session)) ?? (await readIngredients(term, languages, context));
+    (await context.names.find(Ingredient, term, languages, MAX_PAGE, context.session)) ??
+    (await readIngredients(contains, [], languages, context));
   return found.map((ingredient) => new IngredientHit(ingredient));
 }
 
-async function readIngredients(term: string, languages: readonly number[], context: Context): Promise<FoundIngredient[]> {
-  const contains = has(fieldOf(Ingredient, 'name'), 'contains', term, true);
-  // With one language an index has the rows in the order that is wanted.
+/** Those with names like the term, the best first. */
+export async function searchIngredients(text: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
+  const search = { field: nameOf.ingredient(), text };
+  const found = await readIngredients(finds(search), [bestFirst(search)], languages, context);
+  return found.map((ingredient) => new IngredientHit(ingredient));
+}
+
+async function readIngredients(
+  named: Condition,
+  first: readonly Condition[],
+  languages: readonly number[],
+  context: Context,
+): Promise<FoundIngredient[]> {
+  // With one language an index has the rows in the order of their names.
   const [only, ...others] = languages;
   const spoken = only !== undefined && others.length === 0 ? equals('language_id', only) : anyOf('language_id', languages);
   const { bind, values } = binder();
-  const where = whereOf([contains, spoken, ...published(Ingredient)], 't', bind);
+  const where = whereOf([named, spoken, ...published(Ingredient)], 't', bind);
+  const order = [...first.map((term) => term('t', bind)), 't."name"', 't."id"'].join(', ');
   const rows = await context.session.query(
-    `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY t."name", t."id" LIMIT ${MAX_PAGE}`,
+    `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE}`,
     values,
   );
   return rows as FoundIngredient[];

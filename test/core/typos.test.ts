@@ -1,0 +1,235 @@
+/** Searches find what a person means: slips of the finger, missing accents, words in any order – and nothing that is merely similar. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+
+const FOODS = [
+  ...['Chicken', 'Chicken breast', 'Chicken breast with skin, roasted', 'Grilled chicken', 'Chickpeas', 'Chips', 'Bread', 'Beef', 'Beer'],
+  ...['Beets', 'Soy milk', 'Silk tofu', 'Rice', 'Ice cream', 'Mice of sugar', 'Mate tea', 'Meat loaf', 'Broccoli', 'Zucchini'],
+  ...['Mozzarella', 'Cappuccino', 'Spaghetti', 'Yoghurt', 'Salmon, smoked', 'Onion', 'Lemon', 'Melon', 'Tomato', 'Potato', 'Avocado'],
+  ...['Cauliflower', 'Mayonnaise', 'Jalapeño', 'Crème fraîche', 'Äpfel', 'Käsespätzle', 'Worcestershire sauce', 'Butter', 'Peanut butter'],
+  ...['Vanilla 100', 'Vanilla 1000', 'Chocolate milk', 'Cucumber', 'Étoile d’anis', 'Cookies', 'Raspberry', 'Blackberry'],
+];
+const EXERCISES = ['Dumbbell press', 'Barbell row', 'Pull-up', 'Push-up', 'Deadlift', 'Shoulder press', 'Leg press', 'Leg curl'];
+
+beforeAll(async () => {
+  for (const name of FOODS)
+    await fitgraph.sql(
+      `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+       VALUES ($1, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, 2, '2')`,
+      [name],
+    );
+  for (const name of EXERCISES)
+    await fitgraph.sql(
+      `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
+       VALUES (gen_random_uuid(), $1, '2', 'How it is done.', 2, 1)`,
+      [name],
+    );
+});
+
+const listed = async (many: 'ingredients' | 'exercises', search: string): Promise<string[]> => {
+  const type = many === 'ingredients' ? 'Ingredient' : 'Exercise';
+  const { page } = await fitgraph.anyone.ask(
+    `query ($where: ${type}Where) { page: ${many}(first: 100, where: $where) { totalCount nodes { name } } }`,
+    { where: { name: { search } } },
+  );
+  expect(page.totalCount).toBe(page.nodes.length);
+  return page.nodes.map(({ name }: { name: string }) => name);
+};
+const suggested = async (many: 'ingredients' | 'exercises', term: string): Promise<string[]> => {
+  const query = many === 'ingredients' ? 'ingredientSearch' : 'exerciseSearch';
+  const { found } = await fitgraph.anyone.ask(`query ($term: String!) { found: ${query}(term: $term, language: "en") { name } }`, { term });
+  return found.map(({ name }: { name: string }) => name);
+};
+
+describe.each([
+  ['search in where', listed],
+  ['searches', suggested],
+])('%s', (_name, ask) => {
+  test.each<[term: string, first: string]>([
+    ['chiken brest', 'Chicken breast'],
+    ['chicken', 'Chicken'],
+    ['chicken breast', 'Chicken breast'],
+    ['breast chicken', 'Chicken breast'],
+    ['chick bre', 'Chicken breast'],
+    ['griled chiken', 'Grilled chicken'],
+    ['hcicken', 'Chicken'],
+    ['chikcen', 'Chicken'],
+    ['chickenn', 'Chicken'],
+    ['chcken', 'Chicken'],
+    ['mlik', 'Milk'],
+    ['mikl', 'Milk'],
+    ['millk', 'Milk'],
+    ['soy mlik', 'Soy milk'],
+    ['beff', 'Beef'],
+    ['bred', 'Bread'],
+    ['rcie', 'Rice'],
+    ['brocolli', 'Broccoli'],
+    ['brocoli', 'Broccoli'],
+    ['zuchini', 'Zucchini'],
+    ['zucchinni', 'Zucchini'],
+    ['mozarela', 'Mozzarella'],
+    ['capucino', 'Cappuccino'],
+    ['spagetti', 'Spaghetti'],
+    ['yogurt', 'Yoghurt'],
+    ['samlon', 'Salmon, smoked'],
+    ['smokd salmn', 'Salmon, smoked'],
+    ['oinon', 'Onion'],
+    ['tomatoe', 'Tomato'],
+    ['potatos', 'Potato'],
+    ['avacado', 'Avocado'],
+    ['cauliflour', 'Cauliflower'],
+    ['mayonaise', 'Mayonnaise'],
+    ['jalapeno', 'Jalapeño'],
+    ['creme fraiche', 'Crème fraîche'],
+    ['apfel', 'Äpfel'],
+    ['kasespatzle', 'Käsespätzle'],
+    ['worcestershire', 'Worcestershire sauce'],
+    ['wostershire', 'Worcestershire sauce'],
+    ['peanutt buter', 'Peanut butter'],
+    ['BUTER', 'Butter'],
+    ['vanilla 1000', 'Vanilla 1000'],
+    ['choclate milk', 'Chocolate milk'],
+    ['cucumbar', 'Cucumber'],
+    ['etoile anis', 'Étoile d’anis'],
+    ['cookeis', 'Cookies'],
+    ['rasberry', 'Raspberry'],
+    ['  chicken  ', 'Chicken'],
+  ])('%s is %s', async (term, first) => {
+    expect((await ask('ingredients', term))[0]).toBe(first);
+  });
+
+  test.each<[term: string, names: string[]]>([
+    ['beef', ['Beef']],
+    ['beer', ['Beer']],
+    ['ice', ['Ice cream', 'Rice', 'Mice of sugar']],
+    ['rice', ['Rice']],
+    ['milk', ['Milk', 'Soy milk', 'Chocolate milk']],
+    ['meat', ['Meat loaf']],
+    ['lemon', ['Lemon']],
+    ['chicken soup', []],
+    ['chiken bread', []],
+    ['chips', ['Chips']],
+    ['butter', ['Butter', 'Peanut butter']],
+    ['vanilla 1100', []],
+    ['vanilla 100', ['Vanilla 100', 'Vanilla 1000']],
+    ['mlk', []],
+    ['xyzzy', []],
+    ['tomato potato', []],
+    ['strawberry', []],
+  ])('%s is nothing else than %j', async (term, names) => {
+    expect((await ask('ingredients', term)).sort()).toEqual([...names].sort());
+  });
+
+  test.each<[term: string, first: string]>([
+    ['dumbell pres', 'Dumbbell press'],
+    ['barbel row', 'Barbell row'],
+    ['pullup', 'Pull-up'],
+    ['dedlift', 'Deadlift'],
+    ['sholder press', 'Shoulder press'],
+    ['leg pres', 'Leg press'],
+    ['bench perss', 'Bench press'],
+  ])('of exercises %s is %s', async (term, first) => {
+    expect((await ask('exercises', term))[0]).toBe(first);
+  });
+
+  test('what begins with the term comes before what has it inside, and slips come last', async () => {
+    expect(await ask('ingredients', 'chicken')).toEqual([
+      'Chicken',
+      'Chicken breast',
+      'Chicken breast with skin, roasted',
+      'Grilled chicken',
+    ]);
+  });
+});
+
+test('REST finds parts of names, as it always did', async () => {
+  const { body } = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chiken');
+  expect(body.suggestions).toEqual([]);
+  const exact = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chicken');
+  expect(exact.body.suggestions.map(({ value }: { value: string }) => value)).toEqual([
+    'Chicken',
+    'Chicken breast',
+    'Chicken breast with skin, roasted',
+    'Grilled chicken',
+  ]);
+});
+
+test('too long a term is refused, a term of many words is not', async () => {
+  for (const query of ['ingredientSearch', 'exerciseSearch']) {
+    const { errors } = await fitgraph.anyone.query(`query ($term: String!) { ${query}(term: $term) { name } }`, { term: 'x'.repeat(201) });
+    expect(errors![0]!.extensions).toEqual({
+      code: 'BAD_USER_INPUT',
+      fields: { term: ['Ensure this value has no more than 200 characters.'] },
+    });
+  }
+  expect(await suggested('ingredients', 'ab '.repeat(60))).toEqual([]);
+  expect(await listed('ingredients', 'çéà '.repeat(45))).toEqual([]);
+  expect(await listed('ingredients', `${'a'.repeat(100)} ${'ab'.repeat(49)}`)).toEqual([]);
+});
+
+test('a new name and a new word in a name are found at once, and a lost one no more', async () => {
+  await fitgraph.sql(`UPDATE "ingredient" SET "name" = 'Marzipan' WHERE "name" = 'Silk tofu'`);
+  expect(await listed('ingredients', 'marzpian')).toEqual(['Marzipan']);
+  expect(await suggested('ingredients', 'marcipan')).toEqual(['Marzipan']);
+  await fitgraph.sql(`UPDATE "ingredient" SET "name" = 'Silken tofu' WHERE "name" = 'Marzipan'`);
+  expect(await listed('ingredients', 'marzpian')).toEqual([]);
+});
+
+test('two who note the same new word do not wait for each other', async () => {
+  const clients = [await fitgraph.database.pool.connect(), await fitgraph.database.pool.connect()];
+  try {
+    for (const client of clients) await client.query('BEGIN');
+    for (const client of clients) {
+      await client.query(`SET LOCAL lock_timeout = '2s'`);
+      await client.query(
+        `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+         VALUES ('Pumpernickel', '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, 2, '2')`,
+      );
+    }
+    await clients[0]!.query('ROLLBACK');
+    await clients[1]!.query('COMMIT');
+  } finally {
+    for (const client of clients) client.release();
+  }
+  expect(await listed('ingredients', 'pumpernikel')).toEqual(['Pumpernickel']);
+});
+
+test('other names and one’s own texts are searched alike', async () => {
+  const ann = await fitgraph.user('ann');
+  await ann.post('/workout/', { comment: 'Morning stretches' });
+  const { workouts } = await ann.ask('{ workouts(where: { comment: { search: "mornign stretchs" } }) { nodes { comment } } }');
+  expect(workouts.nodes).toEqual([{ comment: 'Morning stretches' }]);
+  const { muscles } = await ann.ask('{ muscles(where: { name: { search: "bicep brachi" } }) { nodes { name } } }');
+  expect(muscles.nodes).toEqual([{ name: 'Biceps brachii' }]);
+});
+
+test('indexes lead to the names', async () => {
+  await fitgraph.sql(
+    `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
+     SELECT 'Crisp ' || left(translate(md5(i::text), '0123456789', 'ghijklmnop'), 7), '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, 2, '2' FROM generate_series(1, 8000) i`,
+  );
+  await fitgraph.sql('VACUUM ANALYZE "ingredient", "search_word"');
+  const plan = async (sql: string) => JSON.stringify(await fitgraph.sql(`EXPLAIN ${sql}`));
+  const found = await plan(
+    `SELECT * FROM "ingredient" t WHERE (t."name_folded" LIKE '%chiken%' OR t."name_words" && (SELECT search_alike('chiken')))`,
+  );
+  expect(found).toContain('ingredient_name_words');
+  expect(found).not.toContain('Seq Scan on ingredient');
+  const client = await fitgraph.database.pool.connect();
+  try {
+    const used = async () => {
+      await client.query('SELECT pg_stat_force_next_flush()');
+      return client.query(
+        `SELECT "idx_scan", (SELECT "seq_scan" FROM pg_stat_user_tables WHERE "relname" = 'search_word') FROM pg_stat_user_indexes WHERE "indexrelname" = 'search_word_keys_idx'`,
+      );
+    };
+    const [before] = (await used()).rows;
+    await client.query(`SELECT search_alike('chiken')`);
+    const [after] = (await used()).rows;
+    expect(after).toEqual({ idx_scan: before.idx_scan + 1, seq_scan: before.seq_scan });
+  } finally {
+    client.release();
+  }
+  expect(await listed('ingredients', 'chiken brest')).toEqual(['Chicken breast', 'Chicken breast with skin, roasted']);
+});
