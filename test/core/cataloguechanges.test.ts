@@ -120,6 +120,11 @@ test.each<[what: string, change: string, told: string[]]>([
     ['EXERCISE_BASE 2', 'EXERCISE 1', 'EXERCISE 2', 'EXERCISE 3', 'EXERCISE 4'],
   ],
   ['the language of an exercise', `UPDATE "exercise" SET "language_id" = 1 WHERE "id" = 2`, ['EXERCISE 2', 'EXERCISE_COMMENT 2']],
+  [
+    'the review of an exercise',
+    `UPDATE "exercise" SET "status" = '3' WHERE "id" = 4`,
+    ['EXERCISE 4', 'EXERCISE_COMMENT 4', 'EXERCISE 1', 'EXERCISE 3'],
+  ],
   ['nothing', `UPDATE "exercise" SET "name" = 'None' WHERE FALSE`, []],
 ])('what rows show of others is part of them: %s', async (_what, change, told) => {
   const { cursor } = await since(null, EXERCISES);
