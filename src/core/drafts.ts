@@ -25,9 +25,9 @@ export const pathOf = ({ path }: Pick<Draft, 'path'>, name: string): string => (
 
 /** The children that can be made together with a row: owned ones that name it. */
 export const creatableBelow = (entity: Entity): readonly ChildMeta[] =>
-  childrenOf(entity).filter(({ target, by, key }) => {
+  childrenOf(entity).filter(({ target, by, key, readOnly }) => {
     const { owned, fact } = resourceOf(target())!;
-    return owned && fact.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
+    return owned && !readOnly && fact.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
   });
 
 const ownValues = (entity: Entity, input: Values): Values =>

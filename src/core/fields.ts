@@ -65,6 +65,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   automatic?: boolean;
   /** Not stored but worked out in SQL, in the row's own statement. */
   sql?: Expression;
+  /** Of a reference that is worked out: the condition that it names this id, written so that an index can answer. */
+  names?: (alias: string, id: string) => string;
   /** A column of the row that `via` names: shown and filtered as if it stood here. */
   through?: Through;
   /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`; its words as `<column>_words`. */
@@ -79,6 +81,7 @@ export interface FieldMeta extends FieldFact {
   /** Database column; absent when worked out or kept in a link table. */
   column?: string;
   sql?: Expression;
+  names?: FieldOptions['names'];
   through?: Through;
   searched?: boolean;
   automatic?: boolean;
@@ -102,6 +105,8 @@ export interface ChildMeta {
   by: string;
   key: string;
   connection: boolean;
+  /** Never made together with this row: which row they hang below is worked out. */
+  readOnly: boolean;
   order: string[];
   description: string;
 }
@@ -285,7 +290,11 @@ export const Links =
 
 /** Rows below this one. `connection` where they can grow without bound. */
 export const Children =
-  (target: Lazy, by: string, o: { connection?: boolean; key?: string; order?: string[]; help?: string } = {}): PropertyDecorator =>
+  (
+    target: Lazy,
+    by: string,
+    o: { connection?: boolean; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
+  ): PropertyDecorator =>
   (prototype, property) => {
     const entity = prototype.constructor as Entity;
     const name = String(property);
@@ -295,6 +304,7 @@ export const Children =
       by,
       key: o.key ?? 'id',
       connection: o.connection ?? false,
+      readOnly: o.readOnly ?? false,
       order: o.order ?? [],
       description: o.help ?? `${label(name)} of this row.`,
     };

@@ -29,7 +29,9 @@ export function addMutations(target: ClassType, entity: Entity): void {
     });
     if (fact.create) {
       const Create = creationInput(entity);
-      const andBelow = childrenOf(entity).length ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most` : '';
+      const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
+        ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
+        : '';
       method(
         target,
         'create',

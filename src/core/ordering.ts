@@ -56,7 +56,8 @@ const RELEVANCE = 'relevance';
 const HASH_LENGTH = 16;
 
 const isReference = (field: FieldMeta) => field.object !== undefined && !field.relation!.many;
-const isOrderable = (field: FieldMeta) => field.stored || isReference(field);
+const isNumber = ({ kind, sql }: FieldMeta) => sql !== undefined && kind === 'decimal';
+const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isNumber(field);
 
 const orders = new Map<Entity, ClassType>();
 

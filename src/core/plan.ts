@@ -93,6 +93,7 @@ export function expression(field: FieldMeta, alias: string): string {
 /** The condition that a reference or a set of ids names this id; written so that an index on the far side can answer. */
 export function names(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
+  if (field.names) return field.names(alias, id);
   if (field.through) {
     const { table, via, column } = field.through;
     return `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;

@@ -69,6 +69,8 @@ function addRelation(target: ClassType, field: FieldMeta): void {
   );
 }
 
+const isOwned = (entity: Entity) => resourceOf(entity)!.owned;
+
 export function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
   need(entity, child.name, [child.key]);
   if (!child.connection) {
@@ -106,7 +108,8 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
       child.name,
       load,
       [Root(), ...listParameters(types)],
-      FieldResolver(() => types.connection, { description: child.description }),
+      // Below a row that everybody sees nobody has rows who is not signed in, which must not take that row away.
+      FieldResolver(() => types.connection, { description: child.description, nullable: isOwned(child.target()) && !isOwned(entity) }),
     );
   });
 }

@@ -11,6 +11,7 @@ import { Language } from './language';
 import { License } from './license';
 import { Muscle } from './muscle';
 import { ACCEPTED, PENDING, STATUS } from './status';
+import { WorkoutLog } from './workoutlog';
 
 const via = 'exercise_base_id';
 const ofBase = (column: string) => ({ table: 'exercise_base', via, column });
@@ -83,6 +84,7 @@ export class Exercise extends Model<Exercise> {
   @Children(() => ExerciseComment, 'exerciseId', { help: 'Short hints.' }) declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', help: 'Images of the base, main image first.' })
   declare images: ExerciseImage[];
+  @Children(() => WorkoutLog, 'exerciseId', { connection: true, help: 'What the viewer logged of it.' }) declare logs: WorkoutLog[];
 }
 
 export default crud(Exercise);

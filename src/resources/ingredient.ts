@@ -13,6 +13,7 @@ import { DecimalScalar } from '../core/scalars';
 import { amountProblem, integerOf, NOT_A_CHOICE } from '../nutrition/form';
 import { ExactNutritionalValues } from '../nutrition/types';
 import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type MassUnit, type Values } from '../nutrition/values';
+import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License } from './license';
@@ -90,6 +91,7 @@ export class Ingredient extends Model<Ingredient> {
   @Text({ label: 'Category', max: 100, null: true, blank: true, hidden: true }) declare category: string | null;
   @Text({ label: 'Brand', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
   @Children(() => IngredientUnit, 'ingredientId', { help: 'Its household units.' }) declare units: IngredientUnit[];
+  @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'When the viewer ate it.' }) declare diaryEntries: DiaryEntry[];
 }
 
 /** A meal item or a diary entry, as far as its values depend on it. */

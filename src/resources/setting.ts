@@ -5,6 +5,7 @@ import { Resource } from '../core/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
+import { byUnit } from './kilograms';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { WorkoutSet } from './workoutset';
@@ -25,6 +26,7 @@ export class Setting extends Model<Setting> {
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
   @Whole({ label: 'Reps', min: 0, max: 600 }) declare reps: number;
   @Decimal({ label: 'Weight', digits: 6, places: 2, min: 0, max: 1500, null: true }) declare weight: string | null;
+  @Decimal(byUnit) declare weightKg: string | null;
   @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
   @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
   @Whole({ label: 'Order', min: -2147483648, max: 2147483647, default: 1, restIgnoredOnCreate: true }) declare order: number;

@@ -2,6 +2,7 @@ import { Model } from 'sequelize-typescript';
 import { crud } from '../core/crud';
 import { Day, Decimal, Id, Owner } from '../core/fields';
 import { Resource } from '../core/resource';
+import { byPreference } from './kilograms';
 import { User } from './user';
 
 @Resource({
@@ -19,6 +20,7 @@ export class WeightEntry extends Model<WeightEntry> {
   @Id() declare id: number;
   @Day({ label: 'Date' }) declare date: string;
   @Decimal({ label: 'Weight', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
+  @Decimal(byPreference) declare weightKg: string;
   @Owner(() => User) declare userId: number;
 }
 

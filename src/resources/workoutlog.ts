@@ -5,9 +5,15 @@ import { Resource } from '../core/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
+import { byUnit } from './kilograms';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
+import { WorkoutSession } from './workoutsession';
+
+/** Each side of a day of training names the other by these columns; there is one session of a user and a day. */
+const SHARED = ['user_id', 'workout_id', 'date'] as const;
+const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
 
 @Resource({
   rest: 'workoutlog',
@@ -22,12 +28,23 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
   @Whole({ label: 'Repetitions', min: 0, max: 2147483647 }) declare reps: number;
   @Decimal({ label: 'Weight', digits: 5, places: 2, min: 0 }) declare weight: string;
+  @Decimal(byUnit) declare weightKg: string | null;
   @Day({ label: 'Date' }) declare date: string;
   @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
   @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
+  @Ref(() => WorkoutSession, {
+    label: 'Session',
+    note: 'Id of the session of that workout on that day, if there is one.',
+    null: true,
+    only: 'graphql',
+    sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameDay(alias, 's')})`,
+    names: (alias, id) =>
+      SHARED.map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "workout_session" s WHERE s."id" = ${id})`).join(' AND '),
+  })
+  declare sessionId: number | null;
   @Owner(() => User, { hidden: true }) declare userId: number;
 }
 

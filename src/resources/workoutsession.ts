@@ -1,10 +1,11 @@
 import { Model } from 'sequelize-typescript';
 import { choices } from '../core/choices';
 import { crud } from '../core/crud';
-import { Choose, Clock, Day, Id, Owner, Ref, Text } from '../core/fields';
+import { Children, Choose, Clock, Day, Id, Owner, Ref, Text } from '../core/fields';
 import { Resource } from '../core/resource';
 import { User } from './user';
 import { Workout } from './workout';
+import { WorkoutLog } from './workoutlog';
 
 const IMPRESSION = choices('WorkoutImpression', 'How well one exercised.', [
   ['BAD', '1', 'Bad', 'Worse than one could.'],
@@ -39,6 +40,8 @@ export class WorkoutSession extends Model<WorkoutSession> {
   declare impression: string;
   @Clock({ label: 'Start time', null: true }) declare timeStart: string | null;
   @Clock({ label: 'Finish time', null: true }) declare timeEnd: string | null;
+  @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'What was logged for the workout on that day.' })
+  declare logs: WorkoutLog[];
 }
 
 export default crud(WorkoutSession);

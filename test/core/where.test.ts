@@ -11,7 +11,7 @@ import { everyRow, isPublished, populate, populated, type Row } from '../setup/p
 
 const SEED = 20_211_103;
 /** Of each type. */
-const TRIES = 40;
+const TRIES = 60;
 const MAX_DEPTH = 3;
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });

@@ -16,6 +16,7 @@ import {
 import { Executor } from '../../src/core/execute';
 import { endpointsOf } from '../../src/rest/endpoints';
 import { buildGraphQLSchema, buildRestSchema, printed } from '../../src/schema';
+import { edgesToOwn, isEdgeToOwn } from '../setup/edges';
 
 const root = path.join(__dirname, '../..');
 const schema = buildGraphQLSchema();
@@ -86,12 +87,13 @@ test('what only REST has is no part of GraphQL, in types, inputs, conditions and
   expect(flagged.filter(([type, field]) => fieldsIn(type).includes(field))).toEqual([]);
 });
 
-/** The types that a field of this type may show, and those that they lead to, and so on. */
+/** The types that a field of this type may show, and those that they lead to, and so on, less what only the viewer's connections lead to. */
 function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   for (const type of seen) {
     if (isUnionType(type) || isInterfaceType(type)) for (const possible of schema.getPossibleTypes(type)) seen.add(possible);
-    if (isObjectType(type)) for (const field of Object.values(type.getFields())) seen.add(getNamedType(field.type));
+    if (isObjectType(type))
+      for (const field of Object.values(type.getFields())) if (!isEdgeToOwn(type, field)) seen.add(getNamedType(field.type));
   }
   return seen;
 }
@@ -99,26 +101,42 @@ function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
 const owned = resources.filter((type) => type.extensions.resource!.owned);
 const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.owned;
 
+test('from public rows connections lead to rows of the viewer, these and no others', () => {
+  expect(edgesToOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
+    'Exercise.logs: WorkoutLogConnection',
+    'Ingredient.diaryEntries: DiaryEntryConnection',
+  ]);
+});
+
 test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => [type.name, type]))(
-  'the public %s leads to no owned type',
+  'the public %s leads to no owned type otherwise',
   (_name, type) => {
     expect(owned.filter((other) => reachable(type).has(other)).map(({ name }) => name)).toEqual([]);
   },
 );
 
-/** The input types that one of conditions or of an order may hold, and those that they may, and so on. */
+/** The input types that one of conditions or of an order may hold, and those that they may, and so on, less conditions on the viewer's connections. */
 function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
+  const asksOwn = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
+    edgesToOwn(schema).some(
+      (edge) => input.name === `${edge.type.name}Where` && edge.field.name === name && type.name === `${edge.target}ListFilter`,
+    );
   for (const type of seen)
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) seen.add(getNamedType(field.type));
+    if (isInputObjectType(type))
+      for (const field of Object.values(type.getFields())) {
+        const named = getNamedType(field.type);
+        if (!asksOwn(type, field.name, named)) seen.add(named);
+      }
   return seen;
 }
 
-test.each(['Where', 'Order', 'ListFilter'])('the %s of a public type asks nothing of an owned one', (kind) => {
+test.each(['Where', 'Order', 'ListFilter'])('the %s of a public type asks nothing of an owned one otherwise', (kind) => {
   const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
   const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
   expect(asked.length).toBeGreaterThan(50);
-  expect(inputs(owned).filter((type) => asked.includes(type))).toEqual([]);
+  const ofOwned = owned.flatMap(({ name }) => ['Where', 'Order', 'ListFilter'].flatMap((suffix) => schema.getType(name + suffix) ?? []));
+  expect(ofOwned.filter((type) => asked.includes(type))).toEqual([]);
 });
 
 test('only owned types and the viewer lead to a user', () => {

@@ -4,6 +4,7 @@ import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/fields';
 import { rowsBelow } from '../../core/loaders';
 import { DateScalar, DecimalScalar } from '../../core/scalars';
+import { WEIGHTS } from '../kilograms';
 import { WorkoutLog } from '../workoutlog';
 import { byDay, chartLines } from '../../training/progress';
 import { allOf } from './rows';
@@ -28,9 +29,7 @@ export class ExerciseLogData {
   @Field(() => [LogDay], { description: 'Day by day.' }) declare days: LogDay[];
 }
 
-/** Logs in other units, such as minutes or plates, cannot be compared. */
-const WEIGHTS = { kg: 1, lb: 2 };
-
+/** Logs in other units cannot be compared. */
 export async function logDataOf(workoutId: number, exerciseId: number, context: Context): Promise<ExerciseLogData> {
   const logs = await rowsBelow(WorkoutLog, 'workoutId', allOf(WorkoutLog), workoutId, context, {
     name: `exercise ${exerciseId}`,

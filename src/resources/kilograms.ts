@@ -1,0 +1,37 @@
+/** Weights in kilograms beside what was written, worked out in SQL, so that lists can be compared, ordered and drawn whatever the unit. */
+
+/** Rows of `weight_unit`; the other units, such as plates or minutes, are no masses. */
+export const WEIGHTS = { kg: 1, lb: 2 } as const;
+
+/** A pound is exactly so many kilograms (international yard and pound agreement of 1959). */
+const POUND = '0.45359237';
+const PLACES = 3;
+
+const ROUNDED = `Rounded to grams; a pound is exactly ${POUND} kg.`;
+
+/** A field of the mass of `weight` in kilograms, `factor` of it in SQL. */
+const kilograms = (note: string, factor: (alias: string) => string) =>
+  ({
+    label: 'Weight in kg',
+    note: `${note} ${ROUNDED}`,
+    only: 'graphql',
+    digits: 8,
+    places: PLACES,
+    sql: (alias: string) => `round(${alias}."weight" * ${factor(alias)}, ${PLACES})`,
+  }) as const;
+
+/** By the row's own unit. */
+export const byUnit = {
+  ...kilograms(
+    'The weight in kilograms; null where the unit is neither kg nor lb.',
+    (alias) => `CASE ${alias}."weight_unit_id" WHEN ${WEIGHTS.kg} THEN 1 WHEN ${WEIGHTS.lb} THEN ${POUND} END`,
+  ),
+  null: true,
+} as const;
+
+/** By the unit that the owner prefers. */
+export const byPreference = kilograms(
+  'The weight in kilograms, if it is meant in the unit that the user prefers now.',
+  (alias) =>
+    `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${POUND} ELSE 1 END`,
+);

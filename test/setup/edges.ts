@@ -1,0 +1,33 @@
+/** The edges by which public rows lead to owned ones: connections of the viewer's, which `scope` narrows, and null for whoever is nobody. */
+import { isNonNullType, isObjectType, type GraphQLField, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import { entityNamed, resourceOf } from '../../src/core/resource';
+
+type Field = GraphQLField<unknown, unknown>;
+
+export interface Edge {
+  type: GraphQLObjectType;
+  field: Field;
+  /** Name of the owned type. */
+  target: string;
+}
+
+const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
+
+function targetOf(type: GraphQLObjectType, field: Field): string | undefined {
+  if (!isPublic(type) || isNonNullType(field.type) || !isObjectType(field.type)) return undefined;
+  const entity = entityNamed(/^(.+)Connection$/.exec(field.type.name)?.[1] ?? '');
+  return entity && resourceOf(entity)!.owned ? entity.name : undefined;
+}
+
+export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean => targetOf(type, field) !== undefined;
+
+export const edgesToOwn = (schema: GraphQLSchema): Edge[] =>
+  Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .flatMap((type) =>
+      Object.values(type.getFields()).flatMap((field) => {
+        const target = targetOf(type, field);
+        return target === undefined ? [] : [{ type, field, target }];
+      }),
+    )
+    .sort((a, b) => (a.type.name < b.type.name ? -1 : 1));
