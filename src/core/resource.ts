@@ -5,6 +5,7 @@ import type { FilterFact, ResourceFact, ViewFact } from '../extensions';
 import type { Entity } from './fields';
 import { lowerFirst, snake, upperFirst, words } from './names';
 import { Node } from './node';
+import type { Rule } from './rules';
 import { stamp } from './stamps';
 
 type Write = 'create' | 'update' | 'remove';
@@ -41,6 +42,8 @@ export interface ResourceOptions extends ViewOptions {
   /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. */
   names?: readonly string[];
   unique?: readonly string[];
+  /** What must hold between the fields of a row that GraphQL writes; REST stores what it always did. */
+  rules?: readonly Rule[];
   /** A flag that one row at most has of those that belong to the same one; the database holds to it. */
   single?: Single;
   /** What everybody sees of a public resource, by column. References show nothing of the other rows but their ids. */

@@ -6,7 +6,7 @@ import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
 import { fieldsOf, sqlType, type Entity, type FieldMeta } from './fields';
 import type { Written } from './hooks';
-import { from } from './plan';
+import { columnsOf, from } from './plan';
 import { resourceOf } from './resource';
 import type { Values } from './validation';
 
@@ -87,17 +87,17 @@ export async function deleteRows(entity: Entity, ids: readonly number[], writing
   return deleted.map(({ id }) => id as number);
 }
 
-/** Locks rows in the order of their ids, so that two writes of the same rows wait for each other instead of each holding what the other needs. */
+/** Locks rows in the order of their ids, so that two writes of the same rows wait for each other instead of each holding what the other needs. Answers them with these fields. */
 export async function lockRows(
   entity: Entity,
   ids: readonly number[],
   strength: 'UPDATE' | 'NO KEY UPDATE',
   writing: Writing,
-): Promise<number[]> {
+  fields: readonly string[] = [],
+): Promise<Row[]> {
   const { bind, values } = binder();
   const where = whereOf([anyOf('id', ids), ...scope(entity, writing.context)], 't', bind);
-  const locked = await run(writing, `SELECT t."id" ${from(entity)}${where} ORDER BY t."id" FOR ${strength}`, values);
-  return locked.map(({ id }) => id as number);
+  return run(writing, `SELECT ${columnsOf(entity, fields)} ${from(entity)}${where} ORDER BY t."id" FOR ${strength}`, values);
 }
 
 /** Whether any of the rows is given links. */

@@ -8,6 +8,7 @@ import { fieldsOf, type Entity, type FieldMeta } from './fields';
 import { parseId } from './ids';
 import { from } from './plan';
 import { resourceOf } from './resource';
+import { breaches, type Rule } from './rules';
 import { clashing, uniqueFields, uniqueMessage } from './unique';
 
 export type Values = Record<string, unknown>;
@@ -84,8 +85,18 @@ export async function validate(drafts: readonly Draft[], context: Context): Prom
   const withUnique = [...new Set(drafts.map(({ entity }) => entity))].filter((entity) => uniqueFields(entity).length);
   await Promise.all([...lookups, ...[...references].map(lookUp), ...withUnique.map(findDoubles)]);
 
+  const wrong = (draft: Draft, { fields }: Rule) => fields.some((name) => found.get(draft)?.[name]);
+  for (const { draft, field, message } of await breaches(drafts, context, wrong)) add(draft, field, [message]);
+
   const [first] = foreign.sort((a, b) => drafts.indexOf(a.draft) - drafts.indexOf(b.draft));
   if (first) throw foreignParent(pathOf(first.draft, first.field.name));
+  if (found.size) throw new InvalidValues(inOrder(drafts, found));
+}
+
+/** Throws if rows that another write has changed meanwhile would break a rule now. */
+export async function validateAgain(drafts: readonly Draft[], context: Context): Promise<void> {
+  const found = new Map<Draft, FieldErrors>();
+  for (const { draft, field, message } of await breaches(drafts, context)) found.set(draft, { ...found.get(draft), [field]: [message] });
   if (found.size) throw new InvalidValues(inOrder(drafts, found));
 }
 

@@ -2,6 +2,7 @@
  * Making, changing and deleting rows: one, a tree or many, all in one transaction and with a number of statements that does not grow
  * with the rows.
  */
+import type { Row } from '../database/connection';
 import { ownership, scope } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
@@ -12,8 +13,9 @@ import { hooksOf, type Begun, type Written } from './hooks';
 import { rowIdOf } from './node';
 import { columnsOf, from } from './plan';
 import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Writing } from './store';
+import { overtaken, ruledFields } from './rules';
 import { uniqueFields } from './unique';
-import { validate, type Values } from './validation';
+import { validate, validateAgain, type Values } from './validation';
 
 const ATTEMPTS = 3;
 
@@ -113,6 +115,8 @@ function numbersOf(entity: Entity, named: readonly Named[]): number[] {
   });
 }
 
+const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
+
 /** Throws for the first of the rows that is not there. */
 function demand(named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
   const there = new Set(found);
@@ -129,8 +133,9 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   const ids = numbersOf(entity, changes);
   if (ids.length === 0) return [];
   const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
+  const ruled = ruledFields(entity, drafts, context);
   await attempted(async () => {
-    const held = await heldRows(entity, ids, context);
+    const held = await heldRows(entity, ids, [...uniqueFields(entity).map(({ name }) => name), ...ruled], context);
     demand(changes, ids, held.keys());
     for (const draft of drafts) draft.held = held.get(draft.id!);
     await validate(drafts, context);
@@ -138,8 +143,12 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
       const writing: Writing = { context, transaction };
       const hooks = hooksOf(entity);
       await begin(entity, drafts, writing);
-      // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other.
-      if (ids.length > 1 || writesLinks(entity, drafts)) demand(changes, ids, await lockRows(entity, ids, 'NO KEY UPDATE', writing));
+      // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
+      if (ids.length > 1 || ruled.length || writesLinks(entity, drafts)) {
+        const rows = await lockRows(entity, ids, 'NO KEY UPDATE', writing, ruled);
+        demand(changes, ids, idsOf(rows));
+        await validateAgain(overtaken(drafts, rows, ruled), context);
+      }
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
       for (const { id, values } of rows) await hooks.before?.(values, context, transaction, id);
       demand(changes, ids, await updateRows(entity, rows, writing));
@@ -151,13 +160,10 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   return ids;
 }
 
-/** Of these rows those that are the viewer's, with what must be unique of them. */
-async function heldRows(entity: Entity, ids: readonly number[], context: Context) {
+/** Of these rows those that are the viewer's, with these fields. */
+async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const { bind, values } = binder();
-  const columns = columnsOf(
-    entity,
-    uniqueFields(entity).map(({ name }) => name),
-  );
+  const columns = columnsOf(entity, fields);
   const where = whereOf([anyOf('id', ids), ...scope(entity, context)], 't', bind);
   const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
   return new Map(rows.map((row) => [row.id as number, row]));
@@ -177,7 +183,7 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
         ids.map((id) => ({ id })),
         writing,
       );
-      if (ids.length > 1) demand(named, ids, await lockRows(entity, ids, 'UPDATE', writing));
+      if (ids.length > 1) demand(named, ids, idsOf(await lockRows(entity, ids, 'UPDATE', writing)));
       demand(named, ids, await deleteRows(entity, ids, writing));
     }),
   );

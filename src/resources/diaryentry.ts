@@ -10,6 +10,7 @@ import { asNumbers } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { NutritionPlan } from './nutritionplan';
+import { UNIT_OF_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
 @Resource({
@@ -21,6 +22,7 @@ import { User } from './user';
   plural: 'diaryEntries',
   owned: true,
   ordering: ['datetime'],
+  rules: [UNIT_OF_INGREDIENT],
   filters: ['amount', 'ingredientId', 'planId', 'weightUnitId'],
 })
 export class DiaryEntry extends Model<DiaryEntry> {

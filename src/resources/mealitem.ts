@@ -10,6 +10,7 @@ import { asNumbers } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
+import { UNIT_OF_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
 @Resource({
@@ -19,6 +20,7 @@ import { User } from './user';
   description: 'An ingredient of a meal and how much of it.',
   owned: true,
   ordering: ['id'],
+  rules: [UNIT_OF_INGREDIENT],
   filters: ['amount', 'ingredientId', 'mealId', 'order', 'weightUnitId'],
 })
 export class MealItem extends Model<MealItem> {

@@ -13,6 +13,9 @@ const IMPRESSION = choices('WorkoutImpression', 'How well one exercised.', [
   ['GOOD', '3', 'Good', 'As well as one could.'],
 ]);
 
+/** Times of day with all their digits, so that texts compare as times do. */
+const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String(time).length);
+
 @Resource({
   rest: 'workoutsession',
   position: 2,
@@ -21,6 +24,13 @@ const IMPRESSION = choices('WorkoutImpression', 'How well one exercised.', [
   owned: true,
   ordering: ['date'],
   unique: ['date', 'userId'],
+  rules: [
+    {
+      fields: ['timeStart', 'timeEnd'],
+      message: 'The session ends before it starts.',
+      broken: (rows) => rows.map(({ timeStart, timeEnd }) => precise(timeEnd) < precise(timeStart)),
+    },
+  ],
   filters: ['date', 'workoutId', 'notes', 'impression', 'timeStart', 'timeEnd'],
 })
 export class WorkoutSession extends Model<WorkoutSession> {

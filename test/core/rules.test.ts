@@ -1,0 +1,164 @@
+/** Rules between the fields of a row: GraphQL refuses what breaks them, with the field; REST stores it as it always did. */
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let plan: number;
+let meal: number;
+let workout: number;
+/** The unit of each ingredient of the catalogue has its id. */
+const [OATS, MILK] = [1, 2];
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  plan = (await ann.post('/nutritionplan/', {})).body.id;
+  meal = (await ann.post('/meal/', { plan })).body.id;
+  workout = (await ann.post('/workout/', {})).body.id;
+});
+beforeEach(async () => {
+  await fitgraph.sql('DELETE FROM "workout_session"');
+});
+
+const UNIT = 'The weight unit is not one of the ingredient.';
+const TIME = 'The session ends before it starts.';
+const SHOWN = 'fieldErrors { path messages }';
+
+const fieldErrors = async (document: string, variables: Record<string, unknown>) =>
+  (await ann.ask(document, variables)).answer.fieldErrors as { path: string; messages: string[] }[];
+
+describe.each([
+  ['MealItem', 'MealItems', '/mealitem/', () => ({ mealId: meal }), () => ({ meal })],
+  ['DiaryEntry', 'DiaryEntries', '/nutritiondiary/', () => ({ planId: plan }), () => ({ plan })],
+])('the unit of a %s is one of its ingredient', (one, many, path, parent, restParent) => {
+  const create = `mutation ($input: ${one}Input!) { answer: create${one}(input: $input) { ${SHOWN} } }`;
+  const createMany = `mutation ($inputs: [${one}Input!]!) { answer: create${many}(inputs: $inputs) { ${SHOWN} } }`;
+  const update = `mutation ($id: ID!, $input: ${one}Patch!) { answer: update${one}(id: $id, input: $input) { ${SHOWN} } }`;
+  const updateMany = `mutation ($changes: [${one}Change!]!) { answer: update${many}(changes: $changes) { ${SHOWN} } }`;
+  const good = () => ({ ...parent(), ingredientId: OATS, weightUnitId: OATS, amount: '2' });
+  const made = async (body: object = {}): Promise<number> =>
+    (await ann.post(path, { ...restParent(), ingredient: OATS, weight_unit: OATS, amount: '2', ...body })).body.id;
+
+  test('when it is made', async () => {
+    expect(await fieldErrors(create, { input: good() })).toEqual([]);
+    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: null } })).toEqual([]);
+    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: MILK } })).toEqual([{ path: 'weightUnitId', messages: [UNIT] }]);
+    expect(await fieldErrors(createMany, { inputs: [good(), { ...good(), ingredientId: MILK }] })).toEqual([
+      { path: 'inputs[1].weightUnitId', messages: [UNIT] },
+    ]);
+  });
+
+  test('beside all other mistakes, and once', async () => {
+    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: MILK, amount: '2000' } })).toEqual(
+      expect.arrayContaining([
+        { path: 'weightUnitId', messages: [UNIT] },
+        { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
+      ]),
+    );
+    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: '999999' } })).toEqual([
+      { path: 'weightUnitId', messages: ['Invalid pk "999999" - object does not exist.'] },
+    ]);
+  });
+
+  test('when it is changed, with what it holds', async () => {
+    const id = await made();
+    expect(await fieldErrors(update, { id, input: { weightUnitId: MILK } })).toEqual([{ path: 'weightUnitId', messages: [UNIT] }]);
+    expect(await fieldErrors(update, { id, input: { ingredientId: MILK } })).toEqual([{ path: 'ingredientId', messages: [UNIT] }]);
+    expect(await fieldErrors(update, { id, input: { ingredientId: MILK, weightUnitId: MILK } })).toEqual([]);
+    expect(await fieldErrors(update, { id, input: { ingredientId: OATS, weightUnitId: null } })).toEqual([]);
+    const [a, b] = [await made(), await made()];
+    const changes = [
+      { id: a, input: { amount: '3' } },
+      { id: b, input: { ingredientId: MILK } },
+    ];
+    expect(await fieldErrors(updateMany, { changes })).toEqual([{ path: 'changes[1].input.ingredientId', messages: [UNIT] }]);
+  });
+
+  test('over REST it need not be, and such a row can be changed in all else', async () => {
+    const id = await made({ weight_unit: MILK });
+    expect((await ann.get(`${path}${id}/`)).body).toMatchObject({ ingredient: OATS, weight_unit: MILK });
+    expect((await ann.patch(`${path}${id}/`, { ingredient: 3 })).body).toMatchObject({ ingredient: 3, weight_unit: MILK });
+    expect(await fieldErrors(update, { id, input: { amount: '7' } })).toEqual([]);
+    expect(await fieldErrors(update, { id, input: { weightUnitId: MILK } })).toEqual([{ path: 'weightUnitId', messages: [UNIT] }]);
+  });
+
+  test('also after changes of both at the same time', async () => {
+    const second = await Fitgraph.start({ beside: fitgraph });
+    const other = new Person(second.url, { id: ann.id, token: ann.token });
+    try {
+      const belongs = async (id: number) => {
+        const { body } = await ann.get(`${path}${id}/`);
+        return body.weight_unit === null || body.weight_unit === body.ingredient;
+      };
+      for (let round = 0; round < 8; round += 1) {
+        const id = await made({ weight_unit: null });
+        const inputs = [{ ingredientId: MILK }, { weightUnitId: OATS }, { ingredientId: 3 }, { weightUnitId: MILK }, { weightUnitId: 3 }];
+        const answers = await Promise.all(inputs.map((input, index) => (index % 2 ? ann : other).ask(update, { id, input })));
+        for (const { answer } of answers) for (const { messages } of answer.fieldErrors) expect(messages).toEqual([UNIT]);
+        expect(await belongs(id)).toBe(true);
+      }
+    } finally {
+      await second.stop();
+    }
+  });
+});
+
+test('of a whole plan the place of the wrong unit is told', async () => {
+  const items = [
+    { ingredientId: OATS, weightUnitId: OATS, amount: '1' },
+    { ingredientId: MILK, weightUnitId: OATS, amount: '1' },
+  ];
+  expect(
+    await fieldErrors(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${SHOWN} } }`, {
+      input: { description: 'a', meals: [{ items: [items[0]] }, { items }] },
+    }),
+  ).toEqual([{ path: 'meals[1].items[1].weightUnitId', messages: [UNIT] }]);
+});
+
+describe('a session ends when it starts or later', () => {
+  const create = `mutation ($input: WorkoutSessionInput!) { answer: createWorkoutSession(input: $input) { ${SHOWN} } }`;
+  const update = `mutation ($id: ID!, $input: WorkoutSessionPatch!) { answer: updateWorkoutSession(id: $id, input: $input) { ${SHOWN} } }`;
+  const updateMany = `mutation ($changes: [WorkoutSessionChange!]!) { answer: updateWorkoutSessions(changes: $changes) { ${SHOWN} } }`;
+  const made = async (date: string, body: object = {}): Promise<number> =>
+    (await ann.post('/workoutsession/', { workout, date, ...body })).body.id;
+
+  test.each([
+    ['18:00', '17:59', false],
+    ['18:00', '18:00:00', true],
+    ['18:00:00', '18:00', true],
+    ['18:00:00.5', '18:00:00.49', false],
+    ['18:00:00', '18:00:00.000001', true],
+    [null, '07:00', true],
+    ['07:00', null, true],
+  ])('from %s to %s: %s', async (timeStart, timeEnd, good) => {
+    const input = { workoutId: workout, date: '2021-03-01', timeStart, timeEnd };
+    expect(await fieldErrors(create, { input })).toEqual(good ? [] : [{ path: 'timeEnd', messages: [TIME] }]);
+  });
+
+  test('also when one of the two is changed', async () => {
+    const id = await made('2021-03-02', { time_start: '10:00', time_end: '11:00' });
+    expect(await fieldErrors(update, { id, input: { timeStart: '12:00' } })).toEqual([{ path: 'timeStart', messages: [TIME] }]);
+    expect(await fieldErrors(update, { id, input: { timeEnd: '09:00' } })).toEqual([{ path: 'timeEnd', messages: [TIME] }]);
+    expect(await fieldErrors(update, { id, input: { timeStart: '12:00', timeEnd: '13:00' } })).toEqual([]);
+    expect(await fieldErrors(updateMany, { changes: [{ id, input: { timeEnd: '11:00' } }] })).toEqual([
+      { path: 'changes[0].input.timeEnd', messages: [TIME] },
+    ]);
+  });
+
+  test('or REST has stored it, which may say anything', async () => {
+    const id = await made('2021-03-03', { time_start: '10:00', time_end: '09:00' });
+    expect((await ann.get(`/workoutsession/${id}/`)).body).toMatchObject({ time_start: '10:00:00', time_end: '09:00:00' });
+    expect((await ann.patch(`/workoutsession/${id}/`, { time_end: '08:00' })).status).toBe(200);
+    expect(await fieldErrors(update, { id, input: { notes: 'a' } })).toEqual([]);
+  });
+
+  test('and after changes of both at the same time', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const id = await made(`2021-04-0${round + 1}`, { time_start: '10:00', time_end: '20:00' });
+      const inputs = [{ timeStart: '18:00' }, { timeEnd: '12:00' }, { timeStart: '13:00' }, { timeEnd: '17:00' }];
+      await Promise.all(inputs.map((input) => ann.ask(update, { id, input })));
+      const { body } = await ann.get(`/workoutsession/${id}/`);
+      expect(body.time_start <= body.time_end).toBe(true);
+    }
+  });
+});
