@@ -1,0 +1,65 @@
+/** Documents of a stranger that took the server's time or memory, each a single small request. */
+import { ALIVE_MS, ANSWERED_MS, graphql, MEMORY_MB, Siege, type Reply } from './siege';
+
+let siege: Siege;
+beforeAll(async () => {
+  siege = await Siege.start();
+}, 180_000);
+afterAll(() => siege.end());
+
+/** One request that is answered or refused in time, while the server lives and keeps its memory. */
+async function withstands(attack: () => Promise<Reply>): Promise<Reply> {
+  const { result, aliveMs, memoryMb } = await siege.under(attack);
+  expect(result.status).toBeGreaterThanOrEqual(200);
+  expect(result.status).not.toBe(500);
+  expect(result.ms).toBeLessThan(ANSWERED_MS);
+  expect(aliveMs).toBeLessThan(ALIVE_MS);
+  expect(memoryMb).toBeLessThan(MEMORY_MB);
+  return result;
+}
+
+const doubling = (levels: number) =>
+  `{ viewer { ...F0 } } ${Array.from({ length: levels }, (_, i) => `fragment F${i} on User { ...F${i + 1} ...F${i + 1} }`).join(' ')} fragment F${levels} on User { id }`;
+
+test('fragments that spread the next one twice', async () => {
+  expect(JSON.parse((await withstands(() => graphql(siege.base, doubling(30)))).text)).toEqual({ data: { viewer: null } });
+  await withstands(() => graphql(siege.base, doubling(200)));
+});
+
+test('very many wrong keys in a variable', async () => {
+  const input = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`wrong${index}`, 1]));
+  const { text } = await withstands(() =>
+    graphql(siege.base, 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where: input }),
+  );
+  expect(text).not.toContain('Did you mean');
+  expect(text.length).toBeLessThan(10_000);
+});
+
+test('a long number', async () => {
+  const document = 'query ($amount: Decimal!) { ingredients(first: 1) { nodes { valuesOf(amount: $amount) { energy } } } }';
+  for (const amount of ['1'.repeat(50_000), `${' '.repeat(25_000)}1${' '.repeat(25_000)}`, `${'1'.repeat(50_000)}x`])
+    expect((await withstands(() => graphql(siege.base, document, { amount }))).text).toContain('A valid number is required.');
+});
+
+test('many different small operations', async () => {
+  const { result, memoryMb } = await siege.under(async () => {
+    let failed = 0;
+    for (let batch = 0; batch < 100; batch += 1) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          graphql(siege.base, `{ a${batch}_${index}: exercises(first: 1) { nodes { id name b${batch}: name } } }`),
+        ),
+      );
+      failed += answers.filter(({ status }) => status !== 200).length;
+    }
+    return failed;
+  });
+  expect(result).toBe(0);
+  expect(memoryMb).toBeLessThan(MEMORY_MB);
+}, 120_000);
+
+test('very many fields of any row', async () => {
+  const fields = Array.from({ length: 800 }, (_, index) => `a${index}: nodeId`).join(' ');
+  for (let run = 0; run < 8; run += 1)
+    await withstands(() => graphql(siege.base, `query ($id: ID!) { node(nodeId: $id) { ${fields} } }`, { id: 'RXhlcmNpc2U6MQ' }));
+});

@@ -1,0 +1,116 @@
+/** The real server in a process of its own under attack: how long it takes to answer, whether it lives meanwhile, and how much memory it takes. */
+import fs from 'node:fs';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build, Installation, type Server } from '../server/running';
+
+/** Answered or refused within this, alive within that, and in so much memory. */
+export const ANSWERED_MS = 2_000;
+export const ALIVE_MS = 500;
+export const MEMORY_MB = 600;
+
+const PROBE_EVERY_MS = 50;
+const GIVEN_UP_MS = 30_000;
+
+export interface Reply {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  text: string;
+  ms: number;
+}
+
+/** By a connection of its own, so that what others do is not in its way. A status of 0: no answer before it was given up. */
+export function send(
+  base: string,
+  {
+    method = 'GET',
+    path,
+    headers = {},
+    body,
+  }: { method?: string; path: string; headers?: http.OutgoingHttpHeaders; body?: string | Buffer },
+): Promise<Reply> {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const none = (text: string) => resolve({ status: 0, headers: {}, text, ms: performance.now() - began });
+    const request = http.request(`${base}${path}`, { method, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', (error) => none(error.message));
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode!,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString(),
+          ms: performance.now() - began,
+        }),
+      );
+    });
+    request.setTimeout(GIVEN_UP_MS, () => request.destroy(new Error('given up')));
+    request.on('error', (error) => none(error.message));
+    request.end(body);
+  });
+}
+
+export const graphql = (base: string, query: string, variables?: unknown, headers: http.OutgoingHttpHeaders = {}): Promise<Reply> =>
+  send(base, {
+    method: 'POST',
+    path: '/graphql',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify({ query, variables }),
+  });
+
+export interface Damage<T> {
+  result: T;
+  /** The longest that `/health/live` took. */
+  aliveMs: number;
+  /** The most memory that the process has held so far. */
+  memoryMb: number;
+}
+
+export class Siege {
+  private constructor(
+    private readonly installation: Installation,
+    readonly server: Server,
+  ) {}
+
+  static async start(environment: Record<string, string> = {}): Promise<Siege> {
+    build();
+    const installation = new Installation({ LOG_LEVEL: 'warn', ...environment });
+    return new Siege(installation, await installation.start());
+  }
+
+  get base(): string {
+    return this.server.url;
+  }
+
+  get token(): string {
+    return this.server.demo.token;
+  }
+
+  async end(): Promise<void> {
+    await this.installation.remove();
+  }
+
+  /** Attacks, and asks all the while whether the server lives. */
+  async under<T>(attack: () => Promise<T>): Promise<Damage<T>> {
+    let over = false;
+    let aliveMs = 0;
+    const probing = (async () => {
+      while (!over) {
+        const { status, ms } = await send(this.base, { path: '/health/live' });
+        aliveMs = Math.max(aliveMs, status === 200 ? ms : GIVEN_UP_MS);
+        await sleep(PROBE_EVERY_MS);
+      }
+    })();
+    const result = await attack();
+    over = true;
+    await probing;
+    return { result, aliveMs, memoryMb: this.memoryMb };
+  }
+
+  /** Peak of the resident set. */
+  private get memoryMb(): number {
+    const status = fs.readFileSync(`/proc/${this.server.process.pid}/status`, 'utf8');
+    return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024;
+  }
+}
