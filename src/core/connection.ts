@@ -17,10 +17,9 @@ import {
   type OrderElement,
   type OrderKey,
   type OrderTerm,
-  type Shown,
+  type Asked,
 } from './ordering';
 import { from, names, type ConnectionPlan } from './plan';
-import type { Search } from './texts';
 import { filtered } from './where';
 
 export const DEFAULT_PAGE = 20;
@@ -89,8 +88,7 @@ export interface ListRequest {
   conditions: readonly Condition[];
   joins: readonly Condition[];
   order: readonly OrderKey[];
-  searches: readonly Search[];
-  shown: Shown;
+  asked: Asked;
   page: PageArgs;
 }
 
@@ -104,8 +102,8 @@ export function listRequest(
 ): ListRequest {
   const own = visible(entity, context);
   const { conditions, joins, searches } = filtered(entity, where, context);
-  const shown = (target: Entity) => reachable(target, context);
-  return { entity, conditions: [...own, ...conditions], joins, searches, shown, order: orderKeys(entity, orderBy, searches), page };
+  const asked: Asked = { api: context.api, searches, shown: (target) => reachable(target, context) };
+  return { entity, conditions: [...own, ...conditions], joins, asked, order: orderKeys(entity, orderBy, searches), page };
 }
 
 interface Window {
@@ -125,13 +123,13 @@ function count(argument: 'first' | 'last' | 'offset', value: number | null | und
   return value;
 }
 
-function windowOf({ entity, order, searches, shown, page }: ListRequest): Window {
+function windowOf({ entity, order, asked, page }: ListRequest): Window {
   const first = count('first', page.first, MAX_PAGE);
   const last = count('last', page.last, MAX_PAGE);
   const offset = count('offset', page.offset, MAX_OFFSET) ?? 0;
   if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
   const backward = last !== undefined;
-  const terms = orderOf(entity, order, searches, shown);
+  const terms = orderOf(entity, order, asked);
   const valuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
     return cursor == null ? undefined : parseCursor(argument, terms, cursor);

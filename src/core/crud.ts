@@ -48,7 +48,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
       Crud,
       'many',
       (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> =>
-        listPage(listRequest(entity, page, where, orderBy, context), connectionPlan(entity, info), context),
+        listPage(listRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
       listParameters(types),
       Query(() => types.connection, {
         name: resource.many,

@@ -6,7 +6,7 @@ import { reachable, reachesAll, scope, visible } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf } from './fields';
-import { columnsOf, expression, from, Plans, rowFields } from './plan';
+import { columnsOf, expression, from, plansOfApis, rowFields } from './plan';
 import { bound, orderKey, orderOf, orderSql } from './ordering';
 import { resourceOf } from './resource';
 
@@ -57,7 +57,7 @@ async function byParents(
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
   const where = whereOf([anyOf(parent.column!, ids), ...visible(entity, context), ...among], 't', bind);
-  const sorted = orderSql(bound(orderOf(entity, order.map(orderKey)), bind));
+  const sorted = orderSql(bound(orderOf(entity, order.map(orderKey), context), bind));
   const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.query(text, values)) groups.get(row._parent)!.push(row);
@@ -74,14 +74,14 @@ interface Reading {
 const LONG_TEXT = 500;
 
 const readings = new Map<string, Reading>();
-const readingsOfNodes = new Plans<Reading>();
+const readingsOfNodes = plansOfApis<Reading>();
 
 /** Worked out values and long texts cost something; everything else is read always, so that all fields over the same rows share a batch. */
 const isCostly = (field: FieldMeta) => !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT));
 
-function readingOf(entity: Entity, wanted: ReadonlySet<string>): Reading {
+function readingOf(entity: Entity, wanted: ReadonlySet<string>, { api }: Pick<Context, 'api'>): Reading {
   const costly = fieldsOf(entity).filter((field) => isCostly(field) && wanted.has(field.name));
-  const name = `${entity.name}(${costly.map((field) => field.name).join()})`;
+  const name = `${entity.name}(${costly.map((field) => field.name).join()}) ${api}`;
   let reading = readings.get(name);
   if (!reading) {
     const cheap = fieldsOf(entity).filter((field) => !isCostly(field));
@@ -92,6 +92,7 @@ function readingOf(entity: Entity, wanted: ReadonlySet<string>): Reading {
         columns: columnsOf(
           entity,
           [...cheap, ...costly].map((field) => field.name),
+          api,
         ),
       }),
     );
@@ -99,8 +100,8 @@ function readingOf(entity: Entity, wanted: ReadonlySet<string>): Reading {
   return reading;
 }
 
-const reading = (entity: Entity, info: Info): Reading =>
-  readingsOfNodes.of(info.fieldNodes, entity, () => readingOf(entity, rowFields(entity, info)));
+const reading = (entity: Entity, info: Info, context: Context): Reading =>
+  readingsOfNodes[context.api].of(info.fieldNodes, entity, () => readingOf(entity, rowFields(entity, info), context));
 
 function rowLoader(entity: Entity, { name, columns }: Reading, context: Context): DataLoader<Key, Row | null> {
   return context.loaders.get<Row | null>(name, (ids) => byIds(entity, columns, ids, reachable(entity, context), context));
@@ -110,13 +111,13 @@ function rowLoader(entity: Entity, { name, columns }: Reading, context: Context)
 export function loadParent(entity: Entity, id: number | null, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.reference.get(entity, id);
-  return rowLoader(entity, reading(entity, info), context).load(id);
+  return rowLoader(entity, reading(entity, info, context), context).load(id);
 }
 
 /** The rows of a list of ids, in its order. */
 export function loadLinked(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.inMemory) return ids.map((id) => context.reference.get(entity, id)).filter((row): row is Row => row !== null);
-  return Promise.all(ids.map((id) => rowLoader(entity, reading(entity, info), context).load(id))).then((rows) =>
+  return Promise.all(ids.map((id) => rowLoader(entity, reading(entity, info, context), context).load(id))).then((rows) =>
     rows.filter((row): row is Row => row !== null),
   );
 }
@@ -141,7 +142,7 @@ export function loadChildren(
   context: Context,
   info: Info,
 ): Promise<Row[]> {
-  return childLoader(entity, by, order, reading(entity, info), context).load(id);
+  return childLoader(entity, by, order, reading(entity, info, context), context).load(id);
 }
 
 /** For resolvers of one's own: rows by id, with these fields; null for what the viewer is not shown. */
@@ -151,7 +152,7 @@ export function rowById<M, F extends keyof RowOf<M> & string>(
   id: number,
   context: Context,
 ): Promise<PartOf<M, F> | null> {
-  return rowLoader(entity, readingOf(entity, new Set(fields)), context).load(id) as Promise<PartOf<M, F> | null>;
+  return rowLoader(entity, readingOf(entity, new Set(fields), context), context).load(id) as Promise<PartOf<M, F> | null>;
 }
 
 /** What something is worked out from counts whether or not the viewer is shown the row itself. */
@@ -162,7 +163,7 @@ export function rowToCount<M, F extends keyof RowOf<M> & string>(
   context: Context,
 ): Promise<PartOf<M, F> | null> {
   if (reachesAll(entity, context)) return rowById(entity, fields, id, context);
-  const { name, columns } = readingOf(entity, new Set(fields));
+  const { name, columns } = readingOf(entity, new Set(fields), context);
   return context.loaders
     .get<Row | null>(`any ${name}`, (ids) => byIds(entity, columns, ids, scope(entity, context), context))
     .load(id) as Promise<PartOf<M, F> | null>;
@@ -183,7 +184,7 @@ export function rowsBelow<M, F extends keyof RowOf<M> & string>(
   context: Context,
   among?: Among,
 ): Promise<PartOf<M, F>[]> {
-  const reading = readingOf(entity, new Set(fields));
+  const reading = readingOf(entity, new Set(fields), context);
   return childLoader(entity, by, resourceOf(entity)!.ordering, reading, context, among).load(id) as Promise<any[]>;
 }
 
@@ -215,6 +216,6 @@ export function rowNearest<M, F extends keyof RowOf<M> & string>(
 ): Promise<PartOf<M, F> | null> {
   const key = `${entity.name} near ${by}(${fields.join()})`;
   return context.loaders
-    .get<Row | null>(key, (days) => byNearness(entity, by, columnsOf(entity, [by, ...fields]), days, context))
+    .get<Row | null>(key, (days) => byNearness(entity, by, columnsOf(entity, [by, ...fields], context.api), days, context))
     .load(day) as Promise<PartOf<M, F> | null>;
 }

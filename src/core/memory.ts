@@ -32,7 +32,7 @@ export class Memory {
   async remember<T extends object>(name: string, ownerId: number, context: Context, make: () => Promise<T> | T): Promise<T> {
     const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
     if (state.taken >= context.began) return make();
-    const key = `${state.number} ${name}`;
+    const key = `${state.number} ${context.api} ${name}`;
     let value = this.values.get(key) as Promise<T> | undefined;
     if (!value) {
       value = Promise.resolve(make());

@@ -6,6 +6,7 @@ import { whereOf, type Bind, type Condition } from './conditions';
 import { badArgument } from './errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { isText } from './filters';
+import { collation, type Api } from './collation';
 import type { Kind } from '../extensions';
 import { expression } from './plan';
 import { resourceOf } from './resource';
@@ -52,6 +53,8 @@ export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
 const MAX_RELATIONS = 3;
 const MAX_ELEMENTS = 10;
 const RELEVANCE = 'relevance';
+/** In cursors, behind a text that is ordered by rules. */
+const READER = '~';
 /** How much of a hash tells one search from others. */
 const HASH_LENGTH = 16;
 
@@ -124,22 +127,31 @@ function relevance(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' |
   return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
 }
 
-type Value = Pick<OrderTerm, 'sql' | 'kind' | 'null'>;
+/** `rules` tell a text that is ordered by them from one that is ordered by its bytes. */
+type Value = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { rules: string };
+
+/** Who asks for an order, of what. */
+export interface Asked {
+  api: Api;
+  searches?: readonly Search[];
+  shown?: Shown;
+}
 
 /** Conditions that rows meet to be looked at through references; of others there is nothing to order by. */
 export type Shown = (entity: Entity) => readonly Condition[];
 
 /** The value at the end of a path that starts at the row with this alias. */
-function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: string, shown: Shown): Value {
+function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: string, asked: Asked): Value {
   if (!further.length) {
     const field = fieldOf(entity, name!);
-    return { sql: () => expression(field, alias), kind: field.kind, null: field.null };
+    const rules = collation(entity, field, asked.api);
+    return { sql: () => `${expression(field, alias)}${rules}`, kind: field.kind, null: field.null, rules };
   }
   const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name)!;
   const target = reference.target!();
   const inner = `${alias}r`;
-  const value = valueAt(target, further, inner, shown);
-  const conditions: Condition[] = [() => `${inner}."id" = ${expression(reference, alias)}`, ...shown(target)];
+  const value = valueAt(target, further, inner, asked);
+  const conditions: Condition[] = [() => `${inner}."id" = ${expression(reference, alias)}`, ...(asked.shown?.(target) ?? [])];
   return {
     ...value,
     sql: (bind) => `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${inner}${whereOf(conditions, inner, bind)})`,
@@ -147,21 +159,22 @@ function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: s
   };
 }
 
-function termOf(entity: Entity, { path, descending, nullsFirst }: OrderKey, searches: readonly Search[], shown: Shown): OrderTerm {
+function termOf(entity: Entity, { path, descending, nullsFirst }: OrderKey, asked: Asked): OrderTerm {
   const direction = { descending, nullsFirst };
-  if (path[0] === RELEVANCE) return { ...relevance(searches), ...direction };
-  return { key: path.join('.'), ...valueAt(entity, path, 't', shown), ...direction };
+  if (path[0] === RELEVANCE) return { ...relevance(asked.searches ?? []), ...direction };
+  const { rules, ...value } = valueAt(entity, path, 't', asked);
+  return { key: `${path.join('.')}${rules && READER}`, ...value, ...direction };
 }
 
 /** Terms that end with the id, ascending unless the order says otherwise. */
-export function orderOf(entity: Entity, keys: readonly OrderKey[], searches: readonly Search[] = [], shown: Shown = () => []): OrderTerm[] {
+export function orderOf(entity: Entity, keys: readonly OrderKey[], asked: Asked): OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const key of keys) {
-    const term = termOf(entity, key, searches, shown);
+    const term = termOf(entity, key, asked);
     if (!terms.some((other) => other.key === term.key)) terms.push(term);
   }
   const last = terms.findIndex((term) => term.key === 'id');
-  return last >= 0 ? terms.slice(0, last + 1) : [...terms, termOf(entity, orderKey('id'), [], shown)];
+  return last >= 0 ? terms.slice(0, last + 1) : [...terms, termOf(entity, orderKey('id'), asked)];
 }
 
 export const bound = (terms: readonly OrderTerm[], bind: Bind): BoundTerm[] => terms.map((term) => ({ ...term, sql: term.sql(bind) }));

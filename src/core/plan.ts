@@ -5,11 +5,14 @@
  */
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { collation, type Api } from './collation';
+import type { Context } from './context';
 import { fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta } from './fields';
 import { resourceOf } from './resource';
 import type { Condition } from './conditions';
 
 type Nodes = readonly FieldNode[];
+type Asker = Pick<Context, 'api'>;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /** What further columns a field of an entity needs, by field name. */
@@ -46,6 +49,9 @@ export class Plans<T> {
   }
 }
 
+/** Pages run the documents of REST too, so a document alone does not tell who asks. */
+export const plansOfApis = <T>(): Record<Api, Plans<T>> => ({ graphql: new Plans<T>(), rest: new Plans<T>() });
+
 /** The names of the fields selected below `nodes`, with the nodes that select each. A fragment is walked once, however often it is spread. */
 export function selected(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
@@ -71,8 +77,8 @@ export function selected(
   return found;
 }
 
-/** The SQL expression that a field shows. */
-export function expression(field: FieldMeta, alias: string): string {
+/** The SQL expression that a field shows; by an interface's order, if it is a set. */
+export function expression(field: FieldMeta, alias: string, api: Api = 'rest'): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
   if (field.through) {
@@ -84,9 +90,9 @@ export function expression(field: FieldMeta, alias: string): string {
   const where = `WHERE l."${own}" = ${alias}."${via}"${ofKind(field.link!, 'l')}`;
   const target = field.target!();
   const { ordering, table: targetTable } = resourceOf(target)!;
-  const columns = ordering.map((name) => fieldOf(target, name).column!).filter((column) => column !== 'id');
-  if (!columns.length) return `ARRAY(SELECT l."${other}" ${links} ${where} ORDER BY 1)`;
-  const order = [...columns, 'id'].map((column) => `o."${column}"`).join(', ');
+  const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
+  if (!fields.length) return `ARRAY(SELECT l."${other}" ${links} ${where} ORDER BY 1)`;
+  const order = [...fields.map((one) => `o."${one.column}"${collation(target, one, api)}`), 'o."id"'].join(', ');
   return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
 }
 
@@ -103,11 +109,11 @@ export function names(field: FieldMeta, alias: string, id: string): string {
 }
 
 /** The select list for these fields; the id is always among them. */
-export function columnsOf(entity: Entity, names: Iterable<string>): string {
+export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): string {
   const wanted = new Set(['id', ...names]);
   return fieldsOf(entity)
     .filter((field) => wanted.has(field.name))
-    .map((field) => `${expression(field, 't')} AS "${field.name}"`)
+    .map((field) => `${expression(field, 't', api)} AS "${field.name}"`)
     .join(', ');
 }
 
@@ -126,11 +132,11 @@ function neededFor(entity: Entity, names: Iterable<string>): Set<string> {
 /** The fields to read for a field that shows one row or a list of rows. */
 export const rowFields = (entity: Entity, info: Info): Set<string> => neededFor(entity, selected(info.fieldNodes, info.fragments).keys());
 
-const rowPlans = new Plans<string>();
+const rowPlans = plansOfApis<string>();
 
 /** The select list for a field that shows one row or a list of rows. */
-export const rowColumns = (entity: Entity, info: Info): string =>
-  rowPlans.of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info)));
+export const rowColumns = (entity: Entity, info: Info, { api }: Asker): string =>
+  rowPlans[api].of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info), api));
 
 export interface ConnectionPlan {
   columns: string;
@@ -142,16 +148,16 @@ export interface ConnectionPlan {
   cursors: boolean;
 }
 
-const connectionPlans = new Plans<ConnectionPlan>();
+const connectionPlans = plansOfApis<ConnectionPlan>();
 
-export function connectionPlan(entity: Entity, info: Info): ConnectionPlan {
-  return connectionPlans.of(info.fieldNodes, entity, () => {
+export function connectionPlan(entity: Entity, info: Info, { api }: Asker): ConnectionPlan {
+  return connectionPlans[api].of(info.fieldNodes, entity, () => {
     const top = selected(info.fieldNodes, info.fragments);
     const edges = selected(top.get('edges') ?? [], info.fragments);
     const pageInfo = selected(top.get('pageInfo') ?? [], info.fragments);
     const nodes = [...(top.get('nodes') ?? []), ...(edges.get('node') ?? [])];
     return {
-      columns: columnsOf(entity, neededFor(entity, selected(nodes, info.fragments).keys())),
+      columns: columnsOf(entity, neededFor(entity, selected(nodes, info.fragments).keys()), api),
       rows: top.has('nodes') || top.has('edges') || top.has('pageInfo'),
       count: top.has('totalCount'),
       next: pageInfo.has('hasNextPage'),

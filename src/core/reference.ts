@@ -60,7 +60,7 @@ export class ReferenceTables {
     const { rows: snapshots } = await pool.query('SELECT pg_current_snapshot()::text AS "snapshot"');
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
-      const { rows } = await pool.query(`SELECT ${columnsOf(entity, names)} ${from(entity)} ORDER BY t."id"`);
+      const { rows } = await pool.query(`SELECT ${columnsOf(entity, names, 'rest')} ${from(entity)} ORDER BY t."id"`);
       this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
     }
     this.snapshot = snapshots[0].snapshot;

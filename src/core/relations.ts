@@ -100,7 +100,7 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
       context.loaders
         .get<Connection>(info.fieldNodes, (ids) => {
           const request = listRequest(child.target(), page, where, orderBy, context);
-          return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info), context);
+          return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info, context), context);
         })
         .load(row[child.key]);
     method(

@@ -21,7 +21,7 @@ export async function readOne(
   if (number === undefined) throw notFound();
   const { bind, values } = binder();
   const where = whereOf([equals('id', number), ...conditions], 't', bind);
-  const [row] = await context.session.query(`SELECT ${rowColumns(entity, info)} ${from(entity)}${where}`, values);
+  const [row] = await context.session.query(`SELECT ${rowColumns(entity, info, context)} ${from(entity)}${where}`, values);
   if (!row) throw notFound();
   return row;
 }

@@ -97,7 +97,8 @@ export async function lockRows(
 ): Promise<Row[]> {
   const { bind, values } = binder();
   const where = whereOf([anyOf('id', ids), ...scope(entity, writing.context)], 't', bind);
-  return run(writing, `SELECT ${columnsOf(entity, fields)} ${from(entity)}${where} ORDER BY t."id" FOR ${strength}`, values);
+  const columns = columnsOf(entity, fields, writing.context.api);
+  return run(writing, `SELECT ${columns} ${from(entity)}${where} ORDER BY t."id" FOR ${strength}`, values);
 }
 
 /** Whether any of the rows is given links. */

@@ -163,7 +163,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
 /** Of these rows those that are the viewer's, with these fields. */
 async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const { bind, values } = binder();
-  const columns = columnsOf(entity, fields);
+  const columns = columnsOf(entity, fields, context.api);
   const where = whereOf([anyOf('id', ids), ...scope(entity, context)], 't', bind);
   const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
   return new Map(rows.map((row) => [row.id as number, row]));

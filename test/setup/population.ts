@@ -109,7 +109,7 @@ export type Row = Record<string, any>;
 
 /** All rows of a type, whoever may see them, with all their fields. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
-  fitgraph.sql(`SELECT ${columnsOf(entity, fieldsOf(entity).map(({ name }) => name))} ${from(entity)} ORDER BY t."id"`); // prettier-ignore
+  fitgraph.sql(`SELECT ${columnsOf(entity, fieldsOf(entity).map(({ name }) => name), 'graphql')} ${from(entity)} ORDER BY t."id"`); // prettier-ignore
 
 /** Whether everybody is shown such a row, whosever it is: it has passed the review, and so has what it is part of. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {

@@ -5,8 +5,10 @@ import { published } from '../../core/access';
 import { anyOf, binder, equals, whereOf, type Condition } from '../../core/conditions';
 import { MAX_PAGE } from '../../core/connection';
 import type { Context } from '../../core/context';
-import { fieldOf } from '../../core/fields';
+import { fieldOf, type Entity } from '../../core/fields';
 import { loadParent } from '../../core/loaders';
+import { bound, orderKey, orderOf, orderSql } from '../../core/ordering';
+import { resourceOf } from '../../core/resource';
 import { finds, has, rank, type Search } from '../../core/texts';
 import { mediaUrl, thumbnailName } from '../../files/names';
 import { Exercise } from '../exercise';
@@ -90,6 +92,10 @@ export class IngredientHit {
 
 const nameOf = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
 
+/** As lists have them where nothing else decides. */
+const byName = (entity: Entity, { api }: Context): string =>
+  orderSql(bound(orderOf(entity, resourceOf(entity)!.ordering.map(orderKey), { api }), String));
+
 /** Of accepted exercises in these languages. */
 async function readExercises(named: Condition, order: Condition, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
   const { bind, values } = binder();
@@ -99,7 +105,7 @@ async function readExercises(named: Condition, order: Condition, languages: read
   const found = await context.session.query(
     `SELECT t."id", t."name", c."name" AS "category", ${image} AS "image" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}
-     ORDER BY ${order('t', bind)}, t."name", t."id" LIMIT ${MAX_PAGE}`,
+     ORDER BY ${order('t', bind)}, ${byName(Exercise, context)} LIMIT ${MAX_PAGE}`,
     values,
   );
   return found.map((row) => new ExerciseHit(row as FoundExercise));
@@ -148,7 +154,7 @@ async function readIngredients(
   const spoken = only !== undefined && others.length === 0 ? equals('language_id', only) : anyOf('language_id', languages);
   const { bind, values } = binder();
   const where = whereOf([named, spoken, ...published(Ingredient)], 't', bind);
-  const order = [...first.map((term) => term('t', bind)), 't."name"', 't."id"'].join(', ');
+  const order = [...first.map((term) => term('t', bind)), byName(Ingredient, context)].join(', ');
   const rows = await context.session.query(
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE}`,
     values,

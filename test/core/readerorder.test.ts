@@ -1,0 +1,166 @@
+/** Names of the catalogue stand where a reader looks for them in GraphQL, and in the order of their bytes in REST. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+
+/** As a reader has them: accents and capitals decide only between names that are otherwise the same. */
+const READ = ['apfel', 'Apfel', 'äpfel', 'Äpfel', 'banana', 'Birne', 'Eclair', 'éclair', 'Éclair', 'öl', 'Zebra', 'zebra crossing'];
+const bytes = (names: readonly string[]) => [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+const MIXED = [...READ.slice(7), ...READ.slice(0, 7)].reverse();
+
+beforeAll(async () => {
+  await fitgraph.sql('DELETE FROM "ingredient"');
+  for (const name of MIXED) {
+    await fitgraph.sql(
+      `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status", "license_author")
+       VALUES ($1, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, 2, '2', $1)`,
+      [name],
+    );
+    await fitgraph.sql(
+      `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id", "license_author")
+       VALUES (gen_random_uuid(), $1, '2', 'How it is done.', 1, 2, 'Ann')`,
+      [name],
+    );
+    for (const table of ['muscle', 'equipment', 'exercise_category', 'repetition_unit', 'weight_unit'])
+      await fitgraph.sql(`INSERT INTO "${table}" ("name") VALUES ($1)`, [name]);
+    await fitgraph.sql(`INSERT INTO "household_unit" ("language_id", "name") VALUES (2, $1)`, [name]);
+    await fitgraph.sql(`INSERT INTO "language" ("short_name", "full_name") VALUES ('xx', $1)`, [name]);
+    await fitgraph.sql(`INSERT INTO "license" ("short_name", "full_name") VALUES ('xx', $1)`, [name]);
+  }
+  await fitgraph.sql(`INSERT INTO "exercise_base_muscle" SELECT 1, "id", false FROM "muscle" WHERE "id" > 3`);
+  await fitgraph.sql(`INSERT INTO "exercise_base_equipment" SELECT 2, "id" FROM "equipment" WHERE "id" > 2`);
+});
+
+const ours = (names: string[]) => names.filter((name) => READ.includes(name));
+const page = async (many: string, args: string, field = 'name') => {
+  const { list } = await fitgraph.anyone.ask(`{ list: ${many}(${args}) { nodes { value: ${field} } } }`);
+  return ours(list.nodes.map(({ value }: { value: string }) => value));
+};
+
+const LISTS: [many: string, field: string][] = [
+  ['ingredients', 'name'],
+  ['exercises', 'name'],
+  ['muscles', 'name'],
+  ['equipmentItems', 'name'],
+  ['exerciseCategories', 'name'],
+  ['repetitionUnits', 'name'],
+  ['weightUnits', 'name'],
+  ['householdUnits', 'name'],
+  ['languages', 'fullName'],
+  ['licenses', 'fullName'],
+];
+
+test.each(LISTS)('%s', async (many, field) => {
+  expect(await page(many, 'first: 100', field)).toEqual(READ);
+  expect(await page(many, `first: 100, orderBy: [{ ${field}: ASC }]`, field)).toEqual(READ);
+  expect(await page(many, `first: 100, orderBy: [{ ${field}: DESC }]`, field)).toEqual([...READ].reverse());
+});
+
+test('other texts of the catalogue too', async () => {
+  expect(await page('ingredients', 'first: 100, orderBy: [{ licenseAuthor: ASC }]')).toEqual(READ);
+});
+
+test.each(['ASC', 'DESC'])('by cursors, from both ends: %s', async (direction) => {
+  const expected = direction === 'ASC' ? READ : [...READ].reverse();
+  const document = `query ($first: Int, $after: String, $last: Int, $before: String) {
+    page: ingredients(first: $first, after: $after, last: $last, before: $before, orderBy: [{ name: ${direction} }]) {
+      nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
+  const names = (nodes: { name: string }[]) => nodes.map(({ name }) => name);
+  for (const size of [1, 2, 5]) {
+    const [forward, backward]: [string[], string[]] = [[], []];
+    for (let after: string | null = null, more = true; more;) {
+      const { nodes, pageInfo }: any = (await fitgraph.anyone.ask(document, { first: size, after })).page;
+      forward.push(...names(nodes));
+      after = pageInfo.endCursor;
+      more = pageInfo.hasNextPage;
+    }
+    for (let before: string | null = null, more = true; more;) {
+      const { nodes, pageInfo }: any = (await fitgraph.anyone.ask(document, { last: size, before })).page;
+      backward.unshift(...names(nodes));
+      before = pageInfo.startCursor;
+      more = pageInfo.hasPreviousPage;
+    }
+    expect([forward, backward]).toEqual([expected, expected]);
+  }
+});
+
+test('by a name that a reference leads to', async () => {
+  await fitgraph.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT i."id", 1, 1 FROM "ingredient" i`);
+  const { list } = await fitgraph.anyone.ask(
+    '{ list: ingredientUnits(first: 100, orderBy: [{ ingredient: { name: ASC } }]) { nodes { ingredient { name } } } }',
+  );
+  expect(list.nodes.map((node: any) => node.ingredient.name)).toEqual(READ);
+});
+
+test('rows below a row, sets of ids, and what a search finds alike', async () => {
+  const { base, category, exercises, found } = await fitgraph.anyone.ask(`{
+    base: exerciseBase(id: 1) { muscles { name } muscleIds }
+    category: exerciseCategory(id: 1) { exercises(first: 100) { nodes { name } } }
+    exercises(first: 1, where: { id: { eq: 2 } }) { nodes { equipment { name } equipmentIds } }
+    found: ingredients(where: { name: { search: "zebra" } }) { nodes { name } }
+  }`);
+  const names = (list: { name: string }[]) => ours(list.map(({ name }) => name));
+  expect(names(base.muscles)).toEqual(READ);
+  expect(names(category.exercises.nodes)).toEqual(READ);
+  expect(names(exercises.nodes[0].equipment)).toEqual(READ);
+  expect(names(found.nodes)).toEqual(['Zebra', 'zebra crossing']);
+});
+
+test('REST has the order of bytes, in lists and in sets of ids', async () => {
+  for (const path of [
+    '/ingredient/?limit=100',
+    '/ingredient/?limit=100&ordering=name',
+    '/exercise/?limit=100&language=1',
+    '/muscle/?limit=100',
+  ]) {
+    const { body } = await fitgraph.anyone.get(path);
+    expect([path, ours(body.results.map(({ name }: { name: string }) => name))]).toEqual([path, bytes(READ)]);
+  }
+  const names = new Map((await fitgraph.sql('SELECT "id", "name" FROM "muscle"')).map(({ id, name }) => [id, name]));
+  // GraphQL before REST and after it: neither is told the other's order.
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { body } = await fitgraph.anyone.get('/exercise/1/');
+    expect(ours(body.muscles.map((id: number) => names.get(id)))).toEqual(bytes(READ));
+    const { exercise } = await fitgraph.anyone.ask('{ exercise(id: 1) { muscleIds } }');
+    expect(ours(exercise.muscleIds.map((id: string) => names.get(Number(id))))).toEqual(READ);
+  }
+});
+
+test('a cursor of the order of bytes belongs to another order', async () => {
+  const after = Buffer.from(JSON.stringify(['name,id', 'Apfel', 1])).toString('base64url');
+  const { errors } = await fitgraph.anyone.query('query ($after: String) { ingredients(after: $after) { nodes { name } } }', { after });
+  expect(errors![0]!.extensions).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    fields: { after: ['This cursor belongs to another order of the list, or to another search.'] },
+  });
+});
+
+test('an index has the order, on the first page as on the last', async () => {
+  await fitgraph.sql(
+    `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
+     SELECT 'Crisp ' || i % 997 || ' ' || i, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 2, '2' FROM generate_series(1, 8000) i`,
+  );
+  await fitgraph.sql('ANALYZE "ingredient"');
+  const { pool } = fitgraph.database;
+  const sent: { text: string; values: unknown[] }[] = [];
+  const query = pool.query.bind(pool) as (...parts: any[]) => any;
+  pool.query = ((...parts: any[]) => {
+    if (parts[0]?.text) sent.push(parts[0]);
+    return query(...parts);
+  }) as never;
+  const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
+  try {
+    const { ingredients } = await fitgraph.anyone.ask(document);
+    await fitgraph.anyone.ask(document, { after: ingredients.pageInfo.endCursor });
+    await fitgraph.anyone.ask('{ ingredients(last: 50) { nodes { name } } }');
+  } finally {
+    pool.query = query as never;
+  }
+  const pages = sent.filter(({ text }) => text.includes('"ingredient"'));
+  expect(pages).toHaveLength(3);
+  for (const { text, values } of pages) {
+    const plan = JSON.stringify((await pool.query(`EXPLAIN ${text}`, values)).rows);
+    expect(plan).toContain('ingredient_name_reader');
+    expect(plan).not.toContain('Seq Scan on ingredient');
+  }
+});
