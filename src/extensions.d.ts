@@ -39,6 +39,8 @@ export interface FieldFact {
   /** May be an empty text. */
   readonly blank: boolean;
   readonly hasDefault: boolean;
+  /** What is stored of a new row that does not say; a function tells it of the zone of the server. */
+  readonly default?: unknown;
   /** REST neither shows nor accepts it; GraphQL does both. */
   readonly hidden: boolean;
   /** As `extensions.only`. */
@@ -162,6 +164,14 @@ declare module 'graphql' {
   interface GraphQLInputFieldExtensions {
     field?: FieldFact;
     only?: Only;
+  }
+  interface GraphQLInputObjectTypeExtensions {
+    /** Exactly one of its fields is given. */
+    oneOf?: boolean;
+  }
+  interface GraphQLScalarTypeExtensions {
+    /** The type that code generators for TypeScript give its values. */
+    codegenScalarType?: string;
   }
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
     resource?: ResourceFact;

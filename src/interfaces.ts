@@ -48,6 +48,12 @@ export const publicSchema = (whole: GraphQLSchema): GraphQLSchema =>
 /** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */
 const stored = ({ name, description }: GraphQLNamedType) => (isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined);
 
+/** Defaults too are names by now. */
+const storedDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
+  const { field } = config.extensions ?? {};
+  return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
+};
+
 const NumericId = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
 
 function withNumericId(type: GraphQLOutputType): GraphQLOutputType {
@@ -61,6 +67,7 @@ export function restSchema(whole: GraphQLSchema): GraphQLSchema {
   const schema = mapSchema(whole, {
     [MapperKind.TYPE]: stored,
     [MapperKind.OBJECT_FIELD]: (config) => (isOnlyGraphQL(config) ? null : undefined),
+    [MapperKind.INPUT_OBJECT_FIELD]: storedDefault,
   });
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
+import { isInputObjectType, lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
@@ -58,6 +58,8 @@ function build(): GraphQLSchema {
   const schema = buildSchemaSync({ resolvers, validate: false, pubSub: NONE });
   // type-graphql wraps a type resolver of its own in a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
+  // type-graphql does not know such inputs yet.
+  for (const type of Object.values(schema.getTypeMap())) if (isInputObjectType(type) && type.extensions.oneOf) type.isOneOf = true;
   // type-graphql makes the operation types without a word.
   schema.getQueryType()!.description = 'What can be read. Lists of rows are connections.';
   schema.getMutationType()!.description = 'What can be changed, each a transaction of its own, one after the other.';

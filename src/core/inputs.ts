@@ -1,22 +1,36 @@
 /** What is written: the input types of a resource, made from its fields. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableBelow } from './drafts';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
+import { defaults, fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { noun, snake, upperFirst, withArticle } from './names';
 import { WHICH_ROW } from './node';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
-const isRequired = (field: FieldMeta) => !field.null && !field.hasDefault && !field.blank;
+interface Shape {
+  nullable: boolean;
+  defaultValue?: unknown;
+  description: string;
+}
 
-function inputOf(name: string, description: string, fields: readonly FieldMeta[], required: (field: FieldMeta) => boolean): ClassType {
+/** Of a row that is made: what must be given, and what is stored where nothing is. */
+function newValue(field: FieldMeta): Shape {
+  const { description, relation, blank } = field;
+  if (typeof field.default === 'function') {
+    const when = field.default === defaults.today ? 'Today' : 'Now';
+    return { nullable: true, description: `${description} ${when} if absent.` };
+  }
+  const value = field.default ?? (blank && !field.null ? '' : undefined);
+  return { nullable: field.null, description, defaultValue: relation && value !== undefined ? String(value as number) : value };
+}
+
+const changedValue = ({ description }: FieldMeta): Shape => ({ nullable: true, description });
+
+function inputOf(name: string, description: string, fields: readonly FieldMeta[], shape: (field: FieldMeta) => Shape): ClassType {
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
     const type = field.input ?? field.type;
-    Field(() => (field.relation?.many ? [type()] : type()), {
-      nullable: !required(field),
-      description: field.description,
-    })(Input.prototype, field.name);
+    Field(() => (field.relation?.many ? [type()] : type()), shape(field))(Input.prototype, field.name);
     Extensions({ field })(Input.prototype, field.name);
   }
   InputType(name, { description })(Input);
@@ -35,7 +49,7 @@ export function creationInput(entity: Entity, by?: string): ClassType {
   if (made) return made;
   const together = parent ? ` together with its ${snake(parent).replaceAll('_', ' ')}` : '';
   const fields = writableFields(entity).filter((field) => field.name !== by);
-  const Input = inputOf(name, `The values of ${aNoun} that is made${together}.`, fields, isRequired);
+  const Input = inputOf(name, `The values of ${aNoun} that is made${together}.`, fields, newValue);
   creations.set(name, Input);
   unfinished.push(() => {
     for (const child of creatableBelow(entity)) {
@@ -58,7 +72,7 @@ export function patchInput(entity: Entity): ClassType {
   const made = patches.get(entity);
   if (made) return made;
   const description = `Changes of ${withArticle(noun(entity.name))}; what is left out stays.`;
-  const Patch = inputOf(`${entity.name}Patch`, description, writableFields(entity), () => false);
+  const Patch = inputOf(`${entity.name}Patch`, description, writableFields(entity), changedValue);
   patches.set(entity, Patch);
   return Patch;
 }

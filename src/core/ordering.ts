@@ -83,7 +83,8 @@ export function orderInput(entity: Entity): ClassType {
       () => OrderDirection,
       'By likeness to the `search` of `where`, the best with `DESC`; of several searches by the sum. Only where there is one in the list of this type.',
     );
-  InputType(name, { description: `One field of ${entity.name} and the direction; exactly one per element of the list.` })(Order);
+  InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
+  Extensions({ oneOf: true })(Order);
   return Order;
 }
 
@@ -99,10 +100,10 @@ function keyOf(element: OrderElement, place: string): OrderKey {
   const path: string[] = [];
   let value: OrderDirection | OrderElement = element;
   while (typeof value === 'object') {
-    const given: [string, any][] = Object.entries(value).filter(([, inner]) => inner != null);
-    if (given.length !== 1) throw badArgument('orderBy', 'Each element names exactly one field.');
-    path.push(given[0]![0]);
-    value = given[0]![1] as OrderDirection | OrderElement;
+    // The input type has room for one only.
+    const [[name, inner]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
+    path.push(name);
+    value = inner;
     if (path.length > 1 && path.includes(RELEVANCE)) throw badArgument(place, '`relevance` is that of the listed rows themselves.');
     if (path.length > MAX_RELATIONS + 1) throw badArgument(place, `An order leads over ${MAX_RELATIONS} relations at most.`);
   }

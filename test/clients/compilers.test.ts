@@ -3,6 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { isScalarType, isSpecifiedScalarType } from 'graphql';
+import { buildGraphQLSchema } from '../../src/schema';
 import { compileForRelay } from './relaycompiler';
 
 const root = path.join(__dirname, '../..');
@@ -63,6 +65,23 @@ describe('relay-compiler', () => {
   });
 });
 
+const scalars = Object.values(buildGraphQLSchema().getTypeMap())
+  .filter(isScalarType)
+  .filter((type) => !isSpecifiedScalarType(type))
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
+/** As each scalar says itself; a schema in code tells the compiler so, and with a file one says it once. */
+const SCALARS = Object.fromEntries(scalars.map(({ name, extensions }) => [name, extensions.codegenScalarType]));
+
+test('every scalar says what it is specified by, and its type in TypeScript', () => {
+  expect(SCALARS).toEqual({ Date: 'string', DateTime: 'string', Time: 'string', Decimal: 'string', Upload: 'Blob' });
+  for (const { specifiedByURL } of scalars) expect(specifiedByURL).toMatch(/^https:\/\//);
+  expect(fs.readFileSync(path.join(root, 'README.md'), 'utf8')).toContain(
+    `scalars: { ${Object.entries(SCALARS)
+      .map(([name, type]) => `${name}: '${type}'`)
+      .join(', ')} }`,
+  );
+});
+
 describe('graphql-codegen', () => {
   // Its plugins are ES modules, which jest does not load.
   const PROGRAM = `
@@ -71,10 +90,10 @@ describe('graphql-codegen', () => {
     import * as operations from '@graphql-codegen/typescript-operations';
     import { readFileSync, writeFileSync } from 'node:fs';
     import { parse } from 'graphql';
-    const [schemaFile, documentsFile, folder] = process.argv.slice(2);
+    const [schemaFile, documentsFile, folder, scalars] = process.argv.slice(2);
     const read = (file) => parse(readFileSync(file, 'utf8'));
     const schema = read(schemaFile);
-    const config = { scalars: { Date: 'string', DateTime: 'string', Time: 'string', Decimal: 'string', Upload: 'Blob' } };
+    const config = { scalars: JSON.parse(scalars) };
     const make = async (filename, documents, plugin) =>
       writeFileSync(folder + '/' + filename, await codegen({ filename, schema, documents, config, plugins: [{ plugin: {} }], pluginMap: { plugin } }));
     await make('schema.ts', [], typescript);
@@ -106,7 +125,7 @@ describe('graphql-codegen', () => {
 
   test('makes types that strict TypeScript accepts, and that know what is wrong', () => {
     write('documents.graphql', DOCUMENTS);
-    const files = [schemaFile, path.join(folder, 'documents.graphql'), folder];
+    const files = [schemaFile, path.join(folder, 'documents.graphql'), folder, JSON.stringify(SCALARS)];
     execFileSync(process.execPath, ['--input-type=module', '-', ...files], { cwd: root, input: PROGRAM });
     expect(checked(USE)).toEqual({ status: 0, said: '' });
     const wrong = checked(USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'));

@@ -15,7 +15,8 @@ const MANY = Array.from({ length: 201 }, (_, id) => ({ id: { eq: id } }));
 const TOO_LONG = ['Ensure this value has no more than 200 characters.'];
 const BACKWARD = ['Ensure that `from` is not greater than `to`.'];
 const TOO_MANY = ['There are more than 200 conditions.'];
-const NO_FIELD = ['Each element names exactly one field.'];
+const LENGTHY = ['Ensure this list has no more than 10 elements.'];
+const ORDERS = Array.from({ length: 11 }, () => ({ id: 'ASC' }));
 
 const EXERCISES: [string, object, object][] = [
   ['too long a search', { where: { name: { search: LONG } } }, { 'where.name.search': TOO_LONG }],
@@ -25,7 +26,7 @@ const EXERCISES: [string, object, object][] = [
     { 'where.creationDate.between': BACKWARD },
   ],
   ['too many conditions', { where: { or: MANY } }, { where: TOO_MANY }],
-  ['an order by nothing', { orderBy: [{}] }, { orderBy: NO_FIELD }],
+  ['an order by too much', { orderBy: ORDERS }, { orderBy: LENGTHY }],
 ];
 const ENTRIES: [string, object, object][] = [
   [
@@ -34,7 +35,7 @@ const ENTRIES: [string, object, object][] = [
     { 'where.date.between': BACKWARD },
   ],
   ['too many conditions', { where: { or: MANY } }, { where: TOO_MANY }],
-  ['an order by nothing', { orderBy: [{}] }, { orderBy: NO_FIELD }],
+  ['an order by too much', { orderBy: ORDERS }, { orderBy: LENGTHY }],
 ];
 
 const DECLARED = (type: string) => `query ($where: ${type}Where, $orderBy: [${type}Order!])`;
@@ -66,7 +67,7 @@ describe.each(EXERCISES)('%s', (_name, variables, fields) => {
     ));
 
   test('of one list beside good ones', async () => {
-    const document = `${DECLARED('Exercise')} { version exerciseCategory(id: 1) { good: exercises { nodes { id } } bad: exercises${GIVEN} } }`;
+    const document = `${DECLARED('Exercise')} { viewer { id } exerciseCategory(id: 1) { good: exercises { nodes { id } } bad: exercises${GIVEN} } }`;
     await refused(document, variables, ['exerciseCategory', 'bad'], fields);
   });
 });

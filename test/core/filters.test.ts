@@ -74,7 +74,7 @@ test.each<Case>([
   ['Exercise', 'exercises', { categoryId: { eq: '2' } }, 'name', ['Squat']],
   ['Exercise', 'exercises', { uuid: { eq: '00000002-0000-4000-8000-000000000003' } }, 'name', ['Plank']],
   ['Exercise', 'exercises', { uuid: { eq: 'x' } }, 'name', []],
-  ['Exercise', 'exercises', { status: { eq: '1' } }, 'name', []],
+  ['Exercise', 'exercises', { status: { eq: 'PENDING' } }, 'name', []],
   ['Exercise', 'exercises', { category: { name: { eq: 'Legs' } } }, 'name', ['Squat']],
   ['Exercise', 'exercises', { equipment: { some: { name: { eq: 'Bench' } } } }, 'name', ['Bench press']],
   ['Exercise', 'exercises', { equipment: { none: {} } }, 'name', ['Plank']],
@@ -304,11 +304,16 @@ describe('orderBy', () => {
 
   test('one field an element', async () => {
     const document = 'query ($orderBy: [WeightEntryOrder!]) { weightEntries(orderBy: $orderBy) { totalCount nodes { id } } }';
-    for (const orderBy of [[{}], [{ date: 'ASC', weight: 'ASC' }]])
+    for (const orderBy of [[{}], [{ date: null }], [{ date: 'ASC', weight: 'ASC' }]])
       expect((await ann.query(document, { orderBy })).errors![0]!.extensions).toMatchObject({
         code: 'BAD_USER_INPUT',
-        fields: { orderBy: ['Each element names exactly one field.'] },
+        fields: { 'orderBy[0]': ['Exactly one field of WeightEntryOrder must be given, and not null.'] },
       });
+    expect((await ann.query('{ weightEntries(orderBy: [{ date: ASC, weight: ASC }]) { totalCount } }')).code).toBe(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
+    const { __type: type } = await ann.ask('{ __type(name: "WeightEntryOrder") { isOneOf } }');
+    expect(type.isOneOf).toBe(true);
   });
 });
 

@@ -1,0 +1,84 @@
+/** What is stored where a creation says nothing is written in the schema, where clients see it. */
+import { isInputObjectType, isNonNullType, printType } from 'graphql';
+import { fieldsOf } from '../../src/core/fields';
+import { entities } from '../../src/core/resource';
+import { buildGraphQLSchema } from '../../src/schema';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+const schema = buildGraphQLSchema();
+let ann: Person;
+let workoutId: string;
+let trainingDayId: string;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  workoutId = String((await ann.post('/workout/', {})).body.id);
+  trainingDayId = String((await ann.post('/day/', { training: Number(workoutId), description: 'Legs', day: [1] })).body.id);
+});
+
+const inputs = entities().flatMap((entity) => {
+  const type = schema.getType(`${entity.name}Input`);
+  return isInputObjectType(type) ? [{ entity, type }] : [];
+});
+
+test('every default that is a value is the default of its input field, and no patch has one', () => {
+  for (const { entity, type } of inputs)
+    for (const field of fieldsOf(entity).filter(({ readOnly }) => !readOnly)) {
+      const input = type.getFields()[field.name]!;
+      const fixed = typeof field.default === 'function' ? undefined : (field.default ?? (field.blank && !field.null ? '' : undefined));
+      expect([type.name, field.name, input.defaultValue && String(input.defaultValue)]).toEqual([
+        type.name,
+        field.name,
+        fixed && String(fixed),
+      ]);
+      if (fixed !== undefined) expect(isNonNullType(input.type)).toBe(!field.null);
+    }
+  for (const { entity } of inputs)
+    expect(printType(schema.getType(`${entity.name}Patch`) ?? schema.getType('Query')!)).not.toMatch(/^ {2}\w+: .* = /m);
+  const printed = inputs.map(({ type }) => printType(type)).join();
+  for (const shown of ['sets: Int! = 4', 'isActive: Boolean! = true', 'impression: WorkoutImpression! = NEUTRAL', 'comment: String! = ""'])
+    expect(printed).toContain(shown);
+});
+
+test('they are what is stored, and what REST stores', async () => {
+  const made = await ann.ask(
+    `mutation ($trainingDayId: ID!, $workoutId: ID!) {
+      set: createWorkoutSet(input: { trainingDayId: $trainingDayId }) { workoutSet { sets order } }
+      session: createWorkoutSession(input: { workoutId: $workoutId, date: "2021-03-10" }) { workoutSession { impression notes } }
+      schedule: createSchedule(input: { name: "x" }) { schedule { isActive isLoop startDate } }
+      plan: createNutritionPlan(input: {}) { nutritionPlan { description hasGoalCalories } } }`,
+    { trainingDayId, workoutId },
+  );
+  expect(made).toEqual({
+    set: { workoutSet: { sets: 4, order: null } },
+    session: { workoutSession: { impression: 'NEUTRAL', notes: null } },
+    schedule: { schedule: { isActive: true, isLoop: false, startDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) } },
+    plan: { nutritionPlan: { description: '', hasGoalCalories: false } },
+  });
+  const { body } = await ann.post('/set/', { exerciseday: Number(trainingDayId) });
+  expect(body.sets).toBe(4);
+});
+
+test('null is none of them, over both interfaces', async () => {
+  const refused = await ann.query('mutation ($input: WorkoutSetInput!) { made: createWorkoutSet(input: $input) { workoutSet { id } } }', {
+    input: { trainingDayId, sets: null },
+  });
+  expect(refused.errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields: { sets: ['This field may not be null.'] } });
+  const { status, body } = await ann.post('/set/', { exerciseday: Number(trainingDayId), sets: null });
+  expect([status, body]).toEqual([400, { sets: ['This field may not be null.'] }]);
+});
+
+test('a patch changes what it names only', async () => {
+  const { made } = await ann.ask(
+    'mutation { made: createSchedule(input: { name: "y", isActive: false, isLoop: true }) { schedule { id } } }',
+  );
+  const { one } = await ann.ask(
+    'mutation ($id: ID!) { one: updateSchedule(id: $id, input: { name: "z" }) { schedule { name isActive isLoop } } }',
+    {
+      id: made.schedule.id,
+    },
+  );
+  expect(one.schedule).toEqual({ name: 'z', isActive: false, isLoop: true });
+});
