@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Sessions } from './auth/sessions';
-import { Executor } from './core/execute';
+import { Executor, type ExecutorOptions } from './core/execute';
 import { migrated } from './database/migrate';
 import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
@@ -51,9 +51,9 @@ export async function createApp(services: Services): Promise<App> {
     exposure: new Exposure(config, origin, log),
     idempotency: new Idempotency(database, vault),
   };
-  const compiling = config.compileOperations ? undefined : 'never';
-  const executor = new Executor(buildGraphQLSchema(), compiling);
-  const restExecutor = new Executor(buildRestSchema(), compiling);
+  const executing: ExecutorOptions = { compiling: config.compileOperations ? undefined : 'never', maxCost: config.maxCost };
+  const executor = new Executor(buildGraphQLSchema(), executing);
+  const restExecutor = new Executor(buildRestSchema(), executing);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);
   const prepare: Prepare = (document) => restExecutor.prepare(document) as never;

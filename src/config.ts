@@ -32,6 +32,8 @@ export interface Config {
   readonly graphqlCsrf: boolean;
   /** Whether operations of a proven shape run compiled; else all of them run by graphql-js itself. */
   readonly compileOperations: boolean;
+  /** What one operation may cost (`core/cost.ts`). */
+  readonly maxCost: number;
   /** Folder with manifests of operations that clients name by an id. */
   readonly persistedOperations?: string;
   /** Whether /graphql runs nothing else. */
@@ -131,6 +133,7 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     graphqlCsrf: flag('GRAPHQL_CSRF', true),
+    maxCost: whole('MAX_COST', 500_000, 1000, 1_000_000_000),
     compileOperations: flag('COMPILE_OPERATIONS', true),
     persistedOperations: persistedOperations && resolve(persistedOperations),
     persistedOnly,

@@ -158,6 +158,10 @@ declare module 'graphql' {
     action?: ActionFact;
     endpoint?: EndpointFact;
     only?: Only;
+    /** What a value costs beside the objects that it consists of (`@cost` of IBM's cost directives). */
+    cost?: { readonly weight: number };
+    /** How many values a list has, where no page is asked for (`@listSize`). */
+    listSize?: { readonly assumedSize: number };
     /** Null stands for what only GraphQL hides. */
     neverNullInRest?: boolean;
   }

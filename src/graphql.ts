@@ -137,7 +137,7 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
 const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST: 400 };
 
 /** Of errors that may be over in a moment. */
-const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'TIMEOUT'];
+const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'TIMEOUT'];
 
 /** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
 const noEmptyName: ApolloServerPlugin<GraphQLContext> = {

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { UploadedFile } from '../multipart';
 import type { Session } from '../database/connection';
+import type { Cost } from './cost';
 import type { Loaders } from './loaders';
 import type { ChangeLog } from './changes';
 import type { Memory } from './memory';
@@ -24,6 +25,12 @@ export interface Media {
   thumbnails(path: string): Promise<boolean>;
   /** Whether its thumbnails are PNG, without making any. */
   hasTransparency(path: string): Promise<boolean>;
+}
+
+/** What the sender of a request may still spend. */
+export interface Spending {
+  /** Before an operation runs. RATE_LIMITED, with `retryAfter` in seconds, if that is more than there is. */
+  reserve(cost: Cost): void;
 }
 
 export interface Context {
@@ -49,5 +56,7 @@ export interface Context {
   signIn(username: string, password: string): Promise<string>;
   /** Throws if the viewer may no longer be signed in. */
   confirm(): Promise<void>;
+  /** Absent: whoever asks may spend as much as they like. */
+  spending?: Spending;
   log: Logger;
 }

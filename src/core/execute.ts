@@ -16,8 +16,10 @@ import {
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
 import { isTimeout } from '../database/connection';
+import { LRUCache } from 'lru-cache';
 import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
+import { conditions, costOf, tooCostly, type Cost } from './cost';
 import { KnownError } from './errors';
 import { selected } from './plan';
 import { coerced, deepValue } from './variables';
@@ -27,16 +29,27 @@ export interface Operation {
   (context: Context, variables?: Variables): Promise<ExecutionResult>;
 }
 
-/** `never`: all through graphql-js. A number: how often an operation of a client runs so before it is compiled. */
-export type Compiling = 'never' | number;
+export interface ExecutorOptions {
+  /** `never`: all through graphql-js. A number: how often an operation of a client runs so before it is compiled. */
+  compiling?: 'never' | number;
+  /** Operations that may cost more do not run. */
+  maxCost?: number;
+}
+
+/** Of an operation of our own: costs by the size of the page, which is all that they depend on beside conditions. */
+const MAX_SIZES_KNOWN = 100;
 
 export class Executor {
   private readonly operations?: CompiledOperations;
+  private readonly compiles: boolean;
+  private readonly maxCost: number;
 
   constructor(
     readonly schema: GraphQLSchema,
-    private readonly compiling?: Compiling,
+    { compiling, maxCost = Infinity }: ExecutorOptions = {},
   ) {
+    this.compiles = compiling !== 'never';
+    this.maxCost = maxCost;
     if (compiling !== 'never') this.operations = new CompiledOperations(schema, compiling);
   }
 
@@ -46,11 +59,34 @@ export class Executor {
     const errors = validate(this.schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
     const operation = getOperationAST(document)!;
-    const run = this.compiling === 'never' ? this.interpreted(document) : compiled(this.schema, document);
+    const run = this.compiles ? compiled(this.schema, document) : this.interpreted(document);
+    const costs = new LRUCache<number, Cost>({ max: MAX_SIZES_KNOWN });
+    const cost = ({ where, first, ...others }: Variables): Cost => {
+      const size = typeof first === 'number' ? first : -1;
+      let known = costs.get(size);
+      if (!known) costs.set(size, (known = costOf(this.schema, document, operation, { first, ...others })));
+      return { ...known, total: known.total + conditions(where ?? {}) };
+    };
     return async (context, variables = {}) => {
       const read = coerced(this.schema, operation, variables);
-      return finish(read.errors ? { errors: read.errors } : await run(context, read.values), context);
+      if (read.errors) return finish({ errors: read.errors }, context);
+      // What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for.
+      const { total, ...rest } = cost(read.values);
+      const refused = this.refused({ ...rest, total: Math.min(total, this.maxCost) }, context);
+      return finish(refused ?? (await run(context, read.values)), context);
     };
+  }
+
+  /** Reserves the cost of an operation, or says why it does not run. */
+  private refused(cost: Cost, context: Context): ExecutionResult | undefined {
+    if (cost.total > this.maxCost) return { errors: [tooCostly(cost, this.maxCost)] };
+    try {
+      context.spending?.reserve(cost);
+      return undefined;
+    } catch (error) {
+      if (error instanceof KnownError) return { errors: [error] };
+      throw error;
+    }
   }
 
   /** For documents that are parsed and validated. */
@@ -73,8 +109,8 @@ export class Executor {
     variables: Variables,
   ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
     const operation = getOperationAST(document, operationName);
-    const wrong = operation && this.wrong(document, operation, variables);
-    if (wrong) return finish(wrong, context);
+    const read = operation && this.read(document, operation, variables, context);
+    if (read?.errors) return finish(read, context);
     const found = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -116,26 +152,30 @@ export class Executor {
     variables: Variables,
     root?: unknown,
   ): Promise<ExecutionResult> {
-    const compiledRun = operation && this.operations?.of(document);
+    const read = operation && this.read(document, operation, variables, context);
+    if (read?.errors) return finish(read, context);
+    const compiledRun = read && this.operations?.of(document);
     if (compiledRun) {
-      const read = coerced(this.schema, operation, variables);
-      if (read.errors) return finish({ errors: read.errors }, context);
       const result = await compiledRun(context, read.values);
       // Which errors a query has, and where, is graphql-js's to say; it reads once more what the loaders do not have.
       if (!result.errors) return result;
-    } else {
-      const wrong = operation && this.wrong(document, operation, variables);
-      if (wrong) return finish(wrong, context);
     }
     return finish(await this.interpreted(document, operationName, root)(context, variables), context);
   }
 
-  /** What graphql-js would refuse, in our words and with the fields that are wrong. */
-  private wrong(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): ExecutionResult | undefined {
+  /** The variables of an operation that may run; or what graphql-js would refuse, in our words and with the fields that are wrong. */
+  private read(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+    context: Context,
+  ): { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] } {
     const deep = deepValue(document);
     if (deep) return { errors: [deep] };
-    const { errors } = coerced(this.schema, operation, variables);
-    return errors && { errors };
+    const read = coerced(this.schema, operation, variables);
+    if (read.errors) return read;
+    const refused = this.refused(costOf(this.schema, document, operation, read.values), context);
+    return refused?.errors ? { errors: refused.errors } : read;
   }
 
   private interpreted(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {

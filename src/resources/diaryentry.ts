@@ -39,7 +39,7 @@ export class DiaryEntry extends Model<DiaryEntry> {
 @Resolver(() => DiaryEntry)
 export default class DiaryEntryResolver extends crud(DiaryEntry) {
   @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
-  @Extensions({ action: { name: 'nutritional_values' } })
+  @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => DiaryEntry, 'ingredientId', 'weightUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
     return asNumbers(await portionValues(entry, context));

@@ -91,7 +91,7 @@ export default class ExerciseImageResolver extends base {
     return baseUrl + mediaUrl(row.image);
   }
 
-  @Extensions({ action: { name: 'thumbnails', selection: SELECTION } })
+  @Extensions({ cost: { weight: 20 }, action: { name: 'thumbnails', selection: SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Smaller versions of the image, made when they are first asked for.' })
   @Needs(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: PartOf<ExerciseImage, 'image'>, @Ctx() { media }: Context): Promise<Thumbnails> {

@@ -40,7 +40,7 @@ export async function mealValues(id: number, context: Context, unit: MassUnit = 
 @Resolver(() => Meal)
 export default class MealResolver extends crud(Meal) {
   @FieldResolver(() => NutritionalValues, { description: 'All items together; always metric.' })
-  @Extensions({ action: { name: 'nutritional_values' } })
+  @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @Needs(() => Meal, 'id')
   async nutritionalValues(@Root() meal: PartOf<Meal, 'id'>, @Ctx() context: Context) {
     return asNumbers(await mealValues(meal.id, context));

@@ -36,7 +36,7 @@ export class MealItem extends Model<MealItem> {
 @Resolver(() => MealItem)
 export default class MealItemResolver extends crud(MealItem) {
   @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
-  @Extensions({ action: { name: 'nutritional_values' } })
+  @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => MealItem, 'ingredientId', 'weightUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
     return asNumbers(await portionValues(item, context));

@@ -132,14 +132,14 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'All meals together.' })
-  @Extensions({ action: { name: 'nutritional_values', selection: PLAN_VALUES } })
+  @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES } })
   @Needs(() => NutritionPlan, 'weightUnit', 'creationDate', 'userId')
   nutritionalValues(@Root() plan: Planned, @Ctx() context: Context) {
     return context.memory.remember(`values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
-  @Extensions({ action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
+  @Extensions({ cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
   @Needs(() => NutritionPlan, 'weightUnit')
   async diaryDays(@Root() plan: Dieted, @Ctx() context: Context) {
     const unit = unitOf(plan);

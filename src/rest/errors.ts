@@ -33,6 +33,8 @@ const STATUS: Record<string, number> = {
   BAD_REQUEST: 400,
   CONFLICT: 409,
   TOO_MANY_REQUESTS: 429,
+  RATE_LIMITED: 429,
+  COST_LIMIT: 400,
   TIMEOUT: 503,
 };
 

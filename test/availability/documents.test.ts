@@ -63,3 +63,18 @@ test('very many fields of any row', async () => {
   for (let run = 0; run < 8; run += 1)
     await withstands(() => graphql(siege.base, `query ($id: ID!) { node(nodeId: $id) { ${fields} } }`, { id: 'RXhlcmNpc2U6MQ' }));
 });
+
+test('pages of pages of pages', async () => {
+  const levels = (count: number): string => (count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name');
+  expect((await withstands(() => graphql(siege.base, `{ ${levels(4)} }`))).text).toContain('COST_LIMIT');
+  // As much as is allowed is answered in time.
+  await withstands(() =>
+    graphql(siege.base, '{ exercises(first: 4000) { nodes { category { exercises(first: 40) { nodes { id name } } } } } }'),
+  );
+});
+
+test('introspection sixty times', async () => {
+  const one = '{ types { name fields { name args { name type { name } } type { name ofType { name ofType { name } } } } } }';
+  const aliases = Array.from({ length: 60 }, (_, index) => `a${index}: __schema ${one}`);
+  expect((await withstands(() => graphql(siege.base, `{ ${aliases.join(' ')} }`))).text).toContain('COST_LIMIT');
+});

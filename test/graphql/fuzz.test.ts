@@ -24,7 +24,7 @@ test(
     const people = [await fitgraph.user('ann'), await fitgraph.user('bob')];
     for (const person of people) await furnish(person);
     const schema = buildGraphQLSchema();
-    const executors = [new Executor(schema, 0), new Executor(schema, 'never')];
+    const executors = [new Executor(schema, { compiling: 0 }), new Executor(schema, { compiling: 'never' })];
     const random = new Random(seed);
     const documents = new Documents(schema, random);
     const contexts = new Contexts(fitgraph);

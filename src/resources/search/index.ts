@@ -19,8 +19,12 @@ const Term = () => Arg('term', () => String, { description: LIKE });
 const Part = () => Arg('term', () => String, { nullable: true, description: PART });
 const Language = (description: string) => Arg('language', () => String, { nullable: true, description });
 
+/** As many as may be found. */
+const HITS = { cost: { weight: 50 }, listSize: { assumedSize: MAX_PAGE } };
+
 /** The searches as REST has them: no term has no answer, and what is found is wrapped up for a widget. */
 const endpoint = (paths: string[], data: string) => ({
+  ...HITS,
   only: 'rest',
   endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value: name data { ${data} }` },
 });
@@ -35,6 +39,7 @@ export default class SearchResolver {
   @Query(() => [ExerciseHit], {
     description: `Accepted exercises whose name is like a term, ${MAX_PAGE} at most, the best first.`,
   })
+  @Extensions(HITS)
   async exerciseSearch(
     @Term() term: string,
     @Language(EXERCISE_LANGUAGE) language: string | null,
@@ -60,6 +65,7 @@ export default class SearchResolver {
   @Query(() => [IngredientHit], {
     description: `Accepted ingredients whose name is like a term, ${MAX_PAGE} at most, the best first.`,
   })
+  @Extensions(HITS)
   async ingredientSearch(
     @Term() term: string,
     @Language(INGREDIENT_LANGUAGE) language: string | null,

@@ -44,7 +44,7 @@ export default class WorkoutResolver extends crud(Workout) {
   @FieldResolver(() => CanonicalWorkout, {
     description: 'The whole plan in training order: days, sets and exercises with their settings, in words and as they are trained.',
   })
-  @Extensions({ action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
+  @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @Needs(() => Workout, 'creationDate', 'comment', 'userId')
   canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
     return context.memory.remember(`canonical ${workout.id}`, workout.userId, context, () => new CanonicalWorkout(workout));
@@ -53,7 +53,10 @@ export default class WorkoutResolver extends crud(Workout) {
   @FieldResolver(() => ExerciseLogData, {
     description: 'What was logged for one of its exercises in repetitions of a weight in kg or lb, as a list and for a chart.',
   })
-  @Extensions({ action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'], whenMissing: NO_EXERCISE } })
+  @Extensions({
+    cost: { weight: 50 },
+    action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'], whenMissing: NO_EXERCISE },
+  })
   async logData(
     @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,
     @Root() workout: PartOf<Workout, 'id'>,

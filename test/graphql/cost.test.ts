@@ -1,0 +1,97 @@
+/** What an operation may cost is known before it touches the database. */
+import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
+import { costOf } from '../../src/core/cost';
+import { buildGraphQLSchema } from '../../src/schema';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+
+const schema = buildGraphQLSchema();
+const cost = (text: string, variables: Record<string, unknown> = {}) => {
+  const document = parse(text);
+  return costOf(schema, document, getOperationAST(document)!, variables);
+};
+
+describe('it is', () => {
+  test.each([
+    ['an object and its fields, at the root', '{ exercise(id: 1) { id name } }', 1 + 5 + 1.2],
+    ['a page of twenty where nothing is said', '{ exercises { nodes { id } } }', 1 + 5 + 1 + 20 * 1.1],
+    ['as many as are asked for', '{ exercises(first: 100) { nodes { id } } }', 1 + 5 + 1 + 100 * 1.1],
+    ['the count by itself', '{ exercises { totalCount } }', 1 + 5 + 1 + 5],
+    ['the sum of aliases', '{ a: exercise(id: 1) { id } b: exercise(id: 2) { id } }', 1 + 2 * 6.1],
+    [
+      'multiplied along the path',
+      '{ exerciseCategories(first: 5) { nodes { exercises(first: 7) { nodes { id } } } } }',
+      1 + 6 + 5 * (1 + 2 + 1 + 7 * 1.1),
+    ],
+    [
+      'that of a key once, however often it is selected',
+      '{ exercise(id: 1) { id id ...F ...F } } fragment F on Exercise { id }',
+      1 + 5 + 1.1,
+    ],
+  ])('%s', (_what, text, meant) => {
+    expect(cost(text).total).toBeCloseTo(meant, 6);
+  });
+
+  test('without what is skipped, and by the values of variables', () => {
+    const text = 'query ($n: Int, $s: Boolean!) { exercises(first: $n) @skip(if: $s) { nodes { id } } viewer { id } }';
+    expect(cost(text, { n: 1000, s: false }).total).toBeGreaterThan(1000);
+    expect(cost(text, { n: 1000, s: true }).total).toBeLessThan(10);
+    expect(cost(text, { n: 10, s: false }).total).toBeLessThan(30);
+  });
+});
+
+describe('too much', () => {
+  const fitgraph = fitgraphForThisFile();
+  const levels = (count: number): string => (count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name');
+  const some = (count: number): string => (count ? `{ category: { exercises: { some: ${some(count - 1)} } } }` : '{ name: { eq: "x" } }');
+
+  test.each([
+    ['pages multiplied', `{ ${levels(4)} }`, 'ExerciseCategory.exercises'],
+    [
+      'aliases summed',
+      `{ ${Array.from({ length: 100 }, (_, i) => `a${i}: exercises(first: 10000) { nodes { id name } }`).join(' ')} }`,
+      'Query.exercises',
+    ],
+    [
+      'introspection many times',
+      `{ ${Array.from({ length: 60 }, (_, i) => `a${i}: __schema { types { fields { name type { name ofType { name } } } } }`).join(' ')} }`,
+      '__Schema.types',
+    ],
+    ['conditions in conditions', `{ exercises(where: ${some(4)}) { totalCount } }`, 'Query.exercises'],
+  ])('is refused before anything is read: %s', async (_what, document, coordinate) => {
+    const { code, errors, data, statements, status } = await fitgraph.anyone.query(document);
+    expect([code, status, data, statements]).toEqual(['COST_LIMIT', 400, undefined, 0]);
+    expect(errors).toEqual([
+      expect.objectContaining({ extensions: { code: 'COST_LIMIT', cost: expect.any(Number), limit: 500_000, coordinate } }),
+    ]);
+  });
+
+  test('is not what honest clients ask for', async () => {
+    const ann = await fitgraph.user('ann');
+    expect((await fitgraph.anyone.query(getIntrospectionQuery())).errors).toBeUndefined();
+    const dashboard = `{ viewer { name
+      workouts(first: 20) { nodes { id comment days { id description } logs(first: 100) { nodes { date reps weight exercise { name } } } } }
+      weightEntries(first: 365) { nodes { date weight } }
+      nutritionPlans { nodes { id meals { items { amount ingredient { name energy } } nutritionalValues { energy } } } } } }`;
+    const sync =
+      '{ ingredients(first: 10000) { totalCount nodes { id name energy protein fat carbohydrates units { gram unit { name } } } } }';
+    for (const document of [dashboard, sync]) expect((await ann.query(document)).errors).toBeUndefined();
+  });
+
+  test('is no page of REST, whose documents are our own', async () => {
+    const ann = await fitgraph.user('ann');
+    for (const endpoint of ['exerciseinfo', 'ingredientinfo', 'nutritionplaninfo', 'workoutlog'])
+      expect((await ann.get(`/${endpoint}/?limit=10000`)).status).toBe(200);
+  });
+});
+
+test('MAX_COST says how much is too much', async () => {
+  const fitgraph = await Fitgraph.start({ environment: { MAX_COST: '1000' } });
+  try {
+    expect((await fitgraph.anyone.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!.extensions).toMatchObject({
+      limit: 1000,
+    });
+    expect((await fitgraph.anyone.query('{ exercises(first: 200) { nodes { id } } }')).errors).toBeUndefined();
+  } finally {
+    await fitgraph.stop();
+  }
+});
