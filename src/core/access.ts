@@ -3,7 +3,7 @@ import type { Context } from './context';
 import { notSignedIn } from './errors';
 import { fieldOf, type Entity } from './fields';
 import { resourceOf } from './resource';
-import type { Condition } from './conditions';
+import { equals, type Condition } from './conditions';
 
 /** The name of the owner's field and column, on every owned table. */
 export const OWNER = { field: 'userId', column: 'user_id' } as const;
@@ -19,13 +19,11 @@ export function scope(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Cond
   return [(alias, bind) => `${alias}."${owner}" = ${bind(viewer.id)}`];
 }
 
+const holding = (values: Readonly<Record<string, string>> = {}): Condition[] =>
+  Object.entries(values).map(([column, value]) => equals(column, value));
+
 /** What everybody sees of a public resource: rows that have passed the review. */
-export const published = (entity: Entity): Condition[] =>
-  Object.entries(resourceOf(entity)?.visible ?? {}).map(
-    ([column, value]): Condition =>
-      (alias, bind) =>
-        `${alias}."${column}" = ${bind(value)}`,
-  );
+export const published = (entity: Entity): Condition[] => holding(resourceOf(entity)?.visible);
 
 /** Whether there may be rows of the entity that a viewer is not shown although they are nobody's. */
 export const hidesRows = (entity: Entity): boolean => {
@@ -60,6 +58,24 @@ export const reachesAll = (entity: Entity, asker: Asker): boolean => asker.api =
 /** The rows that a reference leads to and that a write may name. REST follows those of a user's own rows whatever their review says. */
 export const reachable = (entity: Entity, asker: Asker): Condition[] =>
   reachesAll(entity, asker) ? scope(entity, asker) : visible(entity, asker);
+
+/** The table of who added rows of the entity, if that is kept. */
+export const contributors = (entity: Entity): string | undefined => {
+  const { contributed, table } = resourceOf(entity)!;
+  return contributed && `${table}_contributor`;
+};
+
+/** The rows that a viewer may change and delete: their own; of a public resource those that they added and nobody has accepted yet. */
+export function writable(entity: Entity, asker: Asker): Condition[] {
+  const table = contributors(entity);
+  if (!table) return scope(entity, asker);
+  const { viewer } = asker;
+  if (!viewer) throw notSignedIn();
+  if (reviews(asker)) return [];
+  const added: Condition = (alias, bind) =>
+    `EXISTS (SELECT FROM "${table}" c WHERE c."row_id" = ${alias}."id" AND c."${OWNER.column}" = ${bind(viewer.id)})`;
+  return [added, ...holding(resourceOf(entity)!.contributed)];
+}
 
 /** Whose changes the viewer reads of rows of these entities: their own of owned ones, and of public ones those that are nobody's. */
 export function ownerOf(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {

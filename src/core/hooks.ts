@@ -22,7 +22,7 @@ export interface Hooks {
   before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
   /** Runs once for all rows of a statement, in the order of the input. */
   after?(written: readonly Written[], context: Context, transaction: Transaction): Promise<void>;
-  /** Takes back what `before` did outside of the database for a row that was not created after all. */
+  /** Takes back what `before` did outside of the database for a row that was not written after all. */
   undo?(values: Values, context: Context): Promise<void>;
 }
 

@@ -17,8 +17,9 @@ import { changeRows, createRows, removeRows } from './write';
 const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
-  const { fact, one } = resourceOf(entity)!;
+  const { fact, one, contributed } = resourceOf(entity)!;
   const aNoun = withArticle(noun(entity.name));
+  const whose = contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
   if (fact.create || fact.update) {
     const Payload = payloadOf<number>({
       name: `${entity.name}Payload`,
@@ -49,7 +50,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
         (id: string, input: Values, context: Context) =>
           answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '' }], 'input', context))[0]!),
         [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx()],
-        Mutation(() => Payload, { nullable: true, name: fact.update, description: `Changes ${aNoun}.` }),
+        Mutation(() => Payload, { nullable: true, name: fact.update, description: `Changes ${aNoun}.${whose}` }),
       );
     }
   }
@@ -59,7 +60,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
       'remove',
       async (id: string, context: Context) => new Deletion(entity, (await removeRows(entity, [{ id }], 'id', context))[0]!),
       [ID_ARGUMENT, Ctx()],
-      Mutation(() => Deletion, { nullable: true, name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it.` }),
+      Mutation(() => Deletion, { nullable: true, name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it.${whose}` }),
     );
   if (fact.createMany) addMutationsOfMany(target, entity);
 }

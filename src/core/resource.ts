@@ -48,6 +48,11 @@ export interface ResourceOptions extends ViewOptions {
   single?: Single;
   /** What everybody sees of a public resource, by column. References show nothing of the other rows but their ids. */
   visible?: Readonly<Record<string, string>>;
+  /**
+   * Of a public resource: what rows hold, by column, as long as whoever added them may change and delete them. Who that is stands in the
+   * table `<table>_contributor`.
+   */
+  contributed?: Readonly<Record<string, string>>;
   /** The reference to the row that this one is part of: it is seen by whoever sees that one. */
   visibleWith?: string;
   /** Absent: all of an owned resource, none of a public one. */
@@ -87,7 +92,7 @@ export function Resource(options: ResourceOptions) {
     const many = options.plural ?? `${one}s`;
     const named = (write: Write, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const can = (write: Write) => (writes.includes(write) ? named(write, entity.name) : undefined);
-    const canMany = (write: Write) => (writes.length === 3 ? named(write, upperFirst(many)) : undefined);
+    const canMany = (write: Write) => (owned && writes.length === 3 ? named(write, upperFirst(many)) : undefined);
     const view = (rest: string, o: ViewOptions): ViewFact => ({
       ...o,
       rest,

@@ -1,7 +1,7 @@
 /** The statements of a write, each for any number of rows of one type. Values travel as one array a column. */
 import type { Transaction } from 'sequelize';
 import type { Row } from '../database/connection';
-import { OWNER, ownership, scope } from './access';
+import { contributors, OWNER, ownership, writable } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
 import { fieldsOf, sqlType, type Entity, type FieldMeta } from './fields';
@@ -42,7 +42,14 @@ export async function insertRows(entity: Entity, rows: readonly Values[], writin
     values,
   );
   // Ids are given in the order of the rows; in which order they come back nobody promises.
-  return made.map(({ id }) => id as number).sort((a, b) => a - b);
+  const ids = made.map(({ id }) => id as number).sort((a, b) => a - b);
+  const table = contributors(entity);
+  if (table)
+    await run(writing, `INSERT INTO "${table}" ("row_id", "${OWNER.column}") SELECT unnest($1::int[]), $2`, [
+      ids,
+      writing.context.viewer!.id,
+    ]);
+  return ids;
 }
 
 /** Each row gets what is given for it, null included, and keeps the rest. Answers the ids of the rows that there were. */
@@ -71,7 +78,7 @@ export async function updateRows(entity: Entity, rows: readonly Written[], writi
     add(`${column} given`, 'boolean', given);
     return `"${column}" = CASE WHEN x."${column} given" THEN x."${column}" ELSE t."${column}" END`;
   });
-  const where = whereOf([(alias) => `${alias}."id" = x."id"`, ...scope(entity, writing.context)], 't', bind);
+  const where = whereOf([(alias) => `${alias}."id" = x."id"`, ...writable(entity, writing.context)], 't', bind);
   const changed = await run(
     writing,
     `UPDATE "${resourceOf(entity)!.table}" AS t SET ${changes.join(', ')} FROM unnest(${lists.join(', ')}) AS x(${quoted(names)})${where} RETURNING t."id"`,
@@ -82,7 +89,7 @@ export async function updateRows(entity: Entity, rows: readonly Written[], writi
 
 export async function deleteRows(entity: Entity, ids: readonly number[], writing: Writing): Promise<number[]> {
   const { bind, values } = binder();
-  const where = whereOf([anyOf('id', ids), ...scope(entity, writing.context)], 't', bind);
+  const where = whereOf([anyOf('id', ids), ...writable(entity, writing.context)], 't', bind);
   const deleted = await run(writing, `DELETE ${from(entity)}${where} RETURNING t."id"`, values);
   return deleted.map(({ id }) => id as number);
 }
@@ -96,7 +103,7 @@ export async function lockRows(
   fields: readonly string[] = [],
 ): Promise<Row[]> {
   const { bind, values } = binder();
-  const where = whereOf([anyOf('id', ids), ...scope(entity, writing.context)], 't', bind);
+  const where = whereOf([anyOf('id', ids), ...writable(entity, writing.context)], 't', bind);
   const columns = columnsOf(entity, fields, writing.context.api);
   return run(writing, `SELECT ${columns} ${from(entity)}${where} ORDER BY t."id" FOR ${strength}`, values);
 }

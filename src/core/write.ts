@@ -3,11 +3,11 @@
  * with the rows.
  */
 import type { Row } from '../database/connection';
-import { ownership, scope } from './access';
-import { anyOf, binder, whereOf } from './conditions';
+import { contributors, ownership, visible, writable } from './access';
+import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
-import { badArgument, conflict, foreignParent, notFound } from './errors';
+import { badArgument, conflict, forbidden, foreignParent, notFound } from './errors';
 import type { Entity } from './fields';
 import { hooksOf, type Begun, type Written } from './hooks';
 import { rowIdOf } from './node';
@@ -63,9 +63,25 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
 const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
   hooksOf(entity).begin?.(rows, context, transaction);
 
+/** A row whose hooks have run before it was written. */
+interface Prepared {
+  entity: Entity;
+  values: Values;
+}
+
+/** What hooks did outside of the database goes when the transaction fails. */
+async function inTransaction(prepared: readonly Prepared[], context: Context, work: (writing: Writing) => Promise<void>): Promise<void> {
+  try {
+    await context.session.transaction((transaction) => work({ context, transaction }));
+  } catch (error) {
+    for (const { entity, values } of prepared) await hooksOf(entity).undo?.(values, context);
+    throw error;
+  }
+}
+
 async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, number>> {
   const ids = new Map<Draft, number>();
-  const begun: { entity: Entity; values: Values }[] = [];
+  const begun: Prepared[] = [];
   const insertLevel = async (level: readonly Draft[], writing: Writing) => {
     const { entity } = level[0]!;
     const hooks = hooksOf(entity);
@@ -83,16 +99,11 @@ async function insertDrafts(drafts: readonly Draft[], context: Context): Promise
     await writeLinks(entity, written, false, writing);
     await hooks.after?.(written, context, writing.transaction);
   };
-  try {
-    await context.session.transaction(async (transaction) => {
-      const levels = levelsOf(drafts);
-      for (const level of levels) await begin(level[0]!.entity, level, { context, transaction });
-      for (const level of levels) await insertLevel(level, { context, transaction });
-    });
-  } catch (error) {
-    for (const { entity, values } of begun) await hooksOf(entity).undo?.(values, context);
-    throw error;
-  }
+  await inTransaction(begun, context, async (writing) => {
+    const levels = levelsOf(drafts);
+    for (const level of levels) await begin(level[0]!.entity, level, writing);
+    for (const level of levels) await insertLevel(level, writing);
+  });
   return ids;
 }
 
@@ -124,6 +135,18 @@ function demand(named: readonly Named[], numbers: readonly number[], found: Iter
   if (missing >= 0) throw notFound(named[missing]!.at);
 }
 
+/** Of what everybody sees, a row that the viewer may not write is no secret: FORBIDDEN instead of NOT_FOUND. */
+async function permit(entity: Entity, named: readonly Named[], ids: readonly number[], context: Context): Promise<void> {
+  if (!contributors(entity)) return;
+  const found = async (conditions: readonly Condition[]) => {
+    const { bind, values } = binder();
+    const where = whereOf([anyOf('id', ids), ...conditions], 't', bind);
+    return idsOf(await context.session.query(`SELECT t."id" ${from(entity)}${where}`, values));
+  };
+  demand(named, ids, await found(visible(entity, context)));
+  if ((await found(writable(entity, context))).length < ids.length) throw forbidden();
+}
+
 export interface Change extends Placed, Named {}
 
 /** Answers the ids, in the order of the changes. */
@@ -134,13 +157,14 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   if (ids.length === 0) return [];
   const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
   const ruled = ruledFields(entity, drafts, context);
+  await permit(entity, changes, ids, context);
   await attempted(async () => {
     const held = await heldRows(entity, ids, [...uniqueFields(entity).map(({ name }) => name), ...ruled], context);
     demand(changes, ids, held.keys());
     for (const draft of drafts) draft.held = held.get(draft.id!);
     await validate(drafts, context);
-    await context.session.transaction(async (transaction) => {
-      const writing: Writing = { context, transaction };
+    const prepared: Prepared[] = [];
+    await inTransaction(prepared, context, async (writing) => {
       const hooks = hooksOf(entity);
       await begin(entity, drafts, writing);
       // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
@@ -150,10 +174,13 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
         await validateAgain(overtaken(drafts, rows, ruled), context);
       }
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
-      for (const { id, values } of rows) await hooks.before?.(values, context, transaction, id);
+      for (const { id, values } of rows) {
+        prepared.push({ entity, values });
+        await hooks.before?.(values, context, writing.transaction, id);
+      }
       demand(changes, ids, await updateRows(entity, rows, writing));
       await writeLinks(entity, rows, true, writing);
-      await hooks.after?.(rows, context, transaction);
+      await hooks.after?.(rows, context, writing.transaction);
     });
   });
   context.loaders.clear();
@@ -164,7 +191,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
 async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const { bind, values } = binder();
   const columns = columnsOf(entity, fields, context.api);
-  const where = whereOf([anyOf('id', ids), ...scope(entity, context)], 't', bind);
+  const where = whereOf([anyOf('id', ids), ...writable(entity, context)], 't', bind);
   const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
   return new Map(rows.map((row) => [row.id as number, row]));
 }
@@ -175,6 +202,7 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
   limitRows(named.length, argument);
   const ids = numbersOf(entity, named);
   if (ids.length === 0) return [];
+  await permit(entity, named, ids, context);
   await attempted(() =>
     context.session.transaction(async (transaction) => {
       const writing: Writing = { context, transaction };

@@ -4,6 +4,7 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/crud';
+import { notFound } from '../core/errors';
 import { Choose, Flag, Id, Image, Ref, Text, Uuid, type PartOf } from '../core/fields';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -28,7 +29,8 @@ const MAX_AUTHOR = 50;
   ordering: ['-isMain', 'id'],
   single: { flag: 'isMain', of: 'exerciseBaseId', among: { status: ACCEPTED } },
   routes: 'all',
-  writes: ['create'],
+  writes: ['create', 'update', 'remove'],
+  contributed: { status: PENDING },
   permits: ['POST'],
   filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
 })
@@ -43,39 +45,53 @@ export class ExerciseImage extends Model<ExerciseImage> {
   @Text({ label: 'Author', max: MAX_AUTHOR, null: true, blank: true, hidden: true }) declare licenseAuthor: string | null;
 }
 
+const run = async (sql: string, bind: unknown[], { session }: Context, transaction: Transaction): Promise<object[]> =>
+  (await session.database.sequelize.query(sql, { bind, transaction, ...session.counted }))[0] as object[];
+
+/** No row has it. */
+const NEW = 0;
+
+const heldBy = async (id: number, context: Context, transaction: Transaction): Promise<Values> => {
+  const columns = '"exercise_base_id" AS "exerciseBaseId", "is_main" AS "isMain", "status"';
+  const [row] = await run(`SELECT ${columns} FROM "exercise_image" WHERE "id" = $1`, [id], context, transaction);
+  if (!row) throw notFound();
+  return row as Values;
+};
+
 /**
- * A main image takes the place of the base's others, but a pending one never that of an accepted one. While there is no accepted main image,
+ * A main image takes the place of the base's others, but a pending one never that of an accepted one. While a base has no accepted main image,
  * every new one is a main image.
  */
-async function settleMain(values: Values, { session }: Context, transaction: Transaction): Promise<void> {
-  const { sequelize } = session.database;
-  const options = { bind: [values.exerciseBaseId], transaction, ...session.counted };
-  const accepted = `SELECT 1 FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main" AND "status" = '${ACCEPTED}' LIMIT 1`;
-  const [found] = await sequelize.query(accepted, options);
-  if (found.length && (values.status !== ACCEPTED || !values.isMain)) values.isMain = false;
-  else if (values.isMain)
-    await sequelize.query('UPDATE "exercise_image" SET "is_main" = false WHERE "exercise_base_id" = $1 AND "is_main"', options);
-  else values.isMain = true;
+async function settleMain({ exerciseBaseId, isMain, status }: Values, id: number, context: Context, transaction: Transaction) {
+  const others = '"exercise_base_id" = $1 AND "id" <> $2 AND "is_main"';
+  const accepted = `SELECT 1 FROM "exercise_image" WHERE ${others} AND "status" = '${ACCEPTED}' LIMIT 1`;
+  const bind = [exerciseBaseId, id];
+  const isFree = (await run(accepted, bind, context, transaction)).length === 0;
+  if (!isMain) return isFree && id === NEW;
+  if (!isFree && status !== ACCEPTED) return false;
+  await run(`UPDATE "exercise_image" SET "is_main" = false WHERE ${others}`, bind, context, transaction);
+  return true;
 }
 
 const base = crud(ExerciseImage, {
-  /** Uploads to the same base wait for each other, so that two cannot both find the place free. */
-  async begin(rows, { session }, transaction) {
-    await session.database.sequelize.query('SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) ORDER BY "id" FOR NO KEY UPDATE', {
-      bind: [rows.map(({ input }) => input!.exerciseBaseId)],
-      transaction,
-      ...session.counted,
-    });
+  /** Writes of images of the same base wait for each other, so that two cannot both find the place free. */
+  async begin(rows, context, transaction) {
+    const bases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
+      (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
+    const named = rows.flatMap(({ input }) => input?.exerciseBaseId ?? []);
+    await run(bases, [named, rows.flatMap(({ id }) => id ?? [])], context, transaction);
   },
-  async before(values, context, transaction) {
-    if (context.viewer!.isSuperuser) {
+  async before(values, context, transaction, id = NEW) {
+    if (id === NEW && context.viewer!.isSuperuser) {
       values.status = ACCEPTED;
       values.licenseAuthor ??= new URL(context.baseUrl).hostname.slice(0, MAX_AUTHOR);
     }
-    await settleMain(values, context, transaction);
-    const folder = `exercise-images/${Number(values.exerciseBaseId)}`;
+    const row = id === NEW ? values : { ...(await heldBy(id, context, transaction)), ...values };
+    if (values.isMain !== undefined || values.exerciseBaseId !== undefined) values.isMain = await settleMain(row, id, context, transaction);
+    if (values.image === undefined) return;
     const { database, counted } = context.session;
     const wasTaken = hadFile(database.sequelize, { transaction, ...counted });
+    const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     values.image = await context.media.store(folder, values.image as UploadedFile, MAX_PATH, wasTaken);
   },
   async undo({ image }, { media }) {

@@ -1,4 +1,5 @@
 /** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
+import { contributors } from '../../src/core/access';
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
 import { entities, resourceOf } from '../../src/core/resource';
 import { VERSION } from '../../src/core/stamps';
@@ -87,7 +88,8 @@ const OTHERS = [
 test('no table is left without a model', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
   const links = entities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
-  const known = [...entities().map((entity) => resourceOf(entity)!.table), ...links, ...OTHERS];
+  const kept = entities().flatMap((entity) => contributors(entity) ?? []);
+  const known = [...entities().map((entity) => resourceOf(entity)!.table), ...links, ...kept, ...OTHERS];
   expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
 });
 

@@ -1,0 +1,194 @@
+/** Who has uploaded an image may change and delete it until it is reviewed; superusers may always. REST lets nobody. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { plain } from '../files/pictures';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+let editor: Person;
+let content: Buffer;
+
+beforeAll(async () => {
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  editor = await fitgraph.user('editor', { isSuperuser: true });
+  content = await plain().png().toBuffer();
+});
+beforeEach(async () => {
+  await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" > 1');
+});
+
+const UPDATE = `mutation ($id: ID!, $input: ExerciseImagePatch!) {
+  answer: updateExerciseImage(id: $id, input: $input) { exerciseImage { id image isMain licenseAuthor exerciseBaseId } fieldErrors { path messages } } }`;
+const DELETE = 'mutation ($id: ID!) { answer: deleteExerciseImage(id: $id) { deletedId } }';
+
+const update = (person: Person, id: number, input: object) => person.query(UPDATE, { id, input });
+const remove = (person: Person, id: number) => person.query(DELETE, { id });
+
+function send(person: Person, method: string, path: string, fields: Record<string, string>, name: string): Promise<Answer> {
+  const form = new FormData();
+  for (const [key, value] of Object.entries(fields)) form.set(key, value);
+  form.set(method === 'POST' && path === '/graphql' ? '0' : 'image', new Blob([new Uint8Array(content)]), name);
+  return person.sending({ 'apollo-require-preflight': '1' }).send(method, path, form);
+}
+
+/** Over REST, which knows nothing of what its uploader may do later. */
+async function uploaded(person: Person, exercise: number, name = 'a.png', isMain = false): Promise<number> {
+  const { status, body } = await send(
+    person,
+    'POST',
+    '/api/v2/exerciseimage/',
+    { exercise: String(exercise), is_main: String(isMain) },
+    name,
+  );
+  expect(status).toBe(201);
+  return body.id;
+}
+
+/** With another file. */
+const replace = (person: Person, id: number, name: string, input: object = {}) =>
+  send(
+    person,
+    'POST',
+    '/graphql',
+    {
+      operations: JSON.stringify({ query: UPDATE, variables: { id, input: { ...input, image: null } } }),
+      map: JSON.stringify({ 0: ['variables.input.image'] }),
+    },
+    name,
+  );
+
+const accept = (id: number) => fitgraph.sql(`UPDATE "exercise_image" SET "status" = '2', "is_main" = false WHERE "id" = $1`, [id]);
+const stored = async (id: number) => (await fitgraph.sql('SELECT * FROM "exercise_image" WHERE "id" = $1', [id]))[0];
+const main = async (exercise: number) =>
+  (await fitgraph.sql('SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main" ORDER BY 1', [exercise])).map(
+    ({ id }) => id,
+  );
+
+async function isGone(path: string): Promise<void> {
+  const file = join(fitgraph.mediaFolder, path);
+  for (let attempt = 0; attempt < 200 && existsSync(file); attempt++) await sleep(25);
+  expect(existsSync(file)).toBe(false);
+}
+
+describe('while it is pending its uploader', () => {
+  test('changes it', async () => {
+    const id = await uploaded(ann, 2);
+    const { data } = await update(ann, id, { licenseAuthor: 'Ann', exerciseBaseId: '3' });
+    expect(data.answer).toEqual({
+      exerciseImage: expect.objectContaining({ id: String(id), licenseAuthor: 'Ann', exerciseBaseId: '3' }),
+      fieldErrors: [],
+    });
+    expect((await update(ann, id, { licenseAuthor: 'x'.repeat(51) })).data.answer.fieldErrors).toEqual([
+      { path: 'licenseAuthor', messages: ['Ensure this field has no more than 50 characters.'] },
+    ]);
+  });
+
+  test('gives it another file, and the former one goes', async () => {
+    const id = await uploaded(ann, 2);
+    const former = (await stored(id))!.image as string;
+    const { body } = await replace(ann, id, 'b.png');
+    const { image } = (await stored(id))!;
+    expect(image).toBe('exercise-images/2/b.png');
+    expect(body.data.answer).toMatchObject({ exerciseImage: { image: `${fitgraph.url}/media/${image}` }, fieldErrors: [] });
+    expect(existsSync(join(fitgraph.mediaFolder, image))).toBe(true);
+    await isGone(former);
+  });
+
+  test('deletes it with its files', async () => {
+    const id = await uploaded(ann, 2);
+    const { image } = (await stored(id))!;
+    expect((await remove(ann, id)).data.answer).toEqual({ deletedId: String(id) });
+    expect(await stored(id)).toBeUndefined();
+    await isGone(image);
+    expect((await remove(ann, id)).code).toBe('NOT_FOUND');
+  });
+});
+
+describe('nobody else', () => {
+  const refused = async (person: Person, id: number, code: string) => {
+    const before = await stored(id);
+    expect((await update(person, id, { licenseAuthor: 'mine' })).code).toBe(code);
+    expect((await update(person, id, {})).code).toBe(code);
+    expect((await replace(person, id, 'c.png')).body.errors[0].extensions.code).toBe(code);
+    expect((await remove(person, id)).code).toBe(code);
+    expect(await stored(id)).toEqual(before);
+    expect(existsSync(join(fitgraph.mediaFolder, `exercise-images/${before?.exercise_base_id}/c.png`))).toBe(false);
+  };
+
+  test('changes or deletes it', async () => {
+    const id = await uploaded(ann, 2);
+    await refused(bob, id, 'FORBIDDEN');
+    await refused(fitgraph.anyone, id, 'UNAUTHENTICATED');
+    await refused(bob, 2_000_000_000, 'NOT_FOUND');
+  });
+
+  test('and once it is accepted or declined, not even its uploader', async () => {
+    const id = await uploaded(ann, 2);
+    await accept(id);
+    await refused(ann, id, 'FORBIDDEN');
+    await fitgraph.sql(`UPDATE "exercise_image" SET "status" = '3' WHERE "id" = $1`, [id]);
+    await refused(ann, id, 'FORBIDDEN');
+  });
+
+  test('nor one of the catalogue that nobody has uploaded', async () => {
+    await refused(ann, 1, 'FORBIDDEN');
+  });
+
+  test('over REST nobody does', async () => {
+    const id = await uploaded(ann, 2);
+    for (const person of [ann, editor])
+      for (const method of ['PUT', 'PATCH', 'DELETE'])
+        expect(
+          (await person.send(method, `/api/v2/exerciseimage/${id}/`, method === 'DELETE' ? undefined : { is_main: true })).status,
+        ).toBe(403);
+    expect(Object.keys((await ann.get(`/exerciseimage/${id}/`)).body)).toEqual(['id', 'uuid', 'exercise', 'image', 'is_main', 'status']);
+  });
+});
+
+test('superusers change and delete every one', async () => {
+  const id = await uploaded(ann, 2);
+  expect((await update(editor, id, { licenseAuthor: 'editor' })).data.answer.fieldErrors).toEqual([]);
+  await accept(id);
+  expect((await update(editor, id, { licenseAuthor: 'again' })).data.answer.exerciseImage.licenseAuthor).toBe('again');
+  expect((await remove(editor, id)).errors).toBeUndefined();
+});
+
+describe('the main image', () => {
+  test('is not taken from an accepted one by a change of a pending one, nor by moving it', async () => {
+    const [id, moved] = [await uploaded(ann, 1), await uploaded(ann, 2)];
+    expect(await main(2)).toEqual([moved]);
+    expect((await update(ann, id, { isMain: true })).data.answer.exerciseImage.isMain).toBe(false);
+    expect((await update(ann, moved, { exerciseBaseId: '1' })).data.answer.exerciseImage.isMain).toBe(false);
+    expect(await main(1)).toEqual([1]);
+  });
+
+  test('is the one that was made it last, among pending ones and for superusers', async () => {
+    const [a, b] = [await uploaded(ann, 3, 'a.png'), await uploaded(bob, 3, 'b.png')];
+    expect(await main(3)).toEqual([a, b]);
+    // Other changes leave it as it is.
+    await update(ann, a, { licenseAuthor: 'a' });
+    expect(await main(3)).toEqual([a, b]);
+    await update(ann, a, { isMain: true });
+    expect(await main(3)).toEqual([a]);
+    await accept(b);
+    expect((await update(editor, b, { isMain: true })).data.answer.exerciseImage.isMain).toBe(true);
+    expect(await main(3)).toEqual([b]);
+    const c = await uploaded(editor, 3, 'c.png', true);
+    await Promise.all([b, c, b, c].map((id) => update(editor, id, { isMain: true })));
+    expect(await main(3)).toHaveLength(1);
+    await update(editor, (await main(3))[0], { isMain: false });
+    expect(await main(3)).toEqual([]);
+  });
+});
+
+test('a user who goes leaves the image, which is nobody’s then', async () => {
+  const gone = await fitgraph.user('gone');
+  const id = await uploaded(gone, 2);
+  await fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [gone.id]);
+  expect(await stored(id)).toBeDefined();
+  expect(await fitgraph.sql('SELECT * FROM "exercise_image_contributor" WHERE "row_id" = $1', [id])).toEqual([]);
+});
