@@ -4,6 +4,12 @@ import { IANAZone } from 'luxon';
 
 export class ConfigError extends Error {}
 
+/** So many times in so many seconds. */
+export interface Rate {
+  readonly points: number;
+  readonly seconds: number;
+}
+
 export interface Config {
   readonly production: boolean;
   readonly port: number;
@@ -17,7 +23,9 @@ export interface Config {
   readonly timeZone: string;
   /** Absent outside production: made at first start and kept in `dataDir`. */
   readonly secretKey?: string;
-  readonly loginRate: { points: number; seconds: number };
+  readonly loginRate: Rate;
+  readonly loginRateAddress: Rate;
+  readonly loginRateTotal: Rate;
   readonly serverTiming: boolean;
   readonly logLevel: string;
   /** Bytes. */
@@ -78,6 +86,14 @@ export function readConfig(environment: Environment = process.env): Config {
     const [, number, unit] = /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ?? fail(name, 'a duration such as 10s, 500ms or 1min, or off');
     return Number(number) * DURATIONS[unit!]!;
   };
+  const rate = (name: string, fallback: Rate): Rate => {
+    const value = text(name);
+    if (value === undefined) return fallback;
+    const [, points, times, unit] = /^(\d{1,9})\/(\d{0,4})([a-z]{1,4})$/.exec(value) ?? [];
+    const seconds = UNITS[unit ?? ''];
+    if (points === undefined || seconds === undefined) return fail(name, 'a rate such as 10/min, 1/s or 100/10min');
+    return { points: Math.max(1, Number(points)), seconds: seconds * Math.max(1, Number(times || 1)) };
+  };
   const url = (name: string, protocols: string[], example: string) => {
     const value = text(name);
     if (value === undefined) return undefined;
@@ -96,8 +112,7 @@ export function readConfig(environment: Environment = process.env): Config {
   if (production && !secretKey) throw new ConfigError('SECRET_KEY is missing: NODE_ENV=production demands it');
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!LEVELS.includes(logLevel)) fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);
-  const [, points, unit] = /^(\d+)\/([a-z]+)$/.exec(text('LOGIN_RATE') ?? '10/min') ?? fail('LOGIN_RATE', 'a rate such as 10/min');
-  const seconds = UNITS[unit!] ?? fail('LOGIN_RATE', 'a rate such as 10/min, 1/s or 100/h');
+  const loginRate = rate('LOGIN_RATE', { points: 10, seconds: 60 });
   const dataDir = text('DATA_DIR') ?? '.data';
   const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
   const publicOrigin = publicUrl && new URL(publicUrl).origin;
@@ -124,7 +139,10 @@ export function readConfig(environment: Environment = process.env): Config {
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),
     timeZone,
     secretKey,
-    loginRate: { points: Math.max(1, Number(points)), seconds },
+    loginRate,
+    // An office or a school has one address, and most of those in it know their passwords.
+    loginRateAddress: rate('LOGIN_RATE_ADDRESS', { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds }),
+    loginRateTotal: rate('LOGIN_RATE_TOTAL', { points: 100 * loginRate.points, seconds: loginRate.seconds }),
     serverTiming: flag('SERVER_TIMING', !production),
     logLevel,
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),

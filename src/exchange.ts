@@ -78,10 +78,7 @@ export class HttpExchange {
       baseUrl: origin.baseUrl(request),
       languages: languagesOf(request.headers['accept-language']),
       log,
-      signIn: async (username, password) => {
-        await this.countLogin(username);
-        return signIn(username, password, session, vault);
-      },
+      signIn: (username, password) => this.loginAttempt(username, () => signIn(username, password, session, vault)),
       confirm: async () => {
         if (!(await this.authenticate())) throw notSignedIn();
       },
@@ -140,18 +137,17 @@ export class HttpExchange {
     return this.services.idempotency.attempt(this.full.viewer.id, key.toString(), [method, url, body], this.full.session);
   }
 
-  private async countLogin(username: string): Promise<void> {
+  private loginAttempt<T>(username: string, work: () => Promise<T>): Promise<T> {
     const { exposure, limit, origin } = this.services;
     exposure.check(this.request);
-    await limit.count(origin.address(this.request), username);
+    return limit.attempt(origin.network(this.request), username, work);
   }
 
   /** Signs the browser in, in a session of its own; answers the Set-Cookie header. */
   async startSession(username: string, password: string): Promise<string> {
     const { sessions } = this.services;
     const { session } = this.full;
-    await this.countLogin(username);
-    const userId = await checkCredentials(username, password, session);
+    const userId = await this.loginAttempt(username, () => checkCredentials(username, password, session));
     await this.endSession();
     return sessions.cookie(await sessions.start(userId, session), this.secure);
   }

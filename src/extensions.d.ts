@@ -162,6 +162,8 @@ declare module 'graphql' {
     cost?: { readonly weight: number };
     /** How many values a list has, where no page is asked for (`@listSize`). */
     listSize?: { readonly assumedSize: number };
+    /** May stand once in an operation, because it takes long or is a try of something. */
+    once?: boolean;
     /** Null stands for what only GraphQL hides. */
     neverNullInRest?: boolean;
   }

@@ -21,6 +21,7 @@ import {
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
 import { CsrfError } from './auth/sessions';
+import { onceInAnOperation } from './bounds';
 import type { Config } from './config';
 import type { Context } from './core/context';
 import { KnownError } from './core/errors';
@@ -66,6 +67,8 @@ function depthLimit(context: ValidationContext): ASTVisitor {
   };
 }
 
+const RULES = [depthLimit, onceInAnOperation];
+
 /** A document as operations of others may have it: parsed and validated, or what is wrong with it. */
 export function readDocument(schema: GraphQLSchema, text: string): DocumentNode | readonly GraphQLError[] {
   let document: DocumentNode;
@@ -75,7 +78,7 @@ export function readDocument(schema: GraphQLSchema, text: string): DocumentNode 
     const { message, source, positions } = error as GraphQLError;
     return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   }
-  const errors = validate(schema, document, [...specifiedRules, depthLimit]);
+  const errors = validate(schema, document, [...specifiedRules, ...RULES]);
   return errors.length ? errors : document;
 }
 
@@ -137,7 +140,7 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
 const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST: 400 };
 
 /** Of errors that may be over in a moment. */
-const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'TIMEOUT'];
+const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'OVERLOADED', 'TIMEOUT'];
 
 /** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
 const noEmptyName: ApolloServerPlugin<GraphQLContext> = {
@@ -188,7 +191,7 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },
-    validationRules: [depthLimit],
+    validationRules: RULES,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),

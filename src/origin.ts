@@ -65,6 +65,21 @@ export class Origin {
     return address;
   }
 
+  /** The address, or of IPv6 the network of its first 64 bits: whoever has one address there has them all. */
+  network(request: IncomingMessage): string {
+    const address = this.address(request);
+    if (isIP(address) !== 6) return address;
+    const [before = [], after] = address
+      .replace(/%.*$/s, '')
+      .split('::')
+      .map((part) => part.split(':').filter(Boolean));
+    const groups = after ? [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after] : before;
+    return `${groups
+      .slice(0, 4)
+      .map((group) => parseInt(group, 16).toString(16))
+      .join(':')}::/64`;
+  }
+
   /** Whether the client spoke https: with the proxy, if there is one that tells, else with this server. */
   private isEncrypted(request: IncomingMessage): boolean {
     const told = this.isProxied(request) ? last(request.headers['x-forwarded-proto']) : '';

@@ -49,7 +49,7 @@ export async function startServices(
   await names.start();
   await sweepUploads(config.dataDir);
   await removal.run();
-  const limit = new LoginLimit(database, config.loginRate);
+  const limit = new LoginLimit(database, config);
   return {
     services: { config, database, reference, memory: new Memory(), names, changes, vault, limit, media, origin, log },
     async stop() {

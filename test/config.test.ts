@@ -16,6 +16,8 @@ test('nothing has to be set', () => {
     maxBody: 5 * 1024 * 1024,
     statementTimeout: 10_000,
     loginRate: { points: 10, seconds: 60 },
+    loginRateAddress: { points: 100, seconds: 600 },
+    loginRateTotal: { points: 1000, seconds: 60 },
     trustedProxies: [],
   });
 });
@@ -30,6 +32,7 @@ test('values are read', () => {
     PORT: '9000',
     SECRET_KEY: KEY,
     LOGIN_RATE: '3/h',
+    LOGIN_RATE_ADDRESS: '20/10min',
     MAX_BODY: '2 MB',
     STATEMENT_TIMEOUT: '2min',
     PUBLIC_URL: 'HTTPS://Fit.example.com/',
@@ -41,6 +44,8 @@ test('values are read', () => {
     port: 9000,
     secretKey: KEY,
     loginRate: { points: 3, seconds: 3600 },
+    loginRateAddress: { points: 20, seconds: 600 },
+    loginRateTotal: { points: 300, seconds: 3600 },
     maxBody: 2 * 1024 * 1024,
     statementTimeout: 120_000,
     publicUrl: 'https://fit.example.com',
@@ -66,6 +71,7 @@ test.each([
   ['LOG_LEVEL', 'loud'],
   ['LOGIN_RATE', 'often'],
   ['LOGIN_RATE', '3/fortnight'],
+  ['LOGIN_RATE_ADDRESS', '20/10'],
   ['SERVER_TIMING', 'yes'],
   ['GRAPHQL_CSRF', 'maybe'],
   ['COMPILE_OPERATIONS', 'sometimes'],

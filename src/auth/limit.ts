@@ -1,36 +1,68 @@
-/** How often one may try to sign in, counted in PostgreSQL so that all instances count together. */
+/**
+ * How often one may try to sign in: with one name from one address, from one address with whatever names, and over all. Counted in
+ * PostgreSQL, so that all instances count together. An address of IPv6 is its /64 network, which is one customer's.
+ */
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
+import type { Rate } from '../config';
 import { KnownError } from '../core/errors';
 import type { Database } from '../database/connection';
 
-export class LoginLimit {
-  private readonly limiter: RateLimiterPostgres;
+export interface LoginRates {
+  /** Every try, with one name from one address. */
+  loginRate: Rate;
+  /** Tries from one address that failed or still run. */
+  loginRateAddress: Rate;
+  /** The same from everywhere. */
+  loginRateTotal: Rate;
+}
 
-  constructor(database: Database, { points, seconds }: { points: number; seconds: number }) {
-    this.limiter = new RateLimiterPostgres({
-      storeClient: database.pool,
-      storeType: 'pool',
-      tableName: 'login_attempt',
-      tableCreated: true,
-      keyPrefix: 'login',
-      points,
-      duration: seconds,
-    });
+const EVERYWHERE = 'all';
+
+export class LoginLimit {
+  private readonly name: RateLimiterPostgres;
+  private readonly address: RateLimiterPostgres;
+  private readonly total: RateLimiterPostgres;
+
+  constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
+    const limiter = (keyPrefix: string, { points, seconds }: Rate) =>
+      new RateLimiterPostgres({
+        storeClient: database.pool,
+        storeType: 'pool',
+        tableName: 'login_attempt',
+        tableCreated: true,
+        keyPrefix,
+        points,
+        duration: seconds,
+      });
+    this.name = limiter('login', loginRate);
+    this.address = limiter('login-address', loginRateAddress);
+    this.total = limiter('login-total', loginRateTotal);
   }
 
-  /** Counts one attempt; TOO_MANY_REQUESTS with `retryAfter` in seconds once there were too many. */
-  async count(address: string, username: string): Promise<void> {
+  /** Runs a try if there may be one more; TOO_MANY_REQUESTS with `retryAfter` in seconds once there were too many. */
+  async attempt<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
     // A digest, because names have any length and characters.
-    const key = createHash('sha256')
+    const name = createHash('sha256')
       .update(JSON.stringify([address, username]))
       .digest('base64url');
+    const counted: (() => Promise<unknown>)[] = [];
+    // Whoever signs in, or is refused here, has guessed nothing: many people may do so behind one address.
+    const giveBack = () => Promise.all(counted.map((give) => give()));
     try {
-      await this.limiter.consume(key);
+      counted.push(() => this.address.reward(address));
+      await this.address.consume(address);
+      await this.name.consume(name);
+      counted.push(() => this.total.reward(EVERYWHERE));
+      await this.total.consume(EVERYWHERE);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
+      await giveBack();
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       throw new KnownError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }
+    const result = await signIn();
+    await giveBack();
+    return result;
   }
 }

@@ -1,5 +1,5 @@
 /** Signing in over GraphQL; REST's login runs the same mutation. */
-import { Arg, Ctx, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Context } from '../core/context';
 import { invalid } from '../core/errors';
 import { MIN_PASSWORD } from './accounts';
@@ -15,8 +15,9 @@ export class AuthResolver {
   @Mutation(() => LoginPayload, {
     nullable: true,
     description:
-      'The token of a user. UNAUTHENTICATED for a wrong name or password, TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries.',
+      'The token of a user. UNAUTHENTICATED for a wrong name or password, TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
   })
+  @Extensions({ once: true })
   async login(
     @Arg('username', () => String, { description: 'The name, case-sensitive.' }) username: string,
     @Arg('password', () => String, { description: `At least ${MIN_PASSWORD} characters; blanks around it do not count.` }) password: string,

@@ -3,7 +3,7 @@ import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import type { FormatName } from './formats';
 import { isPure } from './purity';
 import type { Thumbnail } from './names';
-import { Turns } from './turns';
+import { Turns } from '../turns';
 
 // The loaders of libvips that may run at all: not those of SVG, PDF and others that read files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });

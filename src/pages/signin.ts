@@ -30,7 +30,7 @@ export interface PageExchange {
 }
 
 const MAX_FORM = '10kb';
-const HTTP_STATUS: Record<string, number> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_MANY_REQUESTS: 429 };
+const HTTP_STATUS: Record<string, number> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_MANY_REQUESTS: 429, OVERLOADED: 503 };
 const NOTICES: Partial<Record<KeyAction, string>> = {
   make: 'Your key was made.',
   replace: 'This is your new key. The one before it no longer works.',

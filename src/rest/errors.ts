@@ -36,6 +36,7 @@ const STATUS: Record<string, number> = {
   RATE_LIMITED: 429,
   COST_LIMIT: 400,
   TIMEOUT: 503,
+  OVERLOADED: 503,
 };
 
 /** `rename` gives the REST key of a GraphQL field. */

@@ -103,6 +103,60 @@ describe('after too many tries', () => {
   });
 });
 
+describe('with many names', () => {
+  const spray = async (addresses: (index: number) => string) => {
+    for (let index = 0; index < 60; index += 1) {
+      const from = fitgraph.anyone.sending({ 'X-Forwarded-For': addresses(index) });
+      const { status, headers } = await login(`name${index}`, 'wrong password', from);
+      if (status === 429) return { guesses: index, retryAfter: Number(headers.get('retry-after')) };
+      expect(status).toBe(401);
+    }
+    return { guesses: 60 };
+  };
+
+  test('an address may fail ten times as often, in ten times as long', async () => {
+    const { guesses, retryAfter } = await spray(() => '10.3.0.1');
+    expect(guesses).toBe(50);
+    expect(retryAfter).toBeGreaterThan(500);
+  });
+
+  test('all addresses of a /64 network of IPv6 are one', async () => {
+    expect((await spray((index) => `2001:db8:1:2:${index.toString(16)}::${index}`)).guesses).toBe(50);
+    const other = fitgraph.anyone.sending({ 'X-Forwarded-For': '2001:db8:1:3::1' });
+    expect((await login('name', 'wrong password', other)).status).toBe(401);
+  });
+
+  test('those who sign in are not counted', async () => {
+    await fitgraph.user('ann');
+    const from = (index: number) => fitgraph.anyone.sending({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
+    for (let index = 0; index < 60; index += 1) {
+      const name = `pupil${index}`;
+      await fitgraph.sql(
+        `INSERT INTO "user_account" ("username", "password", "email", "is_superuser")
+         SELECT $1, "password", '', false FROM "user_account" WHERE "username" = 'ann'`,
+        [name],
+      );
+      expect((await login(name, PASSWORD, from(index))).status).toBe(200);
+    }
+  }, 60_000);
+
+  test('from many addresses there is a limit over all', async () => {
+    const few = await Fitgraph.start({
+      beside: fitgraph,
+      environment: { LOGIN_RATE: '5/min', LOGIN_RATE_TOTAL: '8/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
+    });
+    try {
+      await fitgraph.sql('DELETE FROM "login_attempt"');
+      const statuses: number[] = [];
+      for (let index = 0; index < 10; index += 1)
+        statuses.push((await login(`name${index}`, 'wrong password', few.anyone.sending({ 'X-Forwarded-For': `10.4.0.${index}` }))).status);
+      expect(statuses).toEqual([...Array(8).fill(401), 429, 429]);
+    } finally {
+      await few.stop();
+    }
+  });
+});
+
 test('an address that nobody vouches for is not believed', async () => {
   const open = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '2/min' } });
   try {

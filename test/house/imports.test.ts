@@ -8,6 +8,7 @@ const src = path.join(__dirname, '../../src');
 const LAYERS = [
   [
     'app',
+    'bounds',
     'cli',
     'exchange',
     'exposure',
@@ -29,7 +30,7 @@ const LAYERS = [
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart'],
+  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'turns'],
 ];
 
 /** What may be imported beside one's own folder, where the layers alone would allow more. */

@@ -1,0 +1,51 @@
+/** How long a wrong password takes tells nothing about the name. */
+import { pbkdf2Sync } from 'node:crypto';
+import { setActive } from '../../src/auth/accounts';
+import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+
+const ROUNDS = 15;
+/** As a reference service of that time made them. */
+const ITERATIONS = 260_000;
+const HASH = pbkdf2Sync(PASSWORD, 'salt', ITERATIONS, 32, 'sha256').toString('base64');
+
+const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 1]!;
+const setHash = (username: string, hash: string) =>
+  fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "username" = $1', [username, hash]);
+
+async function medians(names: readonly string[]): Promise<Record<string, number>> {
+  const times = new Map(names.map((name) => [name, [] as number[]]));
+  // In turn, so that what else the machine does meets all alike.
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const name of names) {
+      const began = performance.now();
+      const { status } = await fitgraph.anyone.post('/login/', { username: name, password: 'a wrong password' });
+      times.get(name)!.push(performance.now() - began);
+      expect(status).toBe(401);
+    }
+  return Object.fromEntries([...times].map(([name, all]) => [name, median(all)]));
+}
+
+async function expectAlike(names: readonly string[]) {
+  const found = Object.values(await medians(names));
+  expect(Math.max(...found) / Math.min(...found)).toBeLessThan(1.5);
+}
+
+test('a name that exists, one that does not, one that is locked', async () => {
+  await fitgraph.user('ann');
+  await fitgraph.user('inactive');
+  await setActive((await fitgraph.user('inactive')).id, false, fitgraph.database.session());
+  await expectAlike(['ann', 'inactive', 'nobody']);
+}, 60_000);
+
+test('beside imported accounts too, whatever their hashes', async () => {
+  for (const name of ['ann', 'imported', 'cheap', 'unusable', 'broken']) await fitgraph.user(name);
+  await setHash('imported', `pbkdf2_sha256$${ITERATIONS}$salt$${HASH}`);
+  await setHash('cheap', `pbkdf2_sha256$${ITERATIONS / 10}$salt$${HASH}`);
+  await setHash('unusable', '!Qc0TVx5R');
+  await setHash('broken', '$argon2id$v=19$broken');
+  await expectAlike(['ann', 'imported', 'cheap', 'unusable', 'broken', 'nobody', 'a\0b']);
+  // And the imported one still fits.
+  expect((await fitgraph.anyone.post('/login/', { username: 'imported', password: PASSWORD })).status).toBe(200);
+}, 120_000);
