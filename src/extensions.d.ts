@@ -118,6 +118,8 @@ export interface ResourceFact {
   readonly createMany?: string;
   readonly updateMany?: string;
   readonly removeMany?: string;
+  /** The field that tells one state of a row from all others; then updates and deletions of one row take `ifVersion`. Absent: there is none. */
+  readonly version?: string;
   readonly views: readonly ViewFact[];
   /** Default order, `-` before a field that runs downwards; the id decides last. */
   readonly ordering: readonly string[];

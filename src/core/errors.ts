@@ -13,6 +13,16 @@ export class InvalidValues extends Error {
   }
 }
 
+/** Rows that have changed since the writer saw them, with the places of the versions that were meant. */
+export class OtherVersion extends Error {
+  constructor(
+    readonly ids: readonly number[],
+    readonly paths: readonly string[],
+  ) {
+    super('another version');
+  }
+}
+
 /** An error that the caller may see as it is. */
 export class KnownError extends GraphQLError {
   constructor(code: string, message: string, data: Record<string, unknown> = {}) {

@@ -4,6 +4,7 @@ import { creatableBelow } from './drafts';
 import { defaults, fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { noun, snake, upperFirst, withArticle } from './names';
 import { WHICH_ROW } from './node';
+import { resourceOf } from './resource';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
@@ -77,6 +78,8 @@ export function patchInput(entity: Entity): ClassType {
   return Patch;
 }
 
+export const IF_VERSION_MEANING = 'The `version` that the row must have; nothing is written if it has another one now.';
+
 /** One of many changes. */
 export function changeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
@@ -84,6 +87,7 @@ export function changeInput(entity: Entity): ClassType {
   Field(() => ID, { description: WHICH_ROW })(Change.prototype, 'id');
   const Patch = patchInput(entity);
   Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
+  if (resourceOf(entity)!.owned) Field(() => String, { nullable: true, description: IF_VERSION_MEANING })(Change.prototype, 'ifVersion');
   InputType(name, { description: `One of many changes: ${withArticle(noun(entity.name))} and what changes of it.` })(Change);
   return Change as ClassType;
 }

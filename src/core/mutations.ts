@@ -1,14 +1,16 @@
 /** The mutations of a resource: one row or many, as far as its rows may be written. */
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from './context';
+import { deleted, deletionOf, deletionsOf } from './deletion';
+import { badArgument } from './errors';
 import { childrenOf, type Entity } from './fields';
-import { changeInput, creationInput, patchInput } from './inputs';
+import { changeInput, creationInput, IF_VERSION_MEANING, patchInput } from './inputs';
 import { MAX_ROWS } from './limits';
 import { loadLinked } from './loaders';
-import { method } from './method';
+import { method, type Parameter } from './method';
 import { noun, upperFirst, withArticle } from './names';
 import { WHICH_ROW } from './node';
-import { answered, Deletion, Deletions, payloadOf } from './payload';
+import { answered, payloadOf } from './payload';
 import { resourceOf } from './resource';
 import { readOne } from './row';
 import type { Values } from './validation';
@@ -22,6 +24,8 @@ export function addMutations(target: ClassType, entity: Entity): void {
   const whose = contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
   if (fact.create || fact.update) {
     const Payload = payloadOf<number>({
+      entity,
+      many: false,
       name: `${entity.name}Payload`,
       description: `${upperFirst(aNoun)} that was written, or what is wrong with its values.`,
       field: one,
@@ -47,30 +51,54 @@ export function addMutations(target: ClassType, entity: Entity): void {
       method(
         target,
         'update',
-        (id: string, input: Values, context: Context) =>
-          answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '' }], 'input', context))[0]!),
-        [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx()],
+        (id: string, input: Values, context: Context, ifVersion?: string | null) =>
+          answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '', ...meant(ifVersion) }], 'input', context))[0]!),
+        [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
         Mutation(() => Payload, { nullable: true, name: fact.update, description: `Changes ${aNoun}.${whose}` }),
       );
     }
   }
-  if (fact.remove)
+  if (fact.remove) {
+    const Deletion = deletionOf(entity);
     method(
       target,
       'remove',
-      async (id: string, context: Context) => new Deletion(entity, (await removeRows(entity, [{ id }], 'id', context))[0]!),
-      [ID_ARGUMENT, Ctx()],
+      (id: string, context: Context, ifVersion?: string | null) =>
+        deleted(Deletion, () => removeRows(entity, [{ id, ...meant(ifVersion) }], 'id', context)),
+      [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
       Mutation(() => Deletion, { nullable: true, name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it.${whose}` }),
     );
+  }
   if (fact.createMany) addMutationsOfMany(target, entity);
 }
 
 const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });
 
+const IF_VERSION = `${IF_VERSION_MEANING} The payload has the row as it is then.`;
+
+/** Rows of public types have no versions. */
+const versionArgument = (entity: Entity): Parameter[] =>
+  resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION })] : [];
+
+const versionsArgument = (entity: Entity): Parameter[] =>
+  resourceOf(entity)!.owned
+    ? [
+        Arg('ifVersions', () => [String], {
+          nullable: 'itemsAndList',
+          description:
+            'A version for each of the ids, or null: nothing is deleted if a row has another one now. The payload has such rows as they are then.',
+        }),
+      ]
+    : [];
+
+const meant = (version: string | null | undefined, at = 'ifVersion') => (version == null ? {} : { version: { meant: version, at } });
+
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const { fact, many } = resourceOf(entity)!;
   const nouns = noun(many);
   const Payload = payloadOf<number[]>({
+    entity,
+    many: true,
     name: `${upperFirst(many)}Payload`,
     description: `The ${nouns} that were written, in the order of the input, or what is wrong with their values.`,
     field: many,
@@ -79,6 +107,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
   });
   const Create = creationInput(entity);
   const Change = changeInput(entity);
+  const Deletions = deletionsOf(entity, upperFirst(many));
   method(
     target,
     'createMany',
@@ -92,8 +121,11 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
   method(
     target,
     'updateMany',
-    (changes: { id: string; input: Values }[], context: Context) => {
-      const placed = changes.map(({ id, input }, index) => ({ id, at: `changes[${index}].id`, input, path: `changes[${index}].input` }));
+    (changes: { id: string; input: Values; ifVersion?: string | null }[], context: Context) => {
+      const placed = changes.map(({ id, input, ifVersion }, index) => {
+        const place = `changes[${index}]`;
+        return { id, at: `${place}.id`, input, path: `${place}.input`, ...meant(ifVersion, `${place}.ifVersion`) };
+      });
       return answered(Payload, () => changeRows(entity, placed, 'changes', context));
     },
     [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
@@ -102,11 +134,12 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
   method(
     target,
     'removeMany',
-    async (ids: string[], context: Context) => {
-      const named = ids.map((id, index) => ({ id, at: `ids[${index}]` }));
-      return new Deletions(entity, await removeRows(entity, named, 'ids', context));
+    (ids: string[], context: Context, ifVersions?: (string | null)[] | null) => {
+      if (ifVersions && ifVersions.length !== ids.length) throw badArgument('ifVersions', 'There must be as many as ids.');
+      const named = ids.map((id, index) => ({ id, at: `ids[${index}]`, ...meant(ifVersions?.[index], `ifVersions[${index}]`) }));
+      return deleted(Deletions, () => removeRows(entity, named, 'ids', context));
     },
-    [Arg('ids', () => [ID], { description: 'Each row once, by its `id` or its `nodeId`.' }), Ctx()],
+    [Arg('ids', () => [ID], { description: 'Each row once, by its `id` or its `nodeId`.' }), Ctx(), ...versionsArgument(entity)],
     Mutation(() => Deletions, {
       nullable: true,
       name: fact.removeMany,

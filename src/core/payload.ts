@@ -1,12 +1,14 @@
 /** What mutations answer that are given values: the row, or what is wrong with the values. */
-import { Ctx, Field, ID, Info, ObjectType, type ClassType } from 'type-graphql';
+import { Ctx, Field, Info, ObjectType, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
 import type { Context } from './context';
-import { InvalidValues, WHOLE, type FieldErrors } from './errors';
+import { InvalidValues, OtherVersion, WHOLE, type FieldErrors } from './errors';
 import type { Entity } from './fields';
+import { loadLinked } from './loaders';
 import { method } from './method';
-import { nodeIdOf } from './node';
+import { resourceOf } from './resource';
+import { readOne } from './row';
 
 @ObjectType({ description: 'What is wrong with a value that a mutation was given.', simpleResolvers: true })
 export class FieldError {
@@ -24,32 +26,44 @@ export class FieldError {
   }
 }
 
-@ObjectType({ description: 'A row that was deleted. Caches find what is to be dropped by its `deletedNodeId`.', simpleResolvers: true })
-export class Deletion {
-  @Field(() => ID, { description: 'What its `id` was.' }) readonly deletedId: number;
-  @Field(() => ID, { description: 'What its `nodeId` was.' }) readonly deletedNodeId: string;
+const AS_NOW = 'as it is now, if `ifVersion` meant another version of it: then nothing was written.';
+const OTHER_VERSION = 'The row has another version now.';
 
-  constructor(entity: Entity, id: number) {
-    this.deletedId = id;
-    this.deletedNodeId = nodeIdOf(entity.name, id);
-  }
-}
-
-@ObjectType({ description: 'Rows that were deleted, in the order in which they were named.', simpleResolvers: true })
-export class Deletions {
-  @Field(() => [ID], { description: 'What their `id`s were.' }) readonly deletedIds: readonly number[];
-  @Field(() => [ID], { description: 'What their `nodeId`s were.' }) readonly deletedNodeIds: readonly string[];
-
-  constructor(entity: Entity, ids: readonly number[]) {
-    this.deletedIds = ids;
-    this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
-  }
+/**
+ * Adds what a payload has of rows that have other versions than were meant, whose ids are its `clashing`: `conflict`, or `conflicts` of many.
+ * Rows of public types have no versions.
+ */
+export function showConflicts(Payload: ClassType, entity: Entity, many: boolean): void {
+  if (!resourceOf(entity)!.owned) return;
+  type Clash = { clashing: readonly number[] };
+  if (many)
+    method(
+      Payload,
+      'conflicts',
+      function (this: Clash, context: Context, info: GraphQLResolveInfo) {
+        return loadLinked(entity, this.clashing, context, info);
+      },
+      [Ctx(), Info()],
+      Field(() => [entity], { description: `CONFLICT: each row ${AS_NOW}` }),
+    );
+  else
+    method(
+      Payload,
+      'conflict',
+      function (this: Clash, context: Context, info: GraphQLResolveInfo) {
+        return this.clashing.length ? readOne(entity, this.clashing[0], context, info) : null;
+      },
+      [Ctx(), Info()],
+      Field(() => entity as any, { nullable: true, description: `CONFLICT: the row ${AS_NOW}` }),
+    );
 }
 
 /** Made by a mutation: what was written, or nothing and the errors. */
-export type Payload<T> = ClassType & (new (written: T | null, fieldErrors: FieldError[]) => object);
+export type Payload<T> = ClassType & (new (written: T | null, fieldErrors: FieldError[], clashing?: readonly number[]) => object);
 
 interface Shown<T> {
+  entity: Entity;
+  many: boolean;
   /** Of the payload. */
   name: string;
   description: string;
@@ -60,12 +74,13 @@ interface Shown<T> {
 }
 
 /** The type of a payload. What was written is read when it is asked for, with the columns that are asked for. */
-export function payloadOf<T>({ name, description, field, type, read }: Shown<T>): Payload<T> {
+export function payloadOf<T>({ entity, many, name, description, field, type, read }: Shown<T>): Payload<T> {
   const Payload = {
     [name]: class {
       constructor(
         readonly written: T | null,
         readonly fieldErrors: FieldError[],
+        readonly clashing: readonly number[] = [],
       ) {}
     },
   }[name]!;
@@ -82,6 +97,7 @@ export function payloadOf<T>({ name, description, field, type, read }: Shown<T>)
     Payload.prototype,
     'fieldErrors',
   );
+  showConflicts(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as Payload<T>;
 }
@@ -94,6 +110,12 @@ export async function answered<T>(Payload: Payload<T>, write: () => Promise<T>):
     return new Payload(await write(), []);
   } catch (error) {
     if (error instanceof InvalidValues) return new Payload(null, fieldErrorsOf(error.fields));
+    if (error instanceof OtherVersion)
+      return new Payload(
+        null,
+        error.paths.map((path) => new FieldError(path, [OTHER_VERSION])),
+        error.ids,
+      );
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { Entity } from './fields';
 import { lowerFirst, snake, upperFirst, words } from './names';
 import { Node } from './node';
 import type { Rule } from './rules';
-import { stamp } from './stamps';
+import { stamp, VERSION } from './stamps';
 
 type Write = 'create' | 'update' | 'remove';
 
@@ -114,6 +114,7 @@ export function Resource(options: ResourceOptions) {
       createMany: canMany('create'),
       updateMany: canMany('update'),
       removeMany: canMany('remove'),
+      ...(owned && { version: VERSION }),
       views: options.rest
         ? [
             view(options.rest, { filters, title, position, routes, permits, selection }),

@@ -94,11 +94,13 @@ export async function deleteRows(entity: Entity, ids: readonly number[], writing
   return deleted.map(({ id }) => id as number);
 }
 
+export type Strength = 'UPDATE' | 'NO KEY UPDATE';
+
 /** Locks rows in the order of their ids, so that two writes of the same rows wait for each other instead of each holding what the other needs. Answers them with these fields. */
 export async function lockRows(
   entity: Entity,
   ids: readonly number[],
-  strength: 'UPDATE' | 'NO KEY UPDATE',
+  strength: Strength,
   writing: Writing,
   fields: readonly string[] = [],
 ): Promise<Row[]> {

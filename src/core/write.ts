@@ -7,13 +7,14 @@ import { contributors, ownership, visible, writable } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
-import { badArgument, conflict, forbidden, foreignParent, notFound } from './errors';
+import { badArgument, conflict, forbidden, foreignParent, notFound, OtherVersion } from './errors';
 import type { Entity } from './fields';
 import { hooksOf, type Begun, type Written } from './hooks';
 import { rowIdOf } from './node';
 import { columnsOf, from } from './plan';
-import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Writing } from './store';
+import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Strength, type Writing } from './store';
 import { overtaken, ruledFields } from './rules';
+import { VERSION } from './stamps';
 import { uniqueFields } from './unique';
 import { validate, validateAgain, type Values } from './validation';
 
@@ -112,6 +113,8 @@ export interface Named {
   id: string;
   /** Place of the id in the input; absent where there is one only. */
   at?: string;
+  /** The version that is meant, and its place; absent: whatever it is now. */
+  version?: { meant: string; at: string };
 }
 
 /** The ids as numbers. What cannot be an id is not found; one that is named twice is a mistake. */
@@ -147,6 +150,39 @@ async function permit(entity: Entity, named: readonly Named[], ids: readonly num
   if ((await found(writable(entity, context))).length < ids.length) throw forbidden();
 }
 
+/** Throws for the rows that have other versions now. They are locked, so that it stays true until the transaction ends. */
+function demandVersions(named: readonly Named[], numbers: readonly number[], rows: readonly Row[]): void {
+  const versions = new Map(rows.map((row) => [row.id as number, row[VERSION] as string]));
+  const other = named.flatMap(({ version }, index) => {
+    const id = numbers[index]!;
+    return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
+  });
+  if (other.length)
+    throw new OtherVersion(
+      other.map(({ id }) => id),
+      other.map(({ at }) => at),
+    );
+}
+
+const meansVersions = (named: readonly Named[]): boolean => named.some(({ version }) => version);
+
+/** Locks the rows, which must all be there and have the versions that are meant. Answers them with these fields. */
+async function hold(
+  entity: Entity,
+  named: readonly Named[],
+  ids: readonly number[],
+  strength: Strength,
+  writing: Writing,
+  fields: readonly string[] = [],
+): Promise<Row[]> {
+  const rows = await lockRows(entity, ids, strength, writing, meansVersions(named) ? [...fields, VERSION] : fields);
+  demand(named, ids, idsOf(rows));
+  // Whoever means another version is shown the rows as they are, not as this request read them before.
+  writing.context.loaders.clear();
+  demandVersions(named, ids, rows);
+  return rows;
+}
+
 export interface Change extends Placed, Named {}
 
 /** Answers the ids, in the order of the changes. */
@@ -168,9 +204,8 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
       const hooks = hooksOf(entity);
       await begin(entity, drafts, writing);
       // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
-      if (ids.length > 1 || ruled.length || writesLinks(entity, drafts)) {
-        const rows = await lockRows(entity, ids, 'NO KEY UPDATE', writing, ruled);
-        demand(changes, ids, idsOf(rows));
+      if (ids.length > 1 || ruled.length || writesLinks(entity, drafts) || meansVersions(changes)) {
+        const rows = await hold(entity, changes, ids, 'NO KEY UPDATE', writing, ruled);
         await validateAgain(overtaken(drafts, rows, ruled), context);
       }
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
@@ -211,7 +246,7 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
         ids.map((id) => ({ id })),
         writing,
       );
-      if (ids.length > 1) demand(named, ids, idsOf(await lockRows(entity, ids, 'UPDATE', writing)));
+      if (ids.length > 1 || meansVersions(named)) await hold(entity, named, ids, 'UPDATE', writing);
       demand(named, ids, await deleteRows(entity, ids, writing));
     }),
   );

@@ -10,6 +10,7 @@ import { credentials, HINT, TITLE } from './login';
 import { snake } from './names';
 import { accepted, describe, shown, type Description } from './options';
 import { page, windowOf } from './pagination';
+import { failed, meantBy, NO_VERSION, tagOf } from './preconditions';
 import type { Answer, Request } from './request';
 import { BASE, type Route } from './routes';
 
@@ -73,6 +74,25 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     return { status: 200, body: page(exchange.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
   }
 
+  /** The version that the row must have, as a variable, if the request means one. A version never comes again, so of several the present one decides. */
+  async function condition({ version, resource }: Endpoint, request: Request, id: string): Promise<{ ifVersion?: string }> {
+    const meant = version && meantBy(request.message.headers);
+    if (!meant) return {};
+    if (meant.length < 2) return { ifVersion: meant[0] ?? NO_VERSION };
+    const { row } = await run(version, request, { id });
+    const present = row[resource.version!] as string;
+    return { ifVersion: meant.includes(present) ? present : NO_VERSION };
+  }
+
+  /** A row as the answer, its version as the tag. */
+  function tagged({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): Answer {
+    if (!version) return { status, body: row };
+    const name = resource.version!;
+    const headers = { ETag: tagOf(row[name] as string) };
+    delete row[name];
+    return { status, body: row, headers };
+  }
+
   /** POST, PUT and PATCH: parents first (403), then the row (404), then all fields at once (400), then the mutation. */
   async function write(endpoint: Endpoint, request: Request, id?: string): Promise<Answer> {
     const { relations, fields } = endpoint;
@@ -97,9 +117,11 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     if (Object.keys(errors).length) throw invalid(errors);
     const operation = id === undefined ? endpoint.create! : endpoint.update!;
     const rename = renaming(endpoint);
-    const { answer } = await run(operation, request, { id, input }, rename);
+    const meant = id === undefined ? {} : await condition(endpoint, request, id);
+    const { answer } = await run(operation, request, { id, input, ...meant }, rename);
+    if (answer.conflict) throw failed();
     if (answer.fieldErrors.length) throw ofFieldErrors(answer.fieldErrors, rename);
-    return { status: id === undefined ? 201 : 200, body: answer.row };
+    return tagged(endpoint, id === undefined ? 201 : 200, answer.row);
   }
 
   async function describeRoute(route: Route, request: Request): Promise<Answer> {
@@ -160,10 +182,12 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
       case 'detail':
         if (method === 'PUT' || method === 'PATCH') return write(route.endpoint, request, route.id);
         if (method === 'DELETE') {
-          await run(route.endpoint.remove!, request, { id: route.id });
+          const meant = await condition(route.endpoint, request, route.id);
+          const { answer: removed } = await run(route.endpoint.remove!, request, { id: route.id, ...meant });
+          if (removed.conflict) throw failed();
           return { status: 204 };
         }
-        return { status: 200, body: (await run(route.endpoint.detail, request, { id: route.id })).row };
+        return tagged(route.endpoint, 200, (await run(route.endpoint.detail, request, { id: route.id })).row);
     }
   }
 

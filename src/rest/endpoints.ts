@@ -33,6 +33,8 @@ export interface Endpoint {
   create?: Operation;
   update?: Operation;
   remove?: Operation;
+  /** The version of a row. Such rows are changed and deleted with an `ifVersion`, and the rows that `detail`, `create` and `update` answer have one. */
+  version?: Operation;
   /** Of given ids, the known ones: `self` for rows of this type, the name of each relation for its rows. */
   known: Operation;
   relations: readonly FieldFact[];
@@ -115,6 +117,8 @@ export function endpointsOf(schema: GraphQLSchema, prepareDocument: Prepare): En
   return { resources, free: freeEndpoints(schema, prepare), listed };
 }
 
+const UNCONDITIONAL = { declared: '', passed: '', shown: '' };
+
 function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, prepare: PrepareOperation): Endpoint {
   const resource = type.extensions.resource!;
   const { one, many, create, update, remove } = resource;
@@ -126,7 +130,13 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
     `self: known(type: "${name}", ids: $self)`,
     ...relations.map((field) => `${field.name}: known(type: "${field.relation!.type}", ids: $${field.name})`),
   ];
-  const payload = `{ row: ${one} { ${selection} } fieldErrors { path messages } }`;
+  const version = writable ? resource.version : undefined;
+  const condition = version
+    ? { declared: ', $ifVersion: String', passed: ', ifVersion: $ifVersion', shown: ' conflict { id }' }
+    : UNCONDITIONAL;
+  // The version is not part of the body, and what comes last is easily taken off.
+  const row = `${one}(id: $id) { ${selection} ${version ?? ''} }`;
+  const payload = `{ row: ${one} { ${selection} ${version ?? ''} } fieldErrors { path messages }${condition.shown} }`;
   return {
     view,
     resource,
@@ -137,13 +147,21 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
     list: prepare(
       `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${many}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
-    detail: prepare(`query ($id: ID!) { row: ${one}(id: $id) { ${selection} } }`),
+    detail: prepare(`query ($id: ID!) { row: ${row} }`),
+    ...(version && { version: prepare(`query ($id: ID!) { row: ${one}(id: $id) { ${version} } }`) }),
     ...(writable && create && { create: prepare(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
     ...(writable &&
       update && {
-        update: prepare(`mutation ($id: ID!, $input: ${name}Patch!) { answer: ${update}(id: $id, input: $input) ${payload} }`),
+        update: prepare(
+          `mutation ($id: ID!, $input: ${name}Patch!${condition.declared}) { answer: ${update}(id: $id, input: $input${condition.passed}) ${payload} }`,
+        ),
       }),
-    ...(writable && remove && { remove: prepare(`mutation ($id: ID!) { row: ${remove}(id: $id) { deletedId } }`) }),
+    ...(writable &&
+      remove && {
+        remove: prepare(
+          `mutation ($id: ID!${condition.declared}) { answer: ${remove}(id: $id${condition.passed}) { deletedId${condition.shown} } }`,
+        ),
+      }),
     known: prepare(`query (${ids.map((id) => `$${id}: [ID!]!`).join(', ')}) { ${lookups.join(' ')} }`),
     actions: new Map(actions(type, one, prepare).map((action) => [action.fact.name, action])),
   };

@@ -12,6 +12,9 @@ export const PREFLIGHT = {
   'Content-Length': '0',
 };
 
+/** What pages of other sites may read of an answer, besides what they always may. */
+const EXPOSED = 'ETag';
+
 export const headersOf = (
   message: IncomingMessage,
   route: Route | undefined,
@@ -25,7 +28,7 @@ export const headersOf = (
       'X-Content-Type-Options': 'nosniff',
     },
     route && { Allow: route.allow.join(', ') },
-    message.headers.origin !== undefined && { 'Access-Control-Allow-Origin': '*' },
+    message.headers.origin !== undefined && { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED },
     ...further,
   );
 

@@ -13,6 +13,7 @@ import { formOf, isForm } from './forms';
 import { DOCUMENT } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './negotiate';
+import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
 import { headersOf, PREFLIGHT, respond } from './respond';
 import { findRoute, type Route } from './routes';
@@ -122,11 +123,17 @@ export function restHandler(options: RestOptions): Handler {
       return once(route, request);
     });
     const headers = headersOf(message, route, result.headers, exchange.headers());
+    const { ETag } = headers;
+    // It is the tag of this representation alone; in others there are other bytes.
+    const tagged = wanted.format === 'json' && wanted.indent === undefined;
+    if (!tagged) delete headers.ETag;
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {
       const page = await options.html(await viewOf({ route, request, answer: result, headers }));
       const status = result.status === 204 ? 200 : result.status;
       respond(message, response, status, { ...headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+    } else if (tagged && ETag !== undefined && SAFE.includes(method) && isKnown(message.headers, ETag)) {
+      response.writeHead(304, headers).end();
     } else {
       const text = result.body === undefined ? undefined : JSON.stringify(result.body, null, wanted.indent);
       respond(message, response, result.status, headers, MEDIA.json, text);

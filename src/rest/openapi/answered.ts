@@ -1,5 +1,6 @@
 /** The answers that are the same everywhere: errors, and what OPTIONS says. */
 import { MEDIA } from '../negotiate';
+import { failed } from '../preconditions';
 import { invalid, notAcceptable, notAllowed, notFound, notSignedIn, RestError, tooLarge, unsupported } from '../errors';
 import { component, type Schema } from './schemas';
 
@@ -80,6 +81,16 @@ const refusal = (description: string, { body }: RestError, headers?: Response): 
   content: shown(component('detail'), body),
 });
 
+/** Of an answer that shows one row that has versions. */
+const ETAG = {
+  ETag: { description: 'The version of the row. `If-Match` and `If-None-Match` take it.', schema: { type: 'string' } },
+};
+
+/** The same answer, with the version of the row that it shows. */
+export const versioned = (response: Response): Response => ({ ...response, headers: ETAG });
+
+export const NOT_MODIFIED: Response = { description: 'The row still has the version that `If-None-Match` names.', headers: ETAG };
+
 /** By status. The messages are those of the errors themselves. */
 const ERRORS: Readonly<Record<number, Response>> = {
   400: {
@@ -99,6 +110,7 @@ const ERRORS: Readonly<Record<number, Response>> = {
     new RestError(409, { detail: 'A request with this Idempotency-Key is being carried out. Send it again in a moment.' }),
     { 'Retry-After': { description: 'Seconds until sending it again may help, if it may.', schema: { type: 'integer' } } },
   ),
+  412: refusal('The row has another version than `If-Match` means.', failed()),
   413: refusal('The body is too large.', tooLarge()),
   415: refusal('The body is of a type that is not read.', unsupported('text/plain')),
   429: refusal('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {

@@ -47,8 +47,32 @@ const IDEMPOTENCY_KEY: Parameter = {
   schema: { type: 'string', pattern: KEY.source },
 };
 
+const IF_MATCH: Parameter = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The `ETag` that the row must have, or several: nothing is written if it has another one by now, which is answered with 412.',
+  schema: { type: 'string' },
+};
+
+const IF_NONE_MATCH: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of the row as the client has it: if that is still so, the answer is 304 and has no body.',
+  schema: { type: 'string' },
+};
+
 /** What many operations take, by the name of its component. */
-export const SHARED = { format: FORMAT, indent: INDENT, id: ID, limit: LIMIT, offset: OFFSET, idempotencyKey: IDEMPOTENCY_KEY };
+export const SHARED = {
+  format: FORMAT,
+  indent: INDENT,
+  id: ID,
+  limit: LIMIT,
+  offset: OFFSET,
+  idempotencyKey: IDEMPOTENCY_KEY,
+  ifMatch: IF_MATCH,
+  ifNoneMatch: IF_NONE_MATCH,
+};
 export const shared = (name: keyof typeof SHARED): Parameter => ({ $ref: `#/components/parameters/${name}` });
 
 /** How an answer is shown. */

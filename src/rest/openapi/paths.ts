@@ -4,7 +4,7 @@ import { parse, type FieldNode, type OperationDefinitionNode } from 'graphql';
 import type { Action, Endpoint, Endpoints, FreeEndpoint } from '../endpoints';
 import { DOCUMENT, HINT, PATH, TITLE } from '../login';
 import { BASE, findRoute } from '../routes';
-import { answered, errors, METADATA_ANSWER } from './answered';
+import { answered, errors, METADATA_ANSWER, NOT_MODIFIED, versioned } from './answered';
 import type { Answers } from './answers';
 import { body } from './bodies';
 import { fieldParameters, listParameters, REPRESENTATION, shared } from './parameters';
@@ -139,7 +139,7 @@ export class PathsOf {
           post: {
             ...this.writing(endpoint, 'create', 'Make a row'),
             requestBody: body(component(bodyName), endpoint),
-            responses: { 201: answered('The new row.', component(row)), ...errors(400, 409, 413, 415) },
+            responses: { 201: this.row(endpoint, 'The new row.', component(row)), ...errors(400, 409, 413, 415) },
           },
         }),
       options: metadata(view.rest, view.rest, 'list'),
@@ -150,36 +150,50 @@ export class PathsOf {
     const { view } = endpoint;
     const { row, body: bodyName, change } = componentsOf(endpoint);
     const writes = this.writes(endpoint, `/${view.rest}/1/`);
+    const { parameters, status } = endpoint.version ? { parameters: [shared('ifMatch')], status: [412] } : { parameters: [], status: [] };
+    const changing = (verb: string, summary: string) => {
+      const writing = this.writing(endpoint, verb, summary);
+      return { ...writing, parameters: [...(writing.parameters as unknown[]), ...parameters] };
+    };
     const written = (name: string) => ({
       requestBody: body(component(name), endpoint),
-      responses: { 200: answered('The row as it is now.', component(row)), ...errors(400, 409, 413, 415) },
+      responses: { 200: this.row(endpoint, 'The row as it is now.', component(row)), ...errors(400, 409, ...status, 413, 415) },
     });
     return {
       parameters: [shared('id')],
       get: {
         ...this.reading(endpoint, 'read', `${view.title} instance`),
-        parameters: [...REPRESENTATION],
-        responses: { 200: answered('The row.', component(row)), ...errors() },
+        parameters: [...REPRESENTATION, ...(endpoint.version ? [shared('ifNoneMatch')] : [])],
+        responses: {
+          200: this.row(endpoint, 'The row.', component(row)),
+          ...(endpoint.version && { 304: NOT_MODIFIED }),
+          ...errors(),
+        },
       },
       ...(endpoint.update &&
         writes.includes('PUT') && {
           put: {
-            ...this.writing(endpoint, 'replace', 'Write a row anew'),
+            ...changing('replace', 'Write a row anew'),
             description: 'Optional fields that are left out stay as they are.',
             ...written(bodyName),
           },
         }),
       ...(endpoint.update &&
-        writes.includes('PATCH') && { patch: { ...this.writing(endpoint, 'change', 'Change fields of a row'), ...written(change) } }),
+        writes.includes('PATCH') && { patch: { ...changing('change', 'Change fields of a row'), ...written(change) } }),
       ...(endpoint.remove &&
         writes.includes('DELETE') && {
           delete: {
-            ...this.writing(endpoint, 'delete', 'Delete a row and what hangs below it'),
-            responses: { 204: { description: 'The row is gone.' }, ...errors(400, 409) },
+            ...changing('delete', 'Delete a row and what hangs below it'),
+            responses: { 204: { description: 'The row is gone.' }, ...errors(400, 409, ...status) },
           },
         }),
       options: metadata(view.rest, view.rest, 'instance'),
     };
+  }
+
+  private row(endpoint: Endpoint, description: string, schema: Schema): Operation {
+    const shown = answered(description, schema);
+    return endpoint.version ? versioned(shown) : shown;
   }
 
   private action(endpoint: Endpoint, name: string, action: Action): Path {

@@ -1,0 +1,36 @@
+/** Conditional requests (RFC 9110, section 13): a row's version as its strong entity tag, and what `If-Match` and `If-None-Match` say of it. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { RestError } from './errors';
+
+/** A version that no row has. */
+export const NO_VERSION = '';
+
+export const tagOf = (version: string): string => `"${version}"`;
+
+export const failed = () => new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
+
+interface Tag {
+  weak: boolean;
+  value: string;
+}
+
+/** `*`, or tags with commas between them. What is not written as a tag is none. */
+function tagsOf(header: string): '*' | Tag[] {
+  if (header.trim() === '*') return '*';
+  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, value]) => ({ weak: weak !== undefined, value: value! }));
+}
+
+/** The versions of which a row must have one; undefined where any will do. Weak tags never match. */
+export function meantBy(headers: IncomingHttpHeaders): string[] | undefined {
+  const header = headers['if-match'];
+  const tags = header === undefined ? '*' : tagsOf(header);
+  return tags === '*' ? undefined : tags.filter(({ weak }) => !weak).map(({ value }) => value);
+}
+
+/** Whether the client has this representation already. Weak tags match as well: they say that it looks the same. */
+export function isKnown(headers: IncomingHttpHeaders, tag: string): boolean {
+  const header = headers['if-none-match'];
+  if (header === undefined) return false;
+  const tags = tagsOf(header);
+  return tags === '*' || tags.some(({ value }) => tagOf(value) === tag);
+}

@@ -1,0 +1,206 @@
+/** A write may say which version of a row it means: then it happens to that one or not at all. */
+import type { Entity } from '../../src/core/fields';
+import { resourceOf } from '../../src/core/resource';
+import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+import { inputOf } from '../setup/samples';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let belongings: Belongings;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  belongings = await furnish(ann);
+});
+
+const OTHER = ['The row has another version now.'];
+const SHOWN = '{ weightEntry { weight version } fieldErrors { path messages } conflict { id weight version } }';
+const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${SHOWN} }`;
+const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedId deletedNodeId conflict { id weight version } } }`;
+
+let day = 0;
+interface Entry {
+  id: string;
+  weight: string;
+  version: string;
+}
+async function entry(person = ann): Promise<Entry> {
+  day += 1;
+  const date = new Date(Date.UTC(2010, 0, day)).toISOString().slice(0, 10);
+  const { made } = await person.ask(
+    `mutation { made: createWeightEntry(input: { date: "${date}", weight: "80" }) { weightEntry { id weight version } } }`,
+  );
+  return made.weightEntry;
+}
+const now = async ({ id }: Entry) =>
+  (await ann.ask('query ($id: ID!) { row: weightEntry(id: $id) { id weight version } }', { id })).row as Entry;
+
+test('an update of the version that is meant is made, and tells the new one', async () => {
+  const { id, version } = await entry();
+  const { answer } = await ann.ask(UPDATE, { id, weight: '81', ifVersion: version });
+  expect(answer).toEqual({ weightEntry: { weight: '81.00', version: expect.any(String) }, fieldErrors: [], conflict: null });
+  expect(answer.weightEntry.version).not.toBe(version);
+  const next = await ann.ask(UPDATE, { id, weight: '82', ifVersion: answer.weightEntry.version });
+  expect(next.answer.weightEntry.weight).toBe('82.00');
+});
+
+test('one of another version is not, and the answer has the row as it is', async () => {
+  const before = await entry();
+  await ann.patch(`/weightentry/${before.id}/`, { weight: '90' });
+  const held = await now(before);
+  for (const ifVersion of [before.version, '', 'nonsense', before.version.toUpperCase()]) {
+    const { answer } = await ann.ask(UPDATE, { id: before.id, weight: '81', ifVersion });
+    expect(answer).toEqual({ weightEntry: null, fieldErrors: [{ path: 'ifVersion', messages: OTHER }], conflict: held });
+    expect((await ann.ask(DELETE, { id: before.id, ifVersion })).answer).toEqual({ deletedId: null, deletedNodeId: null, conflict: held });
+  }
+  expect(await now(before)).toEqual(held);
+});
+
+test('who means no version changes whatever there is', async () => {
+  const { id } = await entry();
+  expect((await ann.ask(UPDATE, { id, weight: '81', ifVersion: null })).answer.conflict).toBeNull();
+  expect((await ann.ask(UPDATE, { id, weight: '82' })).answer.weightEntry.weight).toBe('82.00');
+});
+
+test('a row that is gone, or another user’s, is not found', async () => {
+  const mine = await entry();
+  const bob = await fitgraph.user('bob');
+  for (const [document, variables] of [
+    [UPDATE, { weight: '81' }],
+    [DELETE, {}],
+  ] as const)
+    for (const ifVersion of [mine.version, 'x'])
+      expect((await bob.query(document, { id: mine.id, ifVersion, ...variables })).code).toBe('NOT_FOUND');
+  const { answer } = await ann.ask(DELETE, { id: mine.id, ifVersion: mine.version });
+  expect(answer).toMatchObject({ deletedId: mine.id, conflict: null });
+  expect((await ann.query(UPDATE, { id: mine.id, weight: '81', ifVersion: mine.version })).code).toBe('NOT_FOUND');
+});
+
+test('an update that changes nothing is held to its version, too', async () => {
+  const { id, version } = await entry();
+  const document =
+    'mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: {}, ifVersion: $v) { conflict { id } weightEntry { version } } }';
+  expect((await ann.ask(document, { id, v: version })).a).toEqual({ conflict: null, weightEntry: { version } });
+  expect((await ann.ask(document, { id, v: 'x' })).a).toEqual({ conflict: { id }, weightEntry: null });
+});
+
+test('several changes of one request are each held to theirs, and see what came before', async () => {
+  const { id, version } = await entry();
+  const document = `mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: { weight: "81" }, ifVersion: $v) ${SHOWN} b: updateWeightEntry(id: $id, input: { weight: "82" }, ifVersion: $v) ${SHOWN} }`;
+  const { a, b } = await ann.ask(document, { id, v: version });
+  expect(a.weightEntry.weight).toBe('81.00');
+  expect(b).toMatchObject({ weightEntry: null, conflict: { weight: '81.00', version: a.weightEntry.version } });
+});
+
+describe('many rows', () => {
+  const MANY =
+    'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } fieldErrors { path messages } conflicts { id weight version } } }';
+  const REMOVE =
+    'mutation ($ids: [ID!]!, $v: [String]) { answer: deleteWeightEntries(ids: $ids, ifVersions: $v) { deletedIds deletedNodeIds conflicts { id weight version } } }';
+
+  test('one of another version keeps all of them from being written', async () => {
+    const rows = [await entry(), await entry(), await entry(), await entry()];
+    for (const { id } of [rows[1]!, rows[3]!]) await ann.patch(`/weightentry/${id}/`, { weight: '90' });
+    const held = await Promise.all(rows.map(now));
+    const versions = rows.map(({ version }) => version);
+    const changes = rows.map(({ id }, index) => ({ id, input: { weight: '70' }, ifVersion: versions[index] }));
+    expect((await ann.ask(MANY, { changes })).answer).toEqual({
+      weightEntries: null,
+      fieldErrors: [1, 3].map((index) => ({ path: `changes[${index}].ifVersion`, messages: OTHER })),
+      conflicts: [held[1], held[3]],
+    });
+    expect((await ann.ask(REMOVE, { ids: rows.map(({ id }) => id), v: versions })).answer).toEqual({
+      deletedIds: [],
+      deletedNodeIds: [],
+      conflicts: [held[1], held[3]],
+    });
+    expect(await Promise.all(rows.map(now))).toEqual(held);
+    // Those for which no version is meant may have any.
+    const some = changes.map((change, index) => (index % 2 ? { ...change, ifVersion: null } : change));
+    expect((await ann.ask(MANY, { changes: some })).answer).toMatchObject({
+      fieldErrors: [],
+      conflicts: [],
+      weightEntries: Array(4).fill({ weight: '70.00' }),
+    });
+    const present = await Promise.all(rows.map(now));
+    const { answer } = await ann.ask(REMOVE, {
+      ids: rows.map(({ id }) => id),
+      v: present.map(({ version }, index) => (index ? version : null)),
+    });
+    expect(answer).toMatchObject({ deletedIds: rows.map(({ id }) => id), conflicts: [] });
+  });
+
+  test('there are as many versions as ids', async () => {
+    const { id, version } = await entry();
+    const { errors } = await ann.query(REMOVE, { ids: [id], v: [version, version] });
+    expect(errors![0]!.extensions).toMatchObject({ code: 'BAD_USER_INPUT', fields: { ifVersions: ['There must be as many as ids.'] } });
+  });
+});
+
+const written = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
+
+test.each(written)('%s: the version holds for every type', async (_name, entity) => {
+  const { one, fact } = resourceOf(entity)!;
+  const id = belongings.get(entity)!;
+  const input = fact.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
+  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!, $v: String) { a: ${fact.update}(id: $id, input: $input, ifVersion: $v) { row: ${one} { version } conflict { id version } fieldErrors { path } } }`;
+  const { row } = await ann.ask(`query ($id: ID!) { row: ${one}(id: $id) { version } }`, { id });
+  const { a } = await ann.ask(document, { id, input, v: row.version });
+  expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, fieldErrors: [] });
+  const again = await ann.ask(document, { id, input, v: row.version });
+  expect(again.a).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, fieldErrors: [{ path: 'ifVersion' }] });
+  if (!fact.remove) return;
+  const { d } = await ann.ask(`mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedId conflict { version } } }`, {
+    id,
+  });
+  expect(d).toEqual({ deletedId: null, conflict: { version: a.row.version } });
+});
+
+describe('in parallel', () => {
+  let two: Fitgraph;
+  beforeAll(async () => {
+    two = await Fitgraph.start({ beside: fitgraph });
+  });
+  afterAll(() => two.stop());
+
+  test.each([1, 2, 3, 4, 5])('of updates and deletions with the same version exactly one wins (%i)', async () => {
+    const elsewhere = new Person(two.url, { id: ann.id, token: ann.token });
+    const { id, version } = await entry();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => {
+        const person = index % 2 ? ann : elsewhere;
+        return person.ask(UPDATE, { id, weight: `${60 + index}`, ifVersion: version });
+      }),
+    );
+    const won = answers.filter(({ answer }) => answer.weightEntry);
+    expect(won).toHaveLength(1);
+    const held = (await now({ id } as Entry)).weight;
+    // The winner's row may be read after nobody else's write, as there is none.
+    expect(won[0].answer.weightEntry.weight).toBe(held);
+    for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: held });
+    const { version: next } = await now({ id } as Entry);
+    const removed = await Promise.all([ann, elsewhere, ann, elsewhere].map((person) => person.query(DELETE, { id, ifVersion: next })));
+    expect(removed.filter(({ data }) => data.answer?.deletedId === id)).toHaveLength(1);
+    for (const { data, code } of removed) if (!data.answer?.deletedId) expect(code).toBe('NOT_FOUND');
+  });
+
+  test('of updates and REST changes with the same version exactly one wins', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id, version } = await entry();
+      const [one, other] = await Promise.all([
+        ann.ask(UPDATE, { id, weight: '61', ifVersion: version }),
+        ann.sending({ 'If-Match': `"${version}"` }).patch(`/weightentry/${id}/`, { weight: '62' }),
+      ]);
+      expect([one.answer.weightEntry !== null, other.status]).toEqual(other.status === 200 ? [false, 200] : [true, 412]);
+    }
+  });
+});
+
+test('it costs one statement, and nothing without', async () => {
+  const { id, version } = await entry();
+  const plain = await ann.query(UPDATE, { id, weight: '81' });
+  const held = await ann.query(UPDATE, { id, weight: '82', ifVersion: plain.data.answer.weightEntry.version });
+  expect(held.statements).toBe(plain.statements + 1);
+  expect(version).not.toBe(held.data.answer.weightEntry.version);
+});

@@ -1,0 +1,212 @@
+/** Conditional requests: a row's version as its ETag, `If-Match` before a change, `If-None-Match` before an answer. */
+import { fieldsOf, type Entity } from '../../src/core/fields';
+import { resourceOf } from '../../src/core/resource';
+import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
+import { bodyOf } from '../setup/samples';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let belongings: Belongings;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  belongings = await furnish(ann);
+});
+
+const tagOf = ({ headers }: Answer) => headers.get('etag');
+const STRONG = /^"[^"]+"$/;
+const REFUSED = { status: 412, body: { detail: 'The row has another version now. Nothing was written; read it again.' } };
+
+const types = ownedTypes().map((entity): [string, Entity] => [resourceOf(entity)!.fact.views[0]!.rest, entity]);
+
+let day = 0;
+async function entry(): Promise<{ path: string; tag: string; body: any }> {
+  day += 1;
+  const answer = await ann.post('/weightentry/', { date: new Date(Date.UTC(2010, 0, day)).toISOString().slice(0, 10), weight: '80' });
+  expect(answer.status).toBe(201);
+  return { path: `/weightentry/${answer.body.id}/`, tag: tagOf(answer)!, body: answer.body };
+}
+const given = (headers: Record<string, string>) => ann.sending(headers);
+const ifMatch = (tag: string) => given({ 'If-Match': tag });
+
+describe.each(types)('%s', (rest, entity) => {
+  const { fact } = resourceOf(entity)!;
+  const path = () => `/${rest}/${belongings.get(entity)}/`;
+
+  test('one row carries a strong tag, which is no part of its body', async () => {
+    const got = await ann.get(path());
+    expect(tagOf(got)).toMatch(STRONG);
+    expect(tagOf(await ann.head(path()))).toBe(tagOf(got));
+    expect(tagOf(await ann.get(path()))).toBe(tagOf(got));
+    expect(Object.keys(got.body)).toEqual(
+      fieldsOf(entity)
+        .filter(({ hidden, only }) => !hidden && only !== 'graphql')
+        .map(({ rest: key }) => key),
+    );
+    expect(tagOf(await ann.get(`/${rest}/`))).toBeNull();
+    expect(tagOf(await ann.options(path()))).toBeNull();
+  });
+
+  test('a change gives it another one, and is refused by the former', async () => {
+    const body = fact.create ? bodyOf(entity, 11, parentsIn(belongings)) : { height: 175 };
+    const before = tagOf(await ann.get(path()))!;
+    const changed = await ifMatch(before).patch(path(), body);
+    expect(changed.status).toBe(200);
+    expect(tagOf(changed)).toMatch(STRONG);
+    expect(tagOf(changed)).not.toBe(before);
+    const after = await ann.get(path());
+    expect([tagOf(after), after.text]).toEqual([tagOf(changed), changed.text]);
+    expect(await ifMatch(before).patch(path(), body)).toMatchObject(REFUSED);
+    if (fact.remove) {
+      expect(await ifMatch(before).put(path(), body)).toMatchObject(REFUSED);
+      expect(await ifMatch(before).delete(path())).toMatchObject(REFUSED);
+    }
+    expect(tagOf(await ann.get(path()))).toBe(tagOf(after));
+  });
+});
+
+test('a new row has the tag that it is read with', async () => {
+  const { path, tag, body } = await entry();
+  const got = await ann.get(path);
+  expect([tagOf(got), got.body]).toEqual([tag, body]);
+});
+
+test('what a tag stands for holds what the body is made of', () => {
+  for (const [, entity] of types)
+    for (const field of fieldsOf(entity).filter(({ hidden, only }) => !hidden && only !== 'graphql'))
+      expect([field.name, field.stored || field.link !== undefined]).toEqual([field.name, true]);
+});
+
+describe('If-Match', () => {
+  test.each([
+    ['any', () => '*'],
+    ['the present one', (tag: string) => tag],
+    ['one of several', (tag: string) => `"a", ${tag} ,"b"`],
+    ['a strong one beside weak ones', (tag: string) => `W/"a",${tag},W/"b"`],
+  ])('%s matches', async (_what, header) => {
+    const { path, tag } = await entry();
+    const patched = await ifMatch(header(tag)).patch(path, { weight: '81' });
+    expect(patched.status).toBe(200);
+    expect((await ifMatch(header(tagOf(patched)!)).put(path, { date: patched.body.date, weight: '82' })).status).toBe(200);
+    expect((await ifMatch(header(tagOf(await ann.get(path))!)).delete(path)).status).toBe(204);
+  });
+
+  test.each([
+    ['another', () => '"a"'],
+    ['several others', () => '"a", "b"'],
+    ['the same as a weak one', (tag: string) => `W/${tag}`],
+    ['weak ones alone', (tag: string) => `W/${tag}, W/"a"`],
+    ['one without its quotes', (tag: string) => tag.slice(1, -1)],
+    ['an empty one', () => '""'],
+    ['nothing', () => ''],
+    ['no list', () => ',,"'],
+    ['a long one', () => `"${'a'.repeat(4000)}"`],
+  ])('%s does not, and nothing is written', async (_what, header) => {
+    const { path, tag, body } = await entry();
+    expect(await ifMatch(header(tag)).patch(path, { weight: '81' })).toMatchObject(REFUSED);
+    expect(await ifMatch(header(tag)).put(path, { date: body.date, weight: '82' })).toMatchObject(REFUSED);
+    expect(await ifMatch(header(tag)).delete(path)).toMatchObject(REFUSED);
+    const got = await ann.get(path);
+    expect([tagOf(got), got.body]).toEqual([tag, body]);
+  });
+
+  test('a row that does not exist is not found, and a body that is wrong is wrong', async () => {
+    for (const tag of ['*', '"a"']) {
+      expect((await ifMatch(tag).patch('/weightentry/2000000000/', { weight: '81' })).status).toBe(404);
+      expect((await ifMatch(tag).delete('/weightentry/2000000000/')).status).toBe(404);
+    }
+    const { path } = await entry();
+    expect((await ifMatch('"a"').patch(path, { weight: 'x' })).status).toBe(400);
+  });
+
+  test('another user’s row is not found, whatever its version', async () => {
+    const { path, tag } = await entry();
+    const bob = (await fitgraph.user('bob')).sending({ 'If-Match': tag });
+    expect((await bob.patch(path, { weight: '81' })).status).toBe(404);
+    expect((await bob.delete(path)).status).toBe(404);
+  });
+
+  test('of parallel changes with the same tag one wins', async () => {
+    const { path, tag } = await entry();
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => ifMatch(tag).patch(path, { weight: `${60 + number}` })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
+    expect((await ann.get(path)).body).toEqual(answers.find(({ status }) => status === 200)!.body);
+  });
+
+  test('a refusal is kept with its Idempotency-Key, an answer with its tag', async () => {
+    const { path, tag } = await entry();
+    const keyed = (key: string, match: string) => given({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
+    expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
+    expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
+    const first = await keyed('k2', tag);
+    const again = await keyed('k2', tag);
+    expect([again.status, tagOf(again), again.text]).toEqual([200, tagOf(first), first.text]);
+  });
+});
+
+describe('If-None-Match', () => {
+  test.each([
+    ['the present one', (tag: string) => tag],
+    ['the same as a weak one', (tag: string) => `W/${tag}`],
+    ['one of several', (tag: string) => `"a", ${tag}`],
+    ['any', () => '*'],
+  ])('%s: 304 without a body', async (_what, header) => {
+    const { path, tag } = await entry();
+    for (const answer of [
+      await given({ 'If-None-Match': header(tag) }).get(path),
+      await given({ 'If-None-Match': header(tag) }).head(path),
+    ]) {
+      expect([answer.status, answer.text, tagOf(answer)]).toEqual([304, '', tag]);
+      expect(answer.headers.get('content-type')).toBeNull();
+      expect(answer.headers.get('vary')).toContain('Accept');
+    }
+  });
+
+  test('another: the row', async () => {
+    const { path, tag, body } = await entry();
+    await ann.patch(path, { weight: '81' });
+    for (const header of [tag, '"a"', 'x', ''])
+      expect(await given({ 'If-None-Match': header }).get(path)).toMatchObject({ status: 200, body: { ...body, weight: '81.00' } });
+  });
+
+  test('it means nothing to a change', async () => {
+    const { path, tag } = await entry();
+    expect((await given({ 'If-None-Match': tag }).patch(path, { weight: '81' })).status).toBe(200);
+  });
+});
+
+test('other representations have no tag: their bytes are others', async () => {
+  const { path, tag } = await entry();
+  for (const [headers, url] of [
+    [{ Accept: 'text/html' }, path],
+    [{ Accept: 'application/json; indent=2' }, path],
+    [{}, `${path}?format=json&indent=4`],
+  ] as [Record<string, string>, string][]) {
+    const answer = await given({ ...headers, 'If-None-Match': tag }).get(url);
+    expect([answer.status, tagOf(answer)]).toEqual([200, null]);
+  }
+  expect(tagOf(await ann.get(`${path.slice(0, -1)}.json`))).toBe(tag);
+});
+
+test('what shows other rows has no tag, nor has a public row', async () => {
+  const plan = belongings.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
+  for (const path of [`/nutritionplaninfo/${plan}/`, `/nutritionplan/${plan}/nutritional_values/`, '/exercise/1/', '/exerciseinfo/1/']) {
+    const answer = await given({ 'If-None-Match': '*' }).get(path);
+    expect([answer.status, tagOf(answer)]).toEqual([200, null]);
+  }
+});
+
+test('pages of other sites may read the tag', async () => {
+  const { path } = await entry();
+  expect((await given({ Origin: 'https://example.org' }).get(path)).headers.get('access-control-expose-headers')).toBe('ETag');
+  expect((await ann.get(path)).headers.get('access-control-expose-headers')).toBeNull();
+});
+
+test('a read costs who it is and the row, a conditional change one statement more', async () => {
+  const { path, tag } = await entry();
+  expect((await ann.get(path)).statements).toBe(2);
+  const plain = await ann.patch(path, { weight: '81' });
+  expect((await ifMatch(tagOf(plain)!).patch(path, { weight: '82' })).statements).toBe(plain.statements + 1);
+  expect(tag).not.toBe(tagOf(plain));
+});
