@@ -23,12 +23,12 @@ export function need(entity: Entity, field: string, columns: readonly string[]):
   needs.get(entity)!.set(field, columns);
 }
 
-/** For a resolver of one's own: the stored fields that it reads from its row. */
+/** For a resolver of one's own: the fields that it reads from its row; without names all of them, as where the row itself is shown again. */
 export const Needs =
   (entity: () => Entity, ...columns: string[]): MethodDecorator =>
   (_target, property) => {
     // Thunks must not run while files load, so the need is noted by the time the first plan is made.
-    pending.push(() => need(entity(), String(property), columns));
+    pending.push(() => need(entity(), String(property), columns.length ? columns : fieldsOf(entity()).map(({ name }) => name)));
   };
 const pending: (() => void)[] = [];
 

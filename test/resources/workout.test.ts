@@ -67,3 +67,11 @@ test.each([
   const id = await workout(0, 0);
   expect(await ann.get(`/workout/${id}/log_data/${query}`)).toMatchObject({ status, body });
 });
+
+test('the workout of a canonical representation is a whole one', async () => {
+  const ann = await fitgraph.user('ann');
+  const { id } = (await ann.post('/workout/', { comment: 'Whole' })).body;
+  const shown = '{ id nodeId comment creationDate userId version createdAt updatedAt }';
+  const { workout } = await ann.ask(`{ workout(id: ${id}) { canonicalRepresentation { workout ${shown} } } }`);
+  expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${shown} }`)).workout);
+});

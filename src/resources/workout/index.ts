@@ -45,7 +45,7 @@ export default class WorkoutResolver extends crud(Workout) {
     description: 'The whole plan in training order: days, sets and exercises with their settings, in words and as they are trained.',
   })
   @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
-  @Needs(() => Workout, 'creationDate', 'comment', 'userId')
+  @Needs(() => Workout)
   canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
     return context.memory.remember(`canonical ${workout.id}`, workout.userId, context, () => new CanonicalWorkout(workout));
   }
