@@ -53,6 +53,9 @@ const MAX_WORDS = 10;
 /** In longer texts words are not compared letter by letter, which they have too many of. */
 const LONG_TEXT = 200;
 
+/** Blanks around a term are nothing that is searched for, unless it is blank. */
+const trimmed = (text: string): string => text.trim() || text;
+
 const wordsOf = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
 /** The field has a word like this one: as migration 0022 compares words, or in long texts by their trigrams where the server knows them. */
@@ -63,7 +66,8 @@ function resembles(field: FieldMeta, word: string): Condition {
 }
 
 /** The field contains the text, or for each of its words that word or one much like it. */
-export function finds({ field, text }: Search): Condition {
+export function finds({ field, text: given }: Search): Condition {
+  const text = trimmed(given);
   const contains = hasFolded(field, 'contains', text);
   if (!hasTrigram(text)) return contains;
   const words = wordsOf(text).slice(0, MAX_WORDS);
@@ -78,4 +82,4 @@ export function finds({ field, text }: Search): Condition {
 export const rank =
   ({ field, text }: Search): Condition =>
   (alias, bind) =>
-    `search_rank(${folded(field, alias)}, search_fold(${bind(text)}))`;
+    `search_rank(${folded(field, alias)}, search_fold(${bind(trimmed(text))}))`;
