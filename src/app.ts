@@ -139,6 +139,7 @@ export async function createApp(services: Services): Promise<App> {
         ? new HttpExchange(request, means, REST_SCHEMES, 'rest')
         : new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql');
       exchanges.set(request, exchange);
+      exchange.watch(response);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.
       if (isRest) return void rest(request, response).catch((error) => failed(error, response));

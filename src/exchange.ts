@@ -134,6 +134,8 @@ export class HttpExchange {
     const { method, url, headers } = this.request;
     const key = headers['idempotency-key'];
     if (key === undefined || !this.full.viewer) return undefined;
+    // Who lost the connection sends it again to hear what became of it.
+    this.full.session.last();
     return this.services.idempotency.attempt(this.full.viewer.id, key.toString(), [method, url, body], this.full.session);
   }
 
@@ -177,6 +179,13 @@ export class HttpExchange {
     return this.services.config.serverTiming
       ? { 'Server-Timing': `db;dur=${milliseconds.toFixed(1)};desc="${statements} statements"` }
       : {};
+  }
+
+  /** Nobody waits for the answer once its connection is closed. */
+  watch(response: ServerResponse): void {
+    response.once('close', () => {
+      if (!response.writableFinished) this.full.session.abandon();
+    });
   }
 
   /** One line a request; never a header, a body or a query, which may hold secrets. */

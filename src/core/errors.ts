@@ -39,6 +39,7 @@ export const forbidden = (message = 'You do not have permission to perform this 
 export const foreignParent = (at?: string) => new KnownError('FORBIDDEN', 'You are not allowed to do this', place(at));
 export const notFound = (at?: string) => new KnownError('NOT_FOUND', 'Not found.', place(at));
 export const conflict = () => new KnownError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
+export const clientGone = () => new KnownError('CLIENT_GONE', 'The client has gone.');
 export const invalid = (fields: FieldErrors) =>
   new KnownError(
     'BAD_USER_INPUT',

@@ -15,12 +15,12 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
-import { isTimeout } from '../database/connection';
+import { ClientGone, isTimeout } from '../database/refusals';
 import { LRUCache } from 'lru-cache';
 import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
 import { conditions, costOf, tooCostly, type Cost } from './cost';
-import { KnownError } from './errors';
+import { clientGone, KnownError } from './errors';
 import { selected } from './plan';
 import { coerced, deepValue } from './variables';
 
@@ -134,6 +134,8 @@ export class Executor {
         }
       },
       return: async () => {
+        // Before that, because a source ends only once it has what it waits for.
+        context.session.abandon();
         await source.return?.();
         return { done: true, value: undefined };
       },
@@ -217,6 +219,7 @@ function presentable(error: GraphQLError, { log }: Context): GraphQLError {
   // Without a path nothing has run yet: the variables did not fit. Where graphql-js points into the document, an argument did not.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+  if (cause instanceof ClientGone) return shown(clientGone().message, clientGone().extensions);
   if (isTimeout(cause)) return shown('This takes too long. Ask for less at a time, or by simpler conditions.', { code: 'TIMEOUT' });
   if (error.extensions?.code) return shown(error.message, { ...error.extensions });
   const id = randomUUID();

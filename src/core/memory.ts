@@ -19,6 +19,22 @@ interface State {
   number: number;
 }
 
+interface Values<K, T> {
+  get(key: K): Promise<T> | undefined;
+  set(key: K, value: Promise<T>): unknown;
+  delete(key: K): unknown;
+}
+
+/** What several requests wait for is worked out by the first of them. Should that one fail, because its client has gone perhaps, the others do it themselves. */
+function shared<K, T>(values: Values<K, T>, key: K, make: () => Promise<T> | T): Promise<T> {
+  const known = values.get(key);
+  if (known) return known.catch(make);
+  const value = Promise.resolve(make());
+  values.set(key, value);
+  value.catch(() => values.delete(key));
+  return value;
+}
+
 export class Memory {
   private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_STATE_AGE_MS });
   /** By the number of the state that they belong to; those of a state that is over are never asked for again. */
@@ -32,14 +48,7 @@ export class Memory {
   async remember<T extends object>(name: string, ownerId: number, context: Context, make: () => Promise<T> | T): Promise<T> {
     const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
     if (state.taken >= context.began) return make();
-    const key = `${state.number} ${context.api} ${name}`;
-    let value = this.values.get(key) as Promise<T> | undefined;
-    if (!value) {
-      value = Promise.resolve(make());
-      this.values.set(key, value);
-      value.catch(() => this.values.delete(key));
-    }
-    return value;
+    return shared(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, make);
   }
 
   private async statesOf(ownerIds: readonly number[], { session, reference }: Context): Promise<State[]> {
@@ -75,13 +84,6 @@ export abstract class Kept {
 
   /** The part by this name, or for the nodes of a selection. */
   protected once<T>(part: string | object, make: () => Promise<T>): Promise<T> {
-    const parts = (typeof part === 'string' ? this.named : this.selected) as Map<unknown, Promise<T>>;
-    let value = parts.get(part);
-    if (!value) {
-      value = make();
-      parts.set(part, value);
-      value.catch(() => parts.delete(part));
-    }
-    return value;
+    return shared((typeof part === 'string' ? this.named : this.selected) as Map<unknown, Promise<T>>, part, make);
   }
 }

@@ -5,6 +5,8 @@ import { parse } from 'pg-connection-string';
 import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
 import type { Transaction } from 'sequelize';
+import { ClientGone } from './refusals';
+import { Statement } from './statement';
 
 export type Row = Record<string, any>;
 
@@ -83,6 +85,8 @@ export class Database {
     });
     // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
     this.pool.on('error', () => undefined);
+    // One that is lost while it is used fails what it runs; that it tells so besides must find a listener.
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
     const { ssl, ...target } = sequelizeConnection(connection);
     this.sequelize = new Sequelize({
       dialect: 'postgres',
@@ -148,25 +152,43 @@ function sequelizeConnection({ connectionString, ...given }: PoolConfig) {
   };
 }
 
-/** Whether PostgreSQL gave the statement up because it took too long. */
-export const isTimeout = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === '57014';
-
 /** What one request sends to the database, counted. */
 export class Session {
   statements = 0;
   milliseconds = 0;
+  private readonly running = new Set<Statement>();
+  /** Why nothing more is asked of the database. */
+  private over?: Error;
+  private lasting = false;
 
   constructor(readonly database: Database) {}
 
   async query(text: string, values: Parameters = []): Promise<Row[]> {
+    if (this.over) throw this.over;
     const began = performance.now();
+    const statement = new Statement(this.database.pool);
+    this.running.add(statement);
     this.statements += 1;
     try {
       const name = values.decisive ? undefined : this.database.nameOf(text);
-      return (await this.database.pool.query(name === undefined ? { text, values } : { name, text, values })).rows;
+      return await statement.rows(name === undefined ? { text, values } : { name, text, values });
     } finally {
+      this.running.delete(statement);
       this.milliseconds += performance.now() - began;
     }
+  }
+
+  /** Nobody waits for the answer any more: what is read is stopped. A change that has begun is made all the same, whole. */
+  abandon(): void {
+    if (this.lasting || this.over) return;
+    this.over = new ClientGone();
+    for (const statement of this.running) statement.stop(this.over);
+  }
+
+  /** From now on the request is carried out to its end, whether somebody waits for it or not. */
+  last(): void {
+    if (this.over) throw this.over;
+    this.lasting = true;
   }
 
   /** Options for a Sequelize call, so that it is counted too. */
@@ -182,7 +204,8 @@ export class Session {
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
   /** All or nothing. */
-  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    this.last();
     return this.database.sequelize.transaction(this.counted, async (transaction) => {
       const result = await work(transaction);
       await this.beforeCommit?.(transaction);

@@ -37,6 +37,7 @@ const STATUS: Record<string, number> = {
   COST_LIMIT: 400,
   TIMEOUT: 503,
   OVERLOADED: 503,
+  CLIENT_GONE: 503,
 };
 
 /** `rename` gives the REST key of a GraphQL field. */

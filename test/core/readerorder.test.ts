@@ -1,4 +1,5 @@
 /** Names of the catalogue stand where a reader looks for them in GraphQL, and in the order of their bytes in REST. */
+import { Session } from '../../src/database/connection';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
@@ -142,23 +143,20 @@ test('an index has the order, on the first page as on the last', async () => {
   );
   await fitgraph.sql('ANALYZE "ingredient"');
   const { pool } = fitgraph.database;
-  const sent: { text: string; values: unknown[] }[] = [];
-  const query = pool.query.bind(pool) as (...parts: any[]) => any;
-  pool.query = ((...parts: any[]) => {
-    if (parts[0]?.text) sent.push(parts[0]);
-    return query(...parts);
-  }) as never;
+  const sent: Parameters<Session['query']>[] = [];
+  const asked = jest.spyOn(Session.prototype, 'query');
   const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
     const { ingredients } = await fitgraph.anyone.ask(document);
     await fitgraph.anyone.ask(document, { after: ingredients.pageInfo.endCursor });
     await fitgraph.anyone.ask('{ ingredients(last: 50) { nodes { name } } }');
+    sent.push(...asked.mock.calls);
   } finally {
-    pool.query = query as never;
+    asked.mockRestore();
   }
-  const pages = sent.filter(({ text }) => text.includes('"ingredient"'));
+  const pages = sent.filter(([text]) => text.includes('"ingredient"'));
   expect(pages).toHaveLength(3);
-  for (const { text, values } of pages) {
+  for (const [text, values] of pages) {
     const plan = JSON.stringify((await pool.query(`EXPLAIN ${text}`, values)).rows);
     expect(plan).toContain('ingredient_name_reader');
     expect(plan).not.toContain('Seq Scan on ingredient');

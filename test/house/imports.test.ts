@@ -21,6 +21,7 @@ const LAYERS = [
     'schema',
     'serve',
     'services',
+    'target',
     'tls',
     'trusted',
     'uploads',

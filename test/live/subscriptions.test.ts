@@ -2,6 +2,7 @@
 import { createClient as createEventClient, type Client as EventClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
 import WebSocket from 'ws';
+import { Session } from '../../src/database/connection';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person } from '../setup/person';
@@ -203,24 +204,19 @@ test('a change of the catalogue wakes only those who follow that type', async ()
   const both = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
   const readings = async (act: () => Promise<unknown>) => {
     await settled();
-    const before = asked.length;
+    asked.mockClear();
     await act();
     await settled();
-    return asked.length - before;
+    return asked.mock.calls.filter(([text]) => text.includes('change_log')).length;
   };
   const settled = () => new Promise((resolve) => setTimeout(resolve, 300));
-  const asked: string[] = [];
-  const query = one.database.pool.query.bind(one.database.pool) as (...parts: any[]) => any;
-  one.database.pool.query = ((...parts: any[]) => {
-    if (JSON.stringify(parts[0]).includes('change_log')) asked.push('read');
-    return query(...parts);
-  }) as never;
+  const asked = jest.spyOn(Session.prototype, 'query');
   try {
     expect(await readings(() => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`))).toBe(0);
     expect(await readings(() => one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`))).toBe(2);
     expect(await readings(() => weigh(ann))).toBe(2);
   } finally {
-    one.database.pool.query = query as never;
+    asked.mockRestore();
   }
   expect(short(await told(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
   expect(short(await told(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
