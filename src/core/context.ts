@@ -24,7 +24,7 @@ export interface Media {
   /** Makes the thumbnails of an image; whether they are PNG, because the image has transparency. */
   thumbnails(path: string): Promise<boolean>;
   /** Whether its thumbnails are PNG, without making any. */
-  hasTransparency(path: string): Promise<boolean>;
+  hasPngThumbnails(path: string): Promise<boolean>;
 }
 
 /** What the sender of a request may still spend. */

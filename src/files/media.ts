@@ -4,7 +4,8 @@ import { constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat,
 import { dirname, join, sep } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { UploadedFile } from '../multipart';
-import { cleanName, filesOf, fittedPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
+import { formatOfContent, formatOfExtension } from './formats';
+import { cleanName, extensionOf, filesOf, fittedPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
 import { hasTransparency, inTurn, shrunk } from './picture';
 import { examine } from './upload';
 
@@ -15,6 +16,11 @@ const MAX_KNOWN = 10_000;
 
 const randomSuffix = () => `_${Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
 const isCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
+
+const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(extensionOf(path)), formatOfContent(bytes)].includes('gif');
+
+/** JPEG has no transparency, and a GIF counts as having some, whether the name or the content makes it one. */
+const becomesPng = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
 
 export class MediaFolder {
   readonly root: string;
@@ -79,16 +85,16 @@ export class MediaFolder {
     }
   }
 
-  /** Whether the image has transparency; all its thumbnails are there afterwards. An image whose file is lost has none. */
+  /** Whether its thumbnails are PNG; all of them are there afterwards. Those of an image whose file is lost are not. */
   async thumbnails(path: string): Promise<boolean> {
     const bytes = await this.read(path);
-    const png = bytes !== undefined && (await hasTransparency(bytes).catch(() => false));
+    const png = bytes !== undefined && (await becomesPng(path, bytes).catch(() => false));
     if (bytes) await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png)));
     return png;
   }
 
   /** As `thumbnails` answers. Each file is looked into once; another one in its place has another time or size. */
-  async hasTransparency(path: string): Promise<boolean> {
+  async hasPngThumbnails(path: string): Promise<boolean> {
     const place = this.place(path);
     const file = place === undefined ? undefined : await stat(place).catch(() => undefined);
     if (!file) return false;
@@ -96,7 +102,7 @@ export class MediaFolder {
     const known = this.transparent.get(key);
     if (known !== undefined) return known;
     const bytes = await this.read(path);
-    const found = bytes !== undefined && (await hasTransparency(bytes).catch(() => false));
+    const found = bytes !== undefined && (await becomesPng(path, bytes).catch(() => false));
     this.transparent.set(key, found);
     return found;
   }
@@ -116,7 +122,7 @@ export class MediaFolder {
     if (await this.has(path)) return true;
     return inTurn(async () => {
       const bytes = await this.read(image);
-      if (!bytes || (png && !(await hasTransparency(bytes)))) return false;
+      if (!bytes || (png && !(await becomesPng(image, bytes)))) return false;
       const content = await shrunk(bytes, THUMBNAILS.get(alias)!, png);
       await this.write(path, (place) => writeFile(place, content, { flag: 'wx' }));
       // The image may have gone meanwhile, and its thumbnails with it, but for this one.

@@ -22,7 +22,7 @@ export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
   }),
 );
 
-/** The path of a thumbnail, beside its image. `png`: the image has transparency, which JPEG has not. */
+/** The path of a thumbnail, beside its image. `png`: of an image that has transparency, which JPEG has not, or is a GIF. */
 export function thumbnailName(path: string, alias: string, png: boolean): string {
   const { size, cropped, quality } = THUMBNAILS.get(alias)!;
   return `${path}.${size}x${size}_q${quality}${cropped ? '_crop-smart' : ''}.${png ? 'png' : 'jpg'}`;

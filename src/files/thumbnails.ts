@@ -20,7 +20,7 @@ class Thumbnail {
   settings!: ThumbnailSettings;
 }
 
-@ObjectType({ description: 'The smaller versions of an image. PNG where the image has transparency, JPEG elsewhere.' })
+@ObjectType({ description: 'The smaller versions of an image. PNG where the image has transparency or is a GIF, JPEG elsewhere.' })
 export class Thumbnails {
   @Field(() => String, { description: 'URL of the image itself, without scheme and host.' })
   original!: string;
@@ -45,7 +45,7 @@ export const SELECTION = [
   'original',
 ].join(' ');
 
-/** `png`: the image has transparency. */
+/** `png`: of an image that has transparency or is a GIF. */
 export function thumbnailsOf(path: string, png: boolean): Thumbnails {
   const made = [...THUMBNAILS].map(([alias, { size, cropped, quality }]): [string, Thumbnail] => [
     fieldOf(alias),

@@ -123,6 +123,17 @@ describe('thumbnails', () => {
     expect(names()).toHaveLength(11);
   });
 
+  it.each([
+    ['a.gif', 'gif'],
+    ['a.png', 'gif'],
+    ['a.GIF', 'png'],
+  ] as const)('are PNG where the name or the content is a GIF: %s of %s', async (name, format) => {
+    const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
+    expect(await media.hasPngThumbnails(path)).toBe(true);
+    expect(await media.thumbnails(path)).toBe(true);
+    expect(await sizeOf(thumbnailName(path, 'micro', true))).toEqual([30, 20, 'png']);
+  });
+
   it('are made once however many ask', async () => {
     const path = await store();
     const write = jest.spyOn(media as unknown as { write(): Promise<void> }, 'write');

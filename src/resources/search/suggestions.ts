@@ -53,7 +53,7 @@ export class ExerciseHit {
 
   @Field(() => String, { nullable: true, description: 'URL of a square of 30 pixels cut out of the main image, without scheme and host.' })
   async imageThumbnail(@Ctx() { media }: Context): Promise<string | null> {
-    return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, await media.hasTransparency(this.path)));
+    return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, await media.hasPngThumbnails(this.path)));
   }
 
   @Field(() => Exercise, { description: 'The exercise.' })
