@@ -9,7 +9,8 @@ const METHODS = ['GET', 'HEAD'];
 export function serveMedia(media: MediaFolder): Router {
   const router = Router();
   router.use((request, response, next) => {
-    response.set('X-Content-Type-Options', 'nosniff');
+    // Pages of any site may draw them on a canvas. Said to everybody, because caches keep what was said to the first.
+    response.set({ 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' });
     if (METHODS.includes(request.method)) return next();
     response
       .status(405)

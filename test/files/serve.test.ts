@@ -29,6 +29,8 @@ test('a picture is kept for ever, and told to be the same', async () => {
   const answer = await ask('a.png');
   expect(Buffer.from(await answer.arrayBuffer())).toEqual(picture);
   expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  // Said to everybody: what a cache keeps may be asked for by a page of any site.
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   const [etag, modified] = [answer.headers.get('etag')!, answer.headers.get('last-modified')!];
   expect((await ask('a.png', { 'If-None-Match': etag })).status).toBe(304);
   expect((await ask('a.png', { 'If-Modified-Since': modified })).status).toBe(304);
