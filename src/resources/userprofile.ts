@@ -26,9 +26,13 @@ const AGE = { min: 10, max: 100 } as const;
 /** Whole years from a day of birth to now. */
 const ageOf = (birthdate: string) => Math.floor(DateTime.now().diff(DateTime.fromISO(birthdate), 'years').years);
 
+/** From the day on which the minimal age is reached to the birthday of the maximal one. */
 const validBirthdate = (value: unknown) => {
-  const age = ageOf(String(value));
-  return age < AGE.min || age > AGE.max ? [`${String(value)} is not a valid birthdate`] : [];
+  const today = DateTime.now().startOf('day');
+  const birth = DateTime.fromISO(String(value));
+  return birth.plus({ years: AGE.min }) > today || birth.plus({ years: AGE.max }) < today
+    ? [`${String(value)} is not a valid birthdate`]
+    : [];
 };
 
 @Resource({
@@ -126,11 +130,19 @@ export class UserProfile extends Model<UserProfile> {
 }
 
 const base = crud(UserProfile, {
+  /** Without an age the birthdate tells it, whatever else is written. */
   async before(values, context, transaction, id) {
-    if (!values.birthdate || values.age != null) return;
-    if (values.age === null) return void (values.age = ageOf(String(values.birthdate)));
-    const row = await UserProfile.findOne({ where: { id: id! }, attributes: ['age'], transaction, ...context.session.counted });
-    if (row?.get('age') == null) values.age = ageOf(String(values.birthdate));
+    if (values.age != null || values.birthdate === null) return;
+    const row = await UserProfile.findOne({
+      where: { id: id! },
+      attributes: ['age', 'birthdate'],
+      lock: true,
+      transaction,
+      ...context.session.counted,
+    });
+    const age = values.age === undefined ? row?.get('age') : null;
+    const birthdate = values.birthdate ?? row?.get('birthdate');
+    if (age == null && birthdate) values.age = ageOf(String(birthdate));
   },
 });
 
