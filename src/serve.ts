@@ -13,6 +13,7 @@ import { models } from './schema';
 import { startServices } from './services';
 import { followTls, readTls } from './tls';
 import { seedDemo, seedReference, type DemoAccount } from './transfer/seed';
+import { answerUnreadable } from './unreadable';
 
 /** Requests that run at the end have this long to finish. */
 const DRAIN_MS = 8_000;
@@ -40,6 +41,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     const unfollow = secure && followTls(config.tls!, secure, log);
     const server = secure ?? createServer(options, app.listener);
     server.on('upgrade', app.upgrade);
+    answerUnreadable(server);
     await listen(server, config);
     const { port } = server.address() as AddressInfo;
     announce(config, port, demo);

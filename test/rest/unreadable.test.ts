@@ -1,0 +1,57 @@
+/** Requests that Node's parser refuses are answered in JSON, and say what was wrong with them. */
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { answerUnreadable } from '../../src/unreadable';
+
+let server: Server;
+let release: () => void;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/slow') release = () => response.end('slow');
+    else response.end('fine');
+  });
+  answerUnreadable(server);
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+/** All that comes back for the bytes. */
+function send(text: string, then?: () => void): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect((server.address() as AddressInfo).port, 'localhost', () =>
+      socket.write(Buffer.from(text, 'utf8'), () => then?.()),
+    );
+    let answer = '';
+    socket.on('data', (chunk) => (answer += String(chunk)));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+const parsed = (answer: string) => {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  return { status: Number(head.slice(9, 12)), type: /content-type: (.*)/i.exec(head)?.[1], body: body && JSON.parse(body) };
+};
+
+test.each<[what: string, text: string, status: number, detail: RegExp]>([
+  [
+    'a query with bytes of UTF-8',
+    'GET /api/v2/workout/?comment=ä HTTP/1.1\r\nHost: a\r\n\r\n',
+    400,
+    /^The address holds characters that must be percent-encoded/,
+  ],
+  ['a path with bytes of UTF-8', 'GET /api/v2/wörkout/ HTTP/1.1\r\nHost: a\r\n\r\n', 400, /percent-encoded/],
+  ['a blank in a query', 'GET /api/v2/workout/?comment=a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, /Expected HTTP/],
+  ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: a\r\n\r\n', 400, /^The method/],
+  ['a long address', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, /too long/],
+  ['a header that is none', 'GET / HTTP/1.1\r\nHost: a\r\nX Y: z\r\n\r\n', 400, /header/i],
+  ['a length that is none', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400, /Content-Length/],
+])('%s', async (_what, text, status, detail) => {
+  expect(parsed(await send(text))).toEqual({ status, type: 'application/json', body: { detail: expect.stringMatching(detail) } });
+});
+
+test('an answer under way is not broken into', async () => {
+  const answer = await send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n');
+  release();
+  expect(answer).toBe('');
+});
