@@ -70,15 +70,12 @@ export const SCHEMAS = { detail: DETAIL, field_errors: FIELD_ERRORS, metadata: M
 
 const json = (schema: Schema, example?: unknown) => ({ [MEDIA.json]: { schema, ...(example !== undefined && { example }) } });
 
-/** JSON, and a page for whoever asks for one. */
-const shown = (schema: Schema, example?: unknown) => ({ ...json(schema, example), [MEDIA.api]: { schema: { type: 'string' } } });
-
-export const answered = (description: string, schema: Schema): Response => ({ description, content: shown(schema) });
+export const answered = (description: string, schema: Schema): Response => ({ description, content: json(schema) });
 
 const refusal = (description: string, { body }: RestError, headers?: Response): Response => ({
   description,
   ...(headers && { headers }),
-  content: shown(component('detail'), body),
+  content: json(component('detail'), body),
 });
 
 /** Of an answer that shows one row that has versions. */
@@ -95,7 +92,7 @@ export const NOT_MODIFIED: Response = { description: 'The row still has the vers
 const ERRORS: Readonly<Record<number, Response>> = {
   400: {
     description: 'Fields or parameters are wrong, or the body cannot be parsed.',
-    content: shown(
+    content: json(
       { anyOf: [component('field_errors'), component('detail')] },
       invalid({ non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }).body,
     ),
@@ -121,7 +118,7 @@ const ERRORS: Readonly<Record<number, Response>> = {
 
 export const RESPONSES: Readonly<Record<string, Response>> = {
   ...Object.fromEntries(Object.entries(ERRORS).map(([status, response]) => [`error_${status}`, response])),
-  metadata: { description: 'What the address is and takes.', content: shown(component('metadata')) },
+  metadata: { description: 'What the address is and takes.', content: json(component('metadata')) },
 };
 
 /** Errors that every address may answer with, and these. */
