@@ -1,5 +1,4 @@
 /** Which representation is wanted: by suffix, by `?format=`, by the Accept header. */
-import Negotiator from 'negotiator';
 import { notAcceptable, notFound } from './errors';
 
 export type Format = 'json' | 'api';
@@ -21,9 +20,52 @@ export interface Asked {
 
 export const MAX_INDENT = 8;
 
-const isJson = (type: string) => type.trim().toLowerCase().startsWith(MEDIA.json);
+/** Browsers send a tenth of it. */
+const MAX_ACCEPT = 4000;
+const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-const indented = (blanks: string | undefined) => (blanks && /^\d+$/.test(blanks) ? { indent: Math.min(Number(blanks), MAX_INDENT) } : {});
+/** A part of an Accept header. */
+interface Range {
+  type: string;
+  quality: number;
+  indent?: string;
+}
+
+/** Media types are compared without their parameters, of which `indent` alone means something. */
+function rangeOf(part: string): Range {
+  const [type = '', ...parameters] = part.split(';').map((text) => text.trim());
+  const range: Range = { type: type.toLowerCase(), quality: 1 };
+  for (const parameter of parameters) {
+    const mark = parameter.indexOf('=');
+    const [name, value] = [parameter.slice(0, mark).trimEnd().toLowerCase(), parameter.slice(mark + 1).trimStart()];
+    if (name === 'indent') range.indent = value;
+    if (name !== 'q') continue;
+    if (!QUALITY.test(value)) throw notAcceptable();
+    range.quality = Number(value);
+  }
+  return range;
+}
+
+/** Ranges that may mean the type, the one that says most first. */
+const rangesFor = (type: string) => [type, `${type.split('/')[0]}/*`, '*/*'];
+
+interface Match {
+  format: Format;
+  range: Range;
+  /** Place among the ranges that may mean it. */
+  breadth: number;
+}
+
+/** How a format is wanted: by the range that says most about it. */
+function matchOf(format: Format, ranges: readonly Range[]): Match | undefined {
+  const meaning = rangesFor(MEDIA[format]);
+  const breadth = meaning.findIndex((type) => ranges.some((range) => range.type === type));
+  const range = ranges.find(({ type }) => type === meaning[breadth]);
+  return range && range.quality > 0 ? { format, range, breadth } : undefined;
+}
+
+const indented = (blanks: string | undefined) =>
+  blanks && /^\d{1,9}$/.test(blanks) ? { indent: Math.min(Number(blanks), MAX_INDENT) } : {};
 
 /** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
 export function negotiate({ accept, suffix, format, indent: byAddress }: Asked): Wanted {
@@ -33,15 +75,16 @@ export function negotiate({ accept, suffix, format, indent: byAddress }: Asked):
     if (named === 'api' && accept === 'application/json') throw notAcceptable();
     return { format: named ?? 'json', ...indented(named === 'json' ? byAddress : undefined) };
   }
+  if (accept.length > MAX_ACCEPT) throw notAcceptable();
+  const ranges = accept.split(',').map(rangeOf);
   const formats: Format[] = named ? [named] : ['json', 'api'];
-  const offered = formats.map((candidate) => MEDIA[candidate]);
-  // Media types are compared without their parameters, of which `indent` alone means something. Of those wanted alike JSON is given.
-  const types = accept.replace(/;(?!\s*q=)[^;,]*/gi, '').split(',');
-  const bare = types.sort((one, other) => Number(isJson(other)) - Number(isJson(one))).join();
-  const [chosen] = new Negotiator({ headers: { accept: bare } } as never).mediaTypes(offered);
-  if (!chosen || !accept.trim()) throw notAcceptable();
-  const indent = /application\/(?:json|\*)[^,]*;\s*indent=(\d+)/i.exec(accept)?.[1] ?? (named === 'json' ? byAddress : undefined);
-  return { format: chosen === MEDIA.json ? 'json' : 'api', ...indented(indent) };
+  // Of those wanted alike JSON is given.
+  const [chosen] = formats
+    .map((format) => matchOf(format, ranges))
+    .filter((match) => match !== undefined)
+    .sort((one, other) => other.range.quality - one.range.quality || one.breadth - other.breadth);
+  if (!chosen) throw notAcceptable();
+  return { format: chosen.format, ...indented(chosen.range.indent ?? (named === 'json' ? byAddress : undefined)) };
 }
 
 /** How to say that a path does not exist: as JSON to whom takes it, on a page to everybody else. */

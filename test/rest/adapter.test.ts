@@ -130,6 +130,21 @@ describe('representations', () => {
     ['/fruit/', 'text/html', 200, 'text/html; charset=utf-8'],
     ['/fruit/', 'text/*', 200, 'text/html; charset=utf-8'],
     ['/fruit/', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'application/json;q=0.5, text/html;q=0.4', 200, 'application/json'],
+    ['/fruit/', 'application/json;q=0.4, text/html ; Q = 0.5', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'application/json;q=0, */*', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'application/json;q=0.1, */*', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'TEXT/HTML', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', ', application/json ,', 200, 'application/json'],
+    ['/fruit/', 'application/json;q=0', 406, 'application/json'],
+    ['/fruit/', '*/*;q=0.000', 406, 'application/json'],
+    // Qualities that cannot be read.
+    ['/fruit/', 'application/json;q=high', 406, 'application/json'],
+    ['/fruit/', 'application/json;q=2', 406, 'application/json'],
+    ['/fruit/', 'application/json;q=', 406, 'application/json'],
+    ['/fruit/', 'application/json, text/html;q=-1', 406, 'application/json'],
+    ['/fruit/', `application/json${';'.repeat(3000)}`, 200, 'application/json'],
+    ['/fruit/', `application/json${';indent'.repeat(2000)}`, 406, 'application/json'],
     ['/fruit/', 'text/csv', 406, 'application/json'],
     ['/fruit/', 'application/xml', 406, 'application/json'],
     ['/fruit/', 'nonsense', 406, 'application/json'],
@@ -157,6 +172,9 @@ describe('representations', () => {
   test('JSON may be indented, errors too', async () => {
     const answer = await get('/fruit-label/1/', { Accept: 'application/json; indent=2' });
     expect([answer.text, answer.headers.get('content-type')]).toEqual(['{\n  "label": "Cherry"\n}', 'application/json']);
+    expect((await get('/fruit-label/1/', { Accept: 'text/csv, */*;q=0.5; Indent = 2' })).text).toBe('{\n  "label": "Cherry"\n}');
+    for (const indent of ['0', 'x', '', '-1', '9'.repeat(20)])
+      expect((await get('/fruit-label/1/', { Accept: `application/json; indent=${indent}` })).text).toBe('{"label":"Cherry"}');
     expect((await get('/fruit/9/', { Accept: 'application/json; indent=4' })).text).toBe('{\n    "detail": "Not found."\n}');
   });
 });
