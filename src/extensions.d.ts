@@ -51,8 +51,10 @@ export interface FieldFact {
   readonly restReadOnly: boolean;
   /** REST drops the value on creation, so that the default is stored. */
   readonly restIgnoredOnCreate: boolean;
-  /** A column of the resource's own table, so REST can order by it. */
+  /** A column of the resource's own table. */
   readonly stored: boolean;
+  /** REST can order by it. */
+  readonly ordered: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly min?: number;
@@ -154,11 +156,15 @@ export interface EndpointFact extends BodyFact {
   readonly title: string;
 }
 
+/** `extensions.limits`: of the arguments of a field, messages for a value of the right type; none means that it is good. */
+export type ArgumentLimits = Readonly<Record<string, (value: string) => string[]>>;
+
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
     field?: FieldFact;
     action?: ActionFact;
     endpoint?: EndpointFact;
+    limits?: ArgumentLimits;
     only?: Only;
     /** What a value costs beside the objects that it consists of (`@cost` of IBM's cost directives). */
     cost?: { readonly weight: number };

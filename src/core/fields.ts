@@ -56,6 +56,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Key in REST where it is not the snake-case name. */
   rest?: string;
   hidden?: boolean;
+  /** REST's rows have it only by way of their parent, and cannot be ordered by it. */
+  inherited?: boolean;
   /** The one interface that has the field. */
   only?: Only;
   /** `'rest'`: accepted by GraphQL only. */
@@ -179,6 +181,7 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options
       restReadOnly: options.readOnly !== undefined || options.hidden === true || derived,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       stored,
+      ordered: stored && !options.inherited,
       ...(stored && { column: snake(name) }),
       sequelizeType,
       check: (value) => {

@@ -9,6 +9,9 @@ export const MAX_ROWS = 500;
 
 export const OUT_OF_RANGE = 'Datetime value out of range.';
 
+/** Half of a character, which no text of Unicode holds. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 const INTEGER_MAX = 2_147_483_647;
 
 /** The first that is wrong of a text's length, or of the digits of a decimal; then its range. */
@@ -46,6 +49,8 @@ function text(value: string, { minLength, maxLength, blank, kind }: Limits): str
   if (maxLength !== undefined && length > maxLength) found.push(`Ensure this field has no more than ${maxLength} characters.`);
   if (minLength !== undefined && length < minLength) found.push(`Ensure this field has at least ${minLength} characters.`);
   if (value.includes('\0')) found.push('Null characters are not allowed.');
+  const surrogate = LONE_SURROGATE.exec(value);
+  if (surrogate) found.push(`Surrogate characters are not allowed: U+${surrogate[0].charCodeAt(0).toString(16).toUpperCase()}.`);
   if (kind === 'url' && !URL.canParse(value)) found.push('Enter a valid URL.');
   return found;
 }
@@ -58,10 +63,11 @@ function range(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): string
 
 /** Trailing zeros count as decimals, an exponent as the zeros that it stands for. */
 function precision(value: string, { digits, places }: Limits): string | undefined {
-  const parts = /^\s*[+-]?(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?\s*$/.exec(value);
+  const parts = /^\s*[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(value);
   if (!parts) return 'A valid number is required.';
-  const exponent = Number(parts[3] ?? 0) - parts[2]!.length;
-  const figures = `${parts[1]}${parts[2]}`.replace(/^0+(?=\d)/, '').length;
+  const [, before = '', fraction = '', power = '0'] = parts;
+  const exponent = Number(power) - fraction.length;
+  const figures = `${before}${fraction}`.replace(/^0+(?=\d)/, '').length;
   const total = exponent >= 0 ? figures + exponent : Math.max(figures, -exponent);
   const decimals = Math.max(0, -exponent);
   const whole = exponent >= 0 ? total : Math.max(0, figures + exponent);

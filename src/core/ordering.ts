@@ -51,7 +51,7 @@ export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
 }
 
 const MAX_RELATIONS = 3;
-const MAX_ELEMENTS = 10;
+const MAX_ELEMENTS = 50;
 const RELEVANCE = 'relevance';
 /** In cursors, behind a text that is ordered by rules. */
 const READER = '~';

@@ -3,6 +3,7 @@
  * converted and rounded before it is summed, so a total is the sum of what its items show. All rounding is half to even.
  */
 import DecimalJs from 'decimal.js';
+import { trimmed } from '../reading';
 
 const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_EVEN });
 export type Decimal = DecimalJs;
@@ -63,14 +64,17 @@ const withKilojoules = (value: (name: Nutrient) => Decimal): Values => ({
 
 /** The unit's `gram` is multiplied by its `amount`, although it already is the weight of that amount: the reference does so. */
 export function gramsOf(amount: string, measure: HouseholdMeasure | null): Decimal {
-  const given = new Decimal(amount.trim());
+  const given = new Decimal(trimmed(amount));
   return measure ? given.times(measure.amount).times(measure.gram) : given;
 }
 
 /** Masses in the unit; energy is no mass. */
 export const portion = (composition: Composition, grams: Decimal, unit: MassUnit = 'g'): Values =>
   withKilojoules((name) => {
-    const value = new Decimal(composition[name] ?? 0).times(grams).dividedBy(100);
+    const content = composition[name];
+    // Where nothing is known there is no product, and no sign of it.
+    if (content === null) return ZERO;
+    const value = new Decimal(content).times(grams).dividedBy(100);
     return unit === 'g' || name === 'energy' ? value : ounces(value);
   });
 

@@ -33,7 +33,7 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Moment({ label: 'Datetime', default: defaults.now }) declare datetime: string;
   @Text({ label: 'Comment', null: true, blank: true, hidden: true }) declare comment: string | null;
   @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 
 @Resolver(() => DiaryEntry)

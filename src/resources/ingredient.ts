@@ -10,9 +10,10 @@ import { snake } from '../core/names';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
 import { DecimalScalar } from '../core/scalars';
-import { amountProblem, integerOf, NOT_A_CHOICE } from '../nutrition/form';
+import { amountProblem, integerIn, NOT_A_CHOICE } from '../nutrition/form';
 import { ExactNutritionalValues } from '../nutrition/types';
 import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type MassUnit, type Values } from '../nutrition/values';
+import { integerOf } from '../reading';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
@@ -20,8 +21,8 @@ import { License } from './license';
 import { ACCEPTED, PENDING, STATUS } from './status';
 
 const MEASURE = ['amount', 'gram', 'ingredientId'] as const;
-/** Names no household unit. */
-const UNKNOWN = '0';
+/** Names no ingredient. */
+const UNKNOWN = 0;
 
 const grams = { digits: 6, places: 3, min: 0, max: 100 } as const;
 const filters = [
@@ -117,10 +118,19 @@ export async function portionValues(
 type Nourishing = PartOf<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 
 /** The household unit with this id, if it is one of the ingredient. */
-async function measureOf(ingredientId: number, unit: string, context: Context): Promise<HouseholdMeasure | undefined> {
-  const id = parseId(unit.trim());
-  const row = id === undefined ? null : await rowById(IngredientUnit, MEASURE, id, context);
+async function measureOf(ingredientId: number, unit: number | undefined, context: Context): Promise<HouseholdMeasure | undefined> {
+  const row = unit === undefined ? null : await rowById(IngredientUnit, MEASURE, unit, context);
   return row?.ingredientId === ingredientId ? row : undefined;
+}
+
+/** Of this amount in the measure, or in grams without one; all that is wrong is told at once. */
+function valuesIn(amount: string, measure: HouseholdMeasure | null | undefined, row: Nourishing) {
+  const errors: FieldErrors = {};
+  const problem = amountProblem(amount);
+  if (problem) errors.amount = [problem];
+  if (measure === undefined) errors.unit = [NOT_A_CHOICE];
+  if (problem || measure === undefined) throw invalid(errors);
+  return asTexts(portion(row, gramsOf(amount, measure)));
 }
 
 @Resolver(() => Ingredient)
@@ -134,17 +144,11 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Root() row: Nourishing,
     @Ctx() context: Context,
   ) {
-    const errors: FieldErrors = {};
-    const problem = amountProblem(amount);
-    if (problem) errors.amount = [problem];
-    const measure = unit == null ? null : await measureOf(row.id, unit, context);
-    if (measure === undefined) errors.unit = [NOT_A_CHOICE];
-    if (problem || measure === undefined) throw invalid(errors);
-    return asTexts(portion(row, gramsOf(amount, measure)));
+    return valuesIn(amount, unit == null ? null : await measureOf(row.id, parseId(unit.trim()), context), row);
   }
 
   @FieldResolver(() => ExactNutritionalValues, {
-    description: 'Of an amount of the ingredient, from the texts of a form. A unit is known only beside the id of the ingredient.',
+    description: 'Of an amount of the ingredient, from the texts of a form. A unit is one of the ingredient that the form names.',
   })
   @Extensions({
     only: 'rest',
@@ -158,10 +162,10 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Root() row: Nourishing,
     @Ctx() context: Context,
   ) {
-    const named = integerOf(ingredient);
+    const named = integerIn(ingredient);
     // The reference looks for the ingredient before it reads the rest of the form.
     if (Number.isNaN(named)) throw invalid({ ingredient: [NOT_A_CHOICE] });
-    const own = named === row.id ? unit : UNKNOWN;
-    return this.valuesOf(amount ?? '', unit ? own : null, row, context);
+    const measure = unit ? await measureOf(named ?? UNKNOWN, parseId(integerOf(unit)), context) : null;
+    return valuesIn(amount ?? '', measure, row);
   }
 }

@@ -27,7 +27,7 @@ export class Meal extends Model<Meal> {
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Whole({ label: 'Order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' }) declare order: number;
   @Clock({ label: 'Time (approx)', null: true }) declare time: string | null;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
   @Children(() => MealItem, 'mealId', { help: 'What it consists of.' }) declare items: MealItem[];
 }
 

@@ -30,7 +30,7 @@ export class MealItem extends Model<MealItem> {
   @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
   @Whole({ label: 'Order', note: 'Place in the meal.', default: 1, readOnly: 'rest' }) declare order: number;
   @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 
 @Resolver(() => MealItem)

@@ -21,7 +21,7 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Whole({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
   @Whole({ label: 'Order', help: 'Place in the schedule.', default: 1, hidden: true }) declare order: number;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 
 export default crud(ScheduleStep);

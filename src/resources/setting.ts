@@ -31,7 +31,7 @@ export class Setting extends Model<Setting> {
   @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
   @Whole({ label: 'Order', min: -2147483648, max: 2147483647, default: 1, restIgnoredOnCreate: true }) declare order: number;
   @Text({ label: 'Comment', max: 100, blank: true }) declare comment: string;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 
 export default crud(Setting);

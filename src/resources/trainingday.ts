@@ -29,7 +29,7 @@ export class TrainingDay extends Model<TrainingDay> {
     link: { table: 'training_day_weekday', own: 'training_day_id', other: 'day_of_week_id' },
   })
   declare weekdayIds: number[];
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
   @Children(() => WorkoutSet, 'trainingDayId', { help: 'Its sets, in their order.' }) declare sets: WorkoutSet[];
 }
 

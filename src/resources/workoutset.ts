@@ -38,7 +38,7 @@ export class WorkoutSet extends Model<WorkoutSet> {
     null: true,
   })
   declare order: number | null;
-  @Owner(() => User, { hidden: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
   @Children(() => Setting, 'setId', { help: 'Its settings, in their order.' }) declare settings: Setting[];
 }
 

@@ -39,6 +39,8 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     return data;
   }
 
+  const loginLimits = schema.getMutationType()?.getFields().login?.extensions.limits;
+
   const defaultOrder = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource?.ordering ?? [];
 
   const renaming =
@@ -56,8 +58,7 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     const window = windowOf(query);
     const filtered = filtersOf(view.filters, fields, query);
     const ids: Record<string, string[]> = Object.fromEntries(Object.entries(filtered.references).map(([field, id]) => [field, [id]]));
-    for (const { field, parse } of view.filters)
-      if (parse === 'ids' && filtered.where[field]) ids[field] = (filtered.where[field] as { in: string[] }).in;
+    for (const field of Object.keys(filtered.listed)) ids[field] = (filtered.where[field] as { in: string[] }).in;
     const errors = Object.keys(ids).length ? unknownReferences(view.filters, fields, filtered, await lookup(endpoint, request, ids)) : {};
     const all = { ...filtered.errors, ...errors };
     if (Object.keys(all).length) {
@@ -164,7 +165,7 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
         return root(request, route.suffix);
       case 'login':
         if (method === 'GET') return { status: 200, body: HINT };
-        return { status: 200, body: (await run(login, request, credentials(await request.body()))).login };
+        return { status: 200, body: (await run(login, request, credentials(await request.body(), loginLimits))).login };
       case 'free': {
         const { fact, field, run: operation } = route.endpoint;
         const value = run(operation, request, argumentsOf(field, query)).then(({ result }) => result);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import iconv from 'iconv-lite';
 import { MultipartError, readMultipart, type MultipartLimits, type Parts, type UploadedFile } from '../multipart';
 import { badRequest, invalid, RestError, tooLarge, unsupported } from './errors';
+import { parseJson } from './json';
 
 /** What was sent. Of a form every value is a list of texts and files, because keys may repeat. */
 export type Body = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
@@ -27,21 +28,37 @@ export async function arrivedOf(reading: Promise<Body>): Promise<Body> {
   }
 }
 
-export const MEDIA_TYPES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+export const MEDIA_TYPES = ['application/json', ...FORMS];
+
+/** Whoever is not signed in has no more to send than a name and a password. */
+const MAX_ANONYMOUS = 256 * 1024;
+
+export const limitsFor = (signedIn: boolean, limits: MultipartLimits): MultipartLimits => {
+  const most = (limit: number) => (signedIn ? limit : Math.min(limit, MAX_ANONYMOUS));
+  return { ...limits, maxBody: most(limits.maxBody), maxUpload: most(limits.maxUpload) };
+};
+
+/** A question mark at the start is the first character of the first name, which `URLSearchParams` would drop. */
+export const queryOf = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 export async function readBody(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Body> {
   const header = request.headers['content-type'] ?? '';
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim());
   const media = type.toLowerCase();
   const length = request.headers['content-length'];
-  if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined)) return { form: false, data: {} };
+  // An empty form is one.
+  if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined))
+    return FORMS.includes(media) ? { form: true, data: new Map() } : { form: false, data: {} };
   if (!MEDIA_TYPES.includes(media)) throw unsupported(header);
+  const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
+  if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
   if (media === 'multipart/form-data') return { form: true, data: await multipart(request, response, limits) };
   const bytes = await read(request, limits.maxBody);
-  const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (media === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decode(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
-  for (const [key, value] of new URLSearchParams(decodeLoosely(bytes, charset))) {
+  // A form is read as far as it can be: what is no character becomes a replacement.
+  for (const [key, value] of queryOf(iconv.decode(bytes, charset, { stripBOM: false }))) {
     const known = values.get(key);
     if (known) known.push(value);
     else values.set(key, [value]);
@@ -63,28 +80,7 @@ async function read(request: IncomingMessage, limit: number): Promise<Buffer> {
 
 function decode(bytes: Buffer, charset: string): string {
   if (/^utf-?8$/i.test(charset)) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  if (!iconv.encodingExists(charset)) throw new Error(`unknown charset ${charset}`);
   return iconv.decode(bytes, charset, { stripBOM: false });
-}
-
-/** A form is read as far as it can be: what is no character becomes a replacement, an unknown charset counts as UTF-8. */
-const decodeLoosely = (bytes: Buffer, charset: string): string =>
-  iconv.decode(bytes, iconv.encodingExists(charset) ? charset : 'utf-8', { stripBOM: false });
-
-/** Whoever looks into a value calls itself for what is in it. */
-const MAX_LEVELS = 100;
-
-const isDeeper = (value: unknown, levels: number): boolean =>
-  value !== null && typeof value === 'object' && (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
-
-export function parseJson(text: () => string): unknown {
-  try {
-    const value: unknown = JSON.parse(text());
-    if (isDeeper(value, MAX_LEVELS)) throw new Error(`Nested deeper than ${MAX_LEVELS} levels`);
-    return value;
-  } catch (error) {
-    throw badRequest(`JSON parse error - ${(error as Error).message}`);
-  }
 }
 
 async function multipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Parts> {

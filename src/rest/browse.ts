@@ -224,7 +224,7 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     });
     if (place.kind === 'list') {
       view.filters = await lookedUp(filterControls(facts.filters, fields, related), (key) => query.getAll(key).at(-1), request);
-      view.orderable = visible.filter(({ stored }) => stored).map(({ rest }) => rest);
+      view.orderable = visible.filter(({ ordered }) => ordered).map(({ rest }) => rest);
       view.window = windowOf(query);
     }
     view.errors = {

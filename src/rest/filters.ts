@@ -1,5 +1,7 @@
 /** Query parameters → `where` and `orderBy`. Unknown parameters and unknown orders are ignored, as clients expect. */
 import type { FieldFact, FilterFact } from '../extensions';
+import { decimalOf, integerOf, trimmed, uuidOf } from '../reading';
+import { invalid } from './errors';
 import { pad, validClock, validDay } from './values';
 
 export interface Filtered {
@@ -7,6 +9,8 @@ export interface Filtered {
   errors: Record<string, string[]>;
   /** Ids that must exist, by relation; checked by whoever runs the list. */
   references: Record<string, string>;
+  /** Ids of lists as they were sent, which must exist and be written as ids are. */
+  listed: Record<string, readonly string[]>;
 }
 
 const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
@@ -17,13 +21,11 @@ const NULLS = 'Null characters are not allowed.';
 /** A condition that no row meets. */
 const NOTHING = { id: { in: [] } };
 
-const whole = (text: string): number | undefined => (/^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined);
-
 /** Dates as the service reads them: ISO, or month first with a year of four or two digits. */
 function dateOf(text: string): string | undefined {
-  const trimmed = text.trim();
-  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(trimmed) ?? [];
-  const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(trimmed) ?? [];
+  const given = trimmed(text);
+  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(given) ?? [];
+  const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(given) ?? [];
   const full = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
   const parts = isoYear ? [isoYear, isoMonth, isoDay] : [full, month, day];
   if (parts.some((part) => part === undefined)) return undefined;
@@ -33,19 +35,24 @@ function dateOf(text: string): string | undefined {
 
 /** Hours and minutes, and seconds with a fraction of them where they are given. */
 function timeOf(text: string): string | undefined {
-  const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(text.trim());
+  const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(trimmed(text));
   if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return undefined;
   return `${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
 }
 
-type Result = { where: Record<string, unknown> } | { error: string } | { reference: string } | undefined;
+type Result = { where: Record<string, unknown>; listed?: readonly string[] } | { error: string } | { reference: string } | undefined;
+
+/** Of a decimal number that any column could hold. */
+const MAX_DIGITS = 100;
+const HELD = /^[+-]?\d*\.?\d*(?:e[+-]?0*\d{1,2})?$/i;
 
 function number(field: FieldFact, text: string): Result {
-  const trimmed = text.trim();
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)) return { error: 'Enter a number.' };
-  const value = Number(trimmed);
+  const given = decimalOf(text);
+  if (given === undefined) return { error: 'Enter a number.' };
+  const value = Number(given);
   if (value > MAX_NUMBER) return { error: 'Ensure this value is less than or equal to 1e+50.' };
-  if (field.kind === 'decimal') return { where: value < -MAX_NUMBER || trimmed.length > 100 ? NOTHING : { [field.name]: { eq: trimmed } } };
+  if (field.kind === 'decimal')
+    return { where: given.length <= MAX_DIGITS && HELD.test(given) ? { [field.name]: { eq: given } } : NOTHING };
   return { where: Number.isInteger(value) && Math.abs(value) <= MAX_ID ? { [field.name]: { eq: value } } : NOTHING };
 }
 
@@ -56,7 +63,7 @@ function byKind(field: FieldFact, text: string): Result {
   switch (field.kind) {
     case 'integer':
     case 'decimal':
-      return text.trim() === '' ? undefined : number(field, text);
+      return number(field, text);
     case 'date': {
       const date = dateOf(text);
       return date ? eq(date) : { error: 'Enter a valid date.' };
@@ -70,17 +77,18 @@ function byKind(field: FieldFact, text: string): Result {
         ? eq(text)
         : { error: `Select a valid choice. ${text} is not one of the available choices.` };
     case 'uuid': {
-      const hex = text.trim().replace(/^urn:uuid:|[{}-]/gi, '');
-      return /^[0-9a-f]{32}$/i.test(hex) ? eq(hex) : { error: 'Enter a valid UUID.' };
+      if (trimmed(text) === '') return undefined;
+      const digits = uuidOf(trimmed(text));
+      return digits === undefined ? { error: 'Enter a valid UUID.' } : eq(digits);
     }
     case 'relation': {
-      const id = whole(text);
+      const id = integerOf(text);
       return id === undefined ? { error: NOT_A_CHOICE } : { reference: String(id) };
     }
     default: {
-      const trimmed = text.trim();
-      if (trimmed.includes('\0')) return { error: NULLS };
-      return trimmed === '' ? undefined : eq(trimmed);
+      const given = trimmed(text);
+      if (given.includes('\0')) return { error: NULLS };
+      return given === '' ? undefined : eq(given);
     }
   }
 }
@@ -89,22 +97,22 @@ function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
   const text = texts.at(-1)!;
   switch (fact.parse) {
     case 'loose': {
-      const id = whole(text);
+      const id = integerOf(text);
       return id === undefined ? undefined : { where: { [field.name]: { eq: String(id) } } };
     }
     case 'unchecked': {
-      const id = whole(text);
-      if (text.trim() === '') return undefined;
+      const id = integerOf(text);
+      if (trimmed(text) === '') return undefined;
       return id === undefined ? { error: NOT_A_CHOICE } : { where: { [field.name]: { eq: String(id) } } };
     }
     case 'commaIds': {
-      const ids = text.split(',').map(whole);
+      const ids = text.split(',').map(integerOf);
       return ids.some((id) => id === undefined) ? undefined : { where: { [field.name]: { each: ids.map(String) } } };
     }
     case 'ids': {
-      const wrong = texts.find((one) => whole(one) === undefined);
+      const wrong = texts.find((one) => integerOf(one) === undefined);
       if (wrong !== undefined) return { error: `“${wrong}” is not a valid value.` };
-      return { where: { [field.name]: { in: texts.map((one) => String(whole(one))) } } };
+      return { where: { [field.name]: { in: texts.map((one) => String(integerOf(one))) } }, listed: texts };
     }
     default:
       return byKind(field, text);
@@ -112,7 +120,7 @@ function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
 }
 
 export function filtersOf(filters: readonly FilterFact[], fields: readonly FieldFact[], query: URLSearchParams): Filtered {
-  const result: Filtered = { where: {}, errors: {}, references: {} };
+  const result: Filtered = { where: {}, errors: {}, references: {}, listed: {} };
   for (const fact of filters) {
     const field = fields.find((candidate) => candidate.name === fact.field)!;
     const key = fact.key ?? field.rest;
@@ -124,7 +132,10 @@ export function filtersOf(filters: readonly FilterFact[], fields: readonly Field
     else if ('reference' in one) {
       result.references[field.name] = one.reference;
       result.where[field.name] = { eq: one.reference };
-    } else Object.assign(result.where, one.where);
+    } else {
+      Object.assign(result.where, one.where);
+      if (one.listed) result.listed[field.name] = one.listed;
+    }
   }
   return result;
 }
@@ -133,7 +144,7 @@ export function filtersOf(filters: readonly FilterFact[], fields: readonly Field
 export function unknownReferences(
   filters: readonly FilterFact[],
   fields: readonly FieldFact[],
-  { where, references }: Filtered,
+  { references, listed }: Filtered,
   known: Record<string, number[]>,
 ): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
@@ -141,13 +152,13 @@ export function unknownReferences(
     const field = fields.find((candidate) => candidate.name === fact.field)!;
     const key = fact.key ?? field.rest;
     if (references[field.name] !== undefined && !known[field.name]!.includes(Number(references[field.name]))) errors[key] = [NOT_A_CHOICE];
-    if (fact.parse === 'ids') {
-      const missing = (where[field.name] as { in: string[] } | undefined)?.in.find((id) => !known[field.name]!.includes(Number(id)));
-      if (missing !== undefined) errors[key] = [`Select a valid choice. ${missing} is not one of the available choices.`];
-    }
+    const missing = listed[field.name]?.find((text) => !known[field.name]!.some((id) => String(id) === text));
+    if (missing !== undefined) errors[key] = [`Select a valid choice. ${missing} is not one of the available choices.`];
   }
   return errors;
 }
+
+const MAX_TERMS = 50;
 
 type Direction = 'ASC' | 'DESC';
 export type OrderBy = Record<string, Direction | Record<string, Direction>>;
@@ -163,12 +174,15 @@ export function orderByOf(
   query: URLSearchParams,
   defaultOrder: (type: string) => readonly string[],
 ): OrderBy[] | undefined {
-  const terms = (query.getAll('ordering').at(-1) ?? '').split(',').map((term) => term.trim());
+  const terms = (query.getAll('ordering').at(-1) ?? '').split(',', MAX_TERMS + 1).map(trimmed);
+  if (terms.length > MAX_TERMS) throw invalid({ ordering: [`Order by no more than ${MAX_TERMS} fields.`] });
+  const ordered = new Set<FieldFact>();
   const order = terms.flatMap((term): OrderBy[] => {
     const descending = term.startsWith('-');
     const key = descending ? term.slice(1) : term;
-    const field = fields.find((candidate) => candidate.stored && candidate.rest === key);
-    if (!field) return [];
+    const field = fields.find((candidate) => candidate.ordered && candidate.rest === key);
+    if (!field || ordered.has(field)) return [];
+    ordered.add(field);
     const direction: Direction = descending ? 'DESC' : 'ASC';
     const inner = field.relation ? defaultOrder(field.relation.type).filter((name) => !/^-?id$/.test(name)) : [];
     if (!inner.length) return [{ [field.name]: direction }];

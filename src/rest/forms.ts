@@ -1,7 +1,8 @@
 /** Forms of HTML can only POST: hidden fields name the method that is meant, or carry JSON. Honoured for pages alone. */
 import type { IncomingMessage } from 'node:http';
-import { parseJson, type Body } from './body';
+import type { Body } from './body';
 import { RestError, unsupported } from './errors';
+import { parseJson } from './json';
 import type { Values } from './view';
 
 const METHODS = ['PUT', 'PATCH', 'DELETE'];

@@ -2,7 +2,8 @@
 import type { FieldFact } from '../extensions';
 import type { Body } from './body';
 import { invalid } from './errors';
-import { coerce, idOf, typeName } from './values';
+import { SentNumber } from './json';
+import { coerce, idOf, itemsOf, reference, typeName } from './values';
 
 export type Errors = Record<string, string[]>;
 /** Per relation the ids that exist and may be named. */
@@ -15,7 +16,7 @@ const ABSENT = Symbol('absent');
 export function objectOf(body: Body): Values | null {
   if (body.form) return {};
   const { data } = body;
-  if (data !== null && typeof data === 'object' && !Array.isArray(data)) return data as Values;
+  if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof SentNumber)) return data as Values;
   return null;
 }
 
@@ -45,15 +46,16 @@ function given(field: FieldFact, body: Body, partial: boolean): unknown {
 const isFalsy = (value: unknown): boolean =>
   !value ||
   value === ABSENT ||
+  (value instanceof SentNumber && value.value === 0) ||
   (Array.isArray(value) && value.length === 0) ||
-  (typeof value === 'object' && Object.keys(value as object).length === 0);
+  (typeof value === 'object' && !(value instanceof SentNumber) && Object.keys(value as object).length === 0);
 
 /** The ids that a body names, by relation, so that they can be looked up together. */
 export function namedIds(relations: readonly FieldFact[], body: Body): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
     const value = field.restReadOnly ? ABSENT : given(field, body, true);
-    const values = Array.isArray(value) ? value : [value === true ? 1 : value];
+    const values = (field.relation!.many && itemsOf(value)) || [value === true ? 1 : value];
     ids[field.name] = values
       .map(idOf)
       .filter((id) => id !== undefined)
@@ -95,17 +97,13 @@ export function inputOf(
     if (value === ABSENT) {
       const required = !field.null && !field.hasDefault && !field.blank;
       if (required && !partial) refuse([field.kind === 'image' ? 'No file was submitted.' : 'This field is required.']);
-    } else if (value === null || (value === '' && field.relation)) {
+    } else if (value === null || (value === '' && field.relation && !field.relation.many)) {
       if (field.null) input[field.name] = null;
       else refuse(['This field may not be null.']);
     } else {
-      const coerced = coerce(field, value, timeZone);
+      const coerced = field.relation ? reference(field, value, known[field.name]!) : coerce(field, value, timeZone);
       if ('messages' in coerced) refuse(coerced.messages);
-      else {
-        const missing = field.relation && [value].flat().find((item) => !known[field.name]!.includes(idOf(item)!));
-        if (missing !== undefined) refuse([`Invalid pk "${missing}" - object does not exist.`]);
-        else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coerced.value;
-      }
+      else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coerced.value;
     }
   }
   return { input, errors };

@@ -1,4 +1,5 @@
 /** Limit and offset of a list, and the links to its neighbours. */
+import { integerOf } from '../reading';
 
 export const DEFAULT_LIMIT = 20;
 /** A larger limit counts as this one, a larger offset as that one. */
@@ -10,9 +11,7 @@ export interface Window {
   offset: number;
 }
 
-/** An integer as the service reads it: ASCII digits, a sign, blanks around. */
-const integer = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\s*[+-]?\d+\s*$/.test(text) ? Number(text) : undefined;
+const integer = (text: string | undefined): number | undefined => (text === undefined ? undefined : integerOf(text));
 
 export function windowOf(query: URLSearchParams): Window {
   const limit = integer(query.getAll('limit').at(-1)) ?? 0;

@@ -6,7 +6,8 @@ const VARY = 'Accept, Accept-Language, Cookie, Origin';
 export const PREFLIGHT = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Headers':
-    'accept, accept-encoding, authorization, content-type, dnt, idempotency-key, origin, user-agent, x-csrftoken, x-requested-with',
+    'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
+    'x-csrftoken, x-requested-with',
   'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'Access-Control-Max-Age': '86400',
   'Content-Length': '0',
@@ -14,6 +15,10 @@ export const PREFLIGHT = {
 
 /** What pages of other sites may read of an answer, besides what they always may. */
 const EXPOSED = 'ETag';
+
+/** Pages of any site may read what is answered. */
+export const corsOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
 
 export const headersOf = (
   message: IncomingMessage,
@@ -28,7 +33,7 @@ export const headersOf = (
       'X-Content-Type-Options': 'nosniff',
     },
     route && { Allow: route.allow.join(', ') },
-    message.headers.origin !== undefined && { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED },
+    corsOf(message),
     ...further,
   );
 

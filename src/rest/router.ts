@@ -1,7 +1,7 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { arrivedOf, readBody, type Body } from './body';
+import { arrivedOf, limitsFor, queryOf, readBody, type Body } from './body';
 import { admit, SAFE } from './admission';
 import { answersOf } from './answers';
 import { viewsOf } from './browse';
@@ -15,7 +15,7 @@ import { snake } from './names';
 import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './negotiate';
 import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
-import { headersOf, PREFLIGHT, respond } from './respond';
+import { corsOf, headersOf, PREFLIGHT, respond } from './respond';
 import { findRoute, type Route } from './routes';
 import type { HtmlView, Page } from './view';
 
@@ -67,11 +67,14 @@ export function restHandler(options: RestOptions): Handler {
     return result;
   }
 
-  /** Who asks, and what the form of a page means by its POST; it is kept if its sender is refused, so that nothing typed is lost. */
-  async function authenticate(request: Request, { format }: Wanted): Promise<void> {
+  /**
+   * Who asks, and what the form of a page means by its POST; it is kept if its sender is refused, so that nothing typed is lost. `bodyOfKnown`
+   * reads the body of a sender whose session is known already.
+   */
+  async function authenticate(request: Request, { format }: Wanted, bodyOfKnown: () => Promise<Body>): Promise<void> {
     const { message, exchange, body } = request;
     try {
-      request.signedIn = await exchange.authenticate(() => csrfTokenOf(message, () => arrivedOf(body())));
+      request.signedIn = await exchange.authenticate(() => csrfTokenOf(message, () => arrivedOf(bodyOfKnown())));
     } finally {
       if (format === 'api' && request.method === 'POST' && isForm(message, request.signedIn)) {
         const form = (request.form = formOf(await arrivedOf(body())));
@@ -90,7 +93,7 @@ export function restHandler(options: RestOptions): Handler {
     const url = message.url ?? '/';
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
-    const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+    const query = queryOf(mark < 0 ? '' : url.slice(mark + 1));
     const exchange = options.open(message);
     const method = message.method ?? 'GET';
 
@@ -100,13 +103,13 @@ export function restHandler(options: RestOptions): Handler {
     }
     const found = findRoute(endpoints, path);
     if (found && 'redirect' in found) {
-      response.writeHead(301, { Location: `${path}/${mark < 0 ? '' : url.slice(mark)}`, 'Content-Length': '0' }).end();
+      response.writeHead(301, { Location: `${path}/${mark < 0 ? '' : url.slice(mark)}`, 'Content-Length': '0', ...corsOf(message) }).end();
       return;
     }
     const route = found?.route;
-    let read: Promise<Body> | undefined;
-    const body = () => (read ??= readBody(message, response, limits));
-    const request: Request = { message, method, path, query, exchange, signedIn: false, body };
+    let reading: Promise<Body> | undefined;
+    const read = (signedIn: boolean) => (reading ??= readBody(message, response, limitsFor(signedIn, limits)));
+    const request: Request = { message, method, path, query, exchange, signedIn: false, body: () => read(request.signedIn) };
     let wanted: Wanted = { format: 'json' };
     const result = await settled(async () => {
       const { accept } = message.headers;
@@ -117,7 +120,7 @@ export function restHandler(options: RestOptions): Handler {
         throw notFound();
       }
       wanted = negotiate({ accept, suffix: route.suffix, format: query.getAll('format').at(-1), indent: query.getAll('indent').at(-1) });
-      await authenticate(request, wanted);
+      await authenticate(request, wanted, () => read(true));
       admit(route, request);
       if (method === 'HEAD') request.method = 'GET';
       return once(route, request);

@@ -2,6 +2,8 @@
 import { DateTime } from 'luxon';
 import type { FieldFact, Kind } from '../extensions';
 import { UploadedFile } from '../multipart';
+import { decimalOf, integerOf, trimmed, uuidOf } from '../reading';
+import { isInteger, isNumber, numberText, valueOf } from './json';
 
 export type Coerced = { value: unknown } | { messages: string[] };
 
@@ -12,13 +14,14 @@ const bad = (message: string): Coerced => ({ messages: [message] });
 export function typeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  if (isNumber(value)) return isInteger(value) ? 'int' : 'float';
   return { string: 'str', boolean: 'bool', object: 'dict' }[typeof value as string] ?? typeof value;
 }
 
 /** `str(value)` in Python, of the values that JSON has. */
-function text(value: unknown): string {
+export function text(value: unknown): string {
   if (value === null) return 'None';
+  if (isNumber(value)) return numberText(value);
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (Array.isArray(value)) return `[${value.map((item) => (typeof item === 'string' ? `'${item}'` : text(item))).join(', ')}]`;
   if (value instanceof UploadedFile) return value.filename;
@@ -30,51 +33,64 @@ function text(value: unknown): string {
 }
 
 const MAX_TEXT = 1000;
-const TRUE = new Set<unknown>(['t', 'T', 'y', 'Y', 'yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1', 1, true]);
-const FALSE = new Set<unknown>(['f', 'F', 'n', 'N', 'no', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0', 0, false]);
+const TRUE = ['t', 'T', 'y', 'Y', 'yes', 'YES', 'Yes', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'];
+const FALSE = ['f', 'F', 'n', 'N', 'no', 'NO', 'No', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'];
+const BOOLEANS = new Map<unknown, boolean>([
+  ...[...TRUE, 1, true].map((value): [unknown, boolean] => [value, true]),
+  ...[...FALSE, 0, false].map((value): [unknown, boolean] => [value, false]),
+]);
 
+/** A number is spelled as JavaScript does it: nobody means its digits. */
 function string(value: unknown): Coerced {
-  return typeof value === 'string' || typeof value === 'number' ? ok(String(value).trim()) : bad('Not a valid string.');
+  if (isNumber(value)) return ok(String(valueOf(value)));
+  return typeof value === 'string' ? ok(trimmed(value)) : bad('Not a valid string.');
 }
 
+const isTooLong = (value: string): boolean => value.length > MAX_TEXT;
+
+/** A point with zeros behind it makes no fraction. */
 function integer(value: unknown): Coerced {
-  if (typeof value === 'string' && value.length > MAX_TEXT) return bad('String value too large.');
-  const parts = typeof value === 'string' || typeof value === 'number' ? /^\s*([+-]?\d+)(\.0*)?\s*$/.exec(latinDigits(text(value))) : null;
-  if (typeof value === 'number' && Number.isInteger(value)) return ok(value);
-  return parts ? ok(Number(parts[1])) : bad('A valid integer is required.');
+  if (typeof value === 'string' && isTooLong(value)) return bad('String value too large.');
+  const given = typeof value === 'string' || isNumber(value) ? trimmed(text(value)) : '';
+  const point = given.indexOf('.');
+  const whole = point >= 0 && /^0*$/.test(given.slice(point + 1)) ? given.slice(0, point) : given;
+  const number = integerOf(whole);
+  return number === undefined ? bad('A valid integer is required.') : ok(number);
 }
 
 function decimal(value: unknown): Coerced {
-  const given = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-  if (given.length > MAX_TEXT) return bad('String value too large.');
-  const digits = latinDigits(given);
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(digits) ? ok(digits) : bad('A valid number is required.');
+  const given = typeof value === 'string' || isNumber(value) ? trimmed(text(value)) : '';
+  if (isTooLong(given)) return bad('String value too large.');
+  const number = decimalOf(latinDigits(given));
+  return number === undefined ? bad('A valid number is required.') : ok(number);
 }
 
-const latinDigits = (given: string): string => given.replace(/\p{Nd}/gu, latinDigit);
+/** Clients in the field send weights in digits of their own script; it is the one place where others than ASCII's are read. */
+const latinDigits = (given: string): string => given.replace(/[^\P{Nd}0-9]/gu, latinDigit);
 
 /** Digits of other scripts come in runs of ten, each of which starts with its zero. */
 function latinDigit(digit: string): string {
   const code = digit.codePointAt(0)!;
-  if (code < 128) return digit;
   let zero = code;
   while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
   return String(code - zero);
 }
 
 function boolean(value: unknown): Coerced {
-  if (TRUE.has(value)) return ok(true);
-  return FALSE.has(value) ? ok(false) : bad('Must be a valid boolean.');
+  const found = BOOLEANS.get(isNumber(value) ? valueOf(value) : value);
+  return found === undefined ? bad('Must be a valid boolean.') : ok(found);
 }
 
-function choice(value: unknown): Coerced {
-  return ok(text(value));
+/** Where nothing is a choice of its own, its name in Python chooses it. */
+function choice(value: unknown, { choices }: FieldFact): Coerced {
+  const chosen = text(value);
+  return ok(chosen === text(null) && choices?.some((one) => one.value === null) ? null : chosen);
 }
 
 export const pad = (part: string, length = 2) => part.padStart(length, '0');
 
 function day(value: unknown): Coerced {
-  const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(value) : null;
+  const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
   const date = parts && `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
   return date && validDay(date) ? ok(date) : bad('Date has wrong format. Use one of these formats instead: YYYY-MM-DD.');
 }
@@ -85,17 +101,17 @@ export const validClock = (hour: string, minute: string, second = '0') => Number
 
 function clock(value: unknown): Coerced {
   // What follows the time, such as a Z, is not looked at.
-  const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d{0,6})?)?/.exec(value) : null;
+  const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
   if (!parts || !validClock(parts[1]!, parts[2]!, parts[3]))
     return bad('Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].');
   return ok(`${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
 }
 
 const MOMENT =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d{0,6})?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
+  /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?\n?$/;
 
 /** A value without a zone is the server's local time, which must exist and be unambiguous there. */
-function moment(value: unknown, timeZone: string): Coerced {
+function moment(value: unknown, _field: FieldFact, timeZone: string): Coerced {
   const wrong = bad('Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].');
   const parts = typeof value === 'string' ? MOMENT.exec(value) : null;
   if (!parts) return wrong;
@@ -112,35 +128,43 @@ function moment(value: unknown, timeZone: string): Coerced {
 }
 
 function uuid(value: unknown): Coerced {
-  const hex = typeof value === 'string' ? value.trim().replace(/^urn:uuid:|[{}-]/gi, '') : '';
-  return /^[0-9a-f]{32}$/i.test(hex) ? ok(hex.toLowerCase()) : bad(`“${text(value)}” is not a valid UUID.`);
+  const digits = typeof value === 'string' ? uuidOf(value) : undefined;
+  return digits === undefined ? bad(`“${text(value)}” is not a valid UUID.`) : ok(digits);
 }
 
 /** The id that a value names; a fraction is cut off. Undefined for what cannot be an id. */
 export function idOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? Math.trunc(value) : undefined;
-  const digits = typeof value === 'string' ? latinDigits(value) : '';
-  return /^\s*[+-]?\d+\s*$/.test(digits) ? Number(digits) : undefined;
+  if (isNumber(value)) return Number.isFinite(valueOf(value)) ? Math.trunc(valueOf(value)) : undefined;
+  return typeof value === 'string' ? integerOf(value) : undefined;
 }
 
-function reference(value: unknown): Coerced {
-  const id = idOf(value);
-  return id === undefined ? bad(`Incorrect type. Expected pk value, received ${typeName(value)}.`) : ok(id);
+/** What a list of references is taken to hold: a dict counts as the list of its keys. Undefined for what is no list. */
+export function itemsOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
 }
 
-function references(value: unknown): Coerced {
-  if (!Array.isArray(value)) return bad(`Expected a list of items but got type "${typeName(value)}".`);
-  if (value.length === 0) return bad('This list may not be empty.');
-  const ids: unknown[] = [];
-  for (const item of value) {
-    const coerced = item === null ? bad('Invalid pk "None" - object does not exist.') : reference(item);
-    if ('messages' in coerced) return coerced;
-    ids.push(coerced.value);
+/** The ids that a value of a relation names, all of them `known`; the first that is wrong is told. */
+export function reference(field: FieldFact, value: unknown, known: readonly number[]): Coerced {
+  const one = (item: unknown): Coerced => {
+    const id = idOf(item);
+    if (id === undefined && item !== null) return bad(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
+    return id !== undefined && known.includes(id) ? ok(id) : bad(`Invalid pk "${text(item)}" - object does not exist.`);
+  };
+  if (!field.relation!.many) return one(value);
+  const items = itemsOf(value);
+  if (!items) return bad(`Expected a list of items but got type "${typeName(value)}".`);
+  if (items.length === 0) return bad('This list may not be empty.');
+  const ids = new Set<unknown>();
+  for (const item of items) {
+    const found = one(item);
+    if ('messages' in found) return found;
+    ids.add(found.value);
   }
-  return ok([...new Set(ids)]);
+  return ok([...ids]);
 }
 
-const COERCE: Partial<Record<Kind, (value: unknown, timeZone: string) => Coerced>> = {
+const COERCE: Partial<Record<Kind, (value: unknown, field: FieldFact, timeZone: string) => Coerced>> = {
   string,
   url: string,
   integer,
@@ -153,10 +177,9 @@ const COERCE: Partial<Record<Kind, (value: unknown, timeZone: string) => Coerced
   uuid,
 };
 
-/** A value that was given and is not null; limits are checked too. */
+/** A value that was given, is not null and names no rows; limits are checked too. */
 export function coerce(field: FieldFact, value: unknown, timeZone: string): Coerced {
-  if (field.relation) return field.relation.many ? references(value) : reference(value);
-  const coerced = COERCE[field.kind]?.(value, timeZone) ?? ok(value);
+  const coerced = COERCE[field.kind]?.(value, field, timeZone) ?? ok(value);
   if ('messages' in coerced) return coerced;
   const messages = field.check(coerced.value);
   return messages.length ? { messages } : coerced;

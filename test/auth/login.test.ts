@@ -21,7 +21,6 @@ test('a wrong name and a wrong password are the same 401', async () => {
   expect(wrong).toMatchObject(UNKNOWN);
   expect(wrong.headers.get('www-authenticate')).toBeNull();
   expect(await login('Ann', PASSWORD)).toMatchObject(UNKNOWN);
-  expect(await login('a\0nn', PASSWORD)).toMatchObject(UNKNOWN);
 });
 
 test('blanks around the password do not count', async () => {

@@ -24,6 +24,7 @@ const LAYERS = [
     'target',
     'tls',
     'trusted',
+    'unreadable',
     'uploads',
   ],
   ['rest', 'pages', 'resources', 'auth', 'transfer'],
@@ -31,13 +32,13 @@ const LAYERS = [
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'turns'],
+  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'turns'],
 ];
 
 /** What may be imported beside one's own folder, where the layers alone would allow more. */
 const ONLY: Record<string, string[]> = {
   // Translation only: it is given a schema and a function that runs operations.
-  rest: ['extensions', 'idempotencykey', 'multipart'],
+  rest: ['extensions', 'idempotencykey', 'multipart', 'reading'],
   multipart: ['extensions'],
   extensions: [],
   config: [],

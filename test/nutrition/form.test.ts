@@ -1,6 +1,6 @@
 /** Messages are those of the contract, section 9 "Nutrition" and D-DATE. */
 import { dayOf } from '../../src/nutrition/day';
-import { amountProblem, integerOf } from '../../src/nutrition/form';
+import { amountProblem, integerIn } from '../../src/nutrition/form';
 
 test.each([
   ['100', undefined],
@@ -29,7 +29,7 @@ test.each([
   ['1.5', NaN],
   ['abc', NaN],
 ])('%j names the integer %d', (text, integer) => {
-  expect(integerOf(text)).toBe(integer);
+  expect(integerIn(text)).toBe(integer);
 });
 
 test.each([

@@ -66,7 +66,7 @@ const AMOUNTS: Sent[] = [
 const REFERENCES: Sent[] = [
   ['1', 1],
   [1.7, 1],
-  ['１', 1],
+  ['１', type('str')],
   [0, unknown('0')],
   [-1, unknown('-1')],
   [99999, unknown('99999')],
@@ -108,7 +108,7 @@ const RESOURCES: Record<string, Resource> = {
         [25, 25],
         ['5.0', 5],
         [' 5 ', 5],
-        ['８', 8],
+        ['８', INTEGER],
         [0, least(1)],
         [26, most(25)],
         [2147483648, most(25)],

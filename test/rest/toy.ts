@@ -61,6 +61,7 @@ function fact(name: string, rest: string, kind: FieldFact['kind'], more: Partial
     restReadOnly: false,
     restIgnoredOnCreate: false,
     stored: true,
+    ordered: true,
     ...more,
     check: (value) => problems(value, made),
   };

@@ -1,7 +1,8 @@
 /** One value of a body: what it becomes, or what is said of it. Messages and leniency are those that clients know. */
 import { problems } from '../../src/core/limits';
 import type { FieldFact, Kind } from '../../src/extensions';
-import { coerce, typeName } from '../../src/rest/values';
+import { parseJson, SentNumber } from '../../src/rest/json';
+import { coerce, reference, typeName } from '../../src/rest/values';
 
 function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
   const made = {
@@ -16,10 +17,16 @@ function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
   return made;
 }
 
+/** Ids that there are. */
+const KNOWN = [1, 2, 7];
+
 function read(facts: FieldFact, value: unknown): unknown {
-  const coerced = coerce(facts, value, 'Europe/Berlin');
+  const coerced = facts.relation ? reference(facts, value, KNOWN) : coerce(facts, value, 'Europe/Berlin');
   return 'messages' in coerced ? coerced.messages : coerced.value;
 }
+
+/** As it arrives where the body says so. */
+const sent = (text: string) => parseJson(() => text);
 
 const json = (value: unknown) => (typeof value === 'string' && value.length > 60 ? `${value.slice(0, 20)}…` : JSON.stringify(value));
 
@@ -41,7 +48,19 @@ table('an integer', field('integer', { min: 0, max: 600 }), [
   [2.0, 2],
   [1e2, 100],
   ['+7', 7],
-  ['٧', 7],
+  ['٧', INTEGER],
+  ['1_0', INTEGER],
+  ['5.00', 5],
+  ['5.', 5],
+  ['\u001f5\u0085', 5],
+  ['\ufeff5', INTEGER],
+  [sent('2.0'), 2],
+  [sent('1e2'), 100],
+  [sent('-0'), 0],
+  [sent('1e20'), INTEGER],
+  [sent('1e16'), INTEGER],
+  [sent('1e15'), ['Ensure this value is less than or equal to 600.']],
+  [sent('100000000000000000000'), ['Ensure this value is less than or equal to 600.']],
   [0, 0],
   [600, 600],
   [601, ['Ensure this value is less than or equal to 600.']],
@@ -80,6 +99,15 @@ table('a decimal of 5 digits, 2 of them after the point', field('decimal', { dig
   ['+80.5', '+80.5'],
   ['080.5', '080.5'],
   ['٨٠.٥', '80.5'],
+  ['8_0', NUMBER],
+  ['\u001c80.5\u0085', '80.5'],
+  ['\ufeff80.5', NUMBER],
+  ['80.', '80.'],
+  [sent('80.0'), '80.0'],
+  [sent('80.500'), '80.5'],
+  [sent('1e2'), '100.0'],
+  [sent('1e400'), NUMBER],
+  ['1e9999999999999999999', NUMBER],
   ['80.555', PLACES],
   ['80.500', PLACES],
   ['1.5000', PLACES],
@@ -104,15 +132,15 @@ table('a decimal of 5 digits, 2 of them after the point', field('decimal', { dig
 
 const BOOLEAN = ['Must be a valid boolean.'];
 table('a boolean', field('boolean'), [
-  ...[true, 1, 't', 'T', 'y', 'Y', 'yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'].map((value): [unknown, unknown] => [
-    value,
-    true,
-  ]),
-  ...[false, 0, 'f', 'F', 'n', 'N', 'no', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'].map((value): [unknown, unknown] => [
-    value,
-    false,
-  ]),
-  ...[2, -1, 'perhaps', 'tRUE', '', ' ', [], {}, [true]].map((value): [unknown, unknown] => [value, BOOLEAN]),
+  ...[true, 1, sent('1.0'), sent('1e0'), 't', 'T', 'y', 'Y', 'yes', 'YES', 'Yes', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'].map(
+    (value): [unknown, unknown] => [value, true],
+  ),
+  ...[false, 0, sent('0.0'), sent('-0'), 'f', 'F', 'n', 'N', 'no', 'NO', 'No', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'].map(
+    (value): [unknown, unknown] => [value, false],
+  ),
+  ...[2, -1, sent('1.5'), sent('1e20'), 'perhaps', 'tRUE', 'yEs', 'null', 'None', ' true', '1.0', '', ' ', [], {}, [true]].map(
+    (value): [unknown, unknown] => [value, BOOLEAN],
+  ),
 ]);
 
 table('a text of 10 characters', field('string', { maxLength: 10 }), [
@@ -121,6 +149,15 @@ table('a text of 10 characters', field('string', { maxLength: 10 }), [
   ['<b>&', '<b>&'],
   [12, '12'],
   [1.5, '1.5'],
+  // Numbers are spelled as JavaScript does it.
+  [sent('1.0'), '1'],
+  [sent('1e3'), '1000'],
+  ['\u001c\u0085text\u2003', 'text'],
+  ['\ufefftext', '\ufefftext'],
+  ['a\ud800b', ['Surrogate characters are not allowed: U+D800.']],
+  ['\udfff\ud800', ['Surrogate characters are not allowed: U+DFFF.']],
+  ['\ud83d\ude00', '😀'],
+  ['a\0\udc00', ['Null characters are not allowed.', 'Surrogate characters are not allowed: U+DC00.']],
   ['😀'.repeat(10), '😀'.repeat(10)],
   ['😀'.repeat(11), ['Ensure this field has no more than 10 characters.']],
   ['   ', ['This field may not be blank.']],
@@ -231,14 +268,28 @@ table('a moment', field('datetime'), [
 ]);
 
 const one = field('relation', { relation: { type: 'X', object: 'x', many: false, owned: false } });
+const unknown = (id: string) => [`Invalid pk "${id}" - object does not exist.`];
 const pk = (received: string) => [`Incorrect type. Expected pk value, received ${received}.`];
 table('a reference', one, [
   [7, 7],
   ['7', 7],
   [' 7 ', 7],
-  ['７', 7],
-  [7.0, 7],
+  ['\u001f+7', 7],
+  ['007', 7],
+  ['７', pk('str')],
+  [sent('7.0'), 7],
   [1.7, 1],
+  // The value is told as it was sent.
+  [9, unknown('9')],
+  [9.5, unknown('9.5')],
+  [' 9', unknown(' 9')],
+  ['-1', unknown('-1')],
+  [sent('9.0'), unknown('9.0')],
+  [sent('9.50'), unknown('9.5')],
+  [sent('100000000000000000000'), unknown('100000000000000000000')],
+  [sent('12345678901234567890123'), unknown('12345678901234567890123')],
+  [sent('1e20'), unknown('1e+20')],
+  [sent('1e400'), pk('float')],
   ['x', pk('str')],
   ['1.5', pk('str')],
   [true, pk('bool')],
@@ -252,8 +303,18 @@ table('references', many, [
   [[1, 1, '1'], [1]],
   [1, ['Expected a list of items but got type "int".']],
   ['1', ['Expected a list of items but got type "str".']],
-  [{}, ['Expected a list of items but got type "dict".']],
+  ['', ['Expected a list of items but got type "str".']],
+  [true, ['Expected a list of items but got type "bool".']],
+  [sent('1.0'), ['Expected a list of items but got type "float".']],
+  // A dict is the list of its keys.
+  [{}, ['This list may not be empty.']],
+  [{ 1: 2 }, [1]],
+  [{ x: 1 }, pk('str')],
   [[], ['This list may not be empty.']],
+  // The first that is wrong is told.
+  [[1, 9, 'x'], unknown('9')],
+  [['x', 9], pk('str')],
+  [[sent('9.0'), 8], unknown('9.0')],
   [['x'], pk('str')],
   [[1, true], pk('bool')],
   [[null], ['Invalid pk "None" - object does not exist.']],
@@ -266,7 +327,60 @@ test.each([
   ['', 'str'],
   [1, 'int'],
   [1.5, 'float'],
+  [sent('1.0'), 'float'],
+  [sent('1e2'), 'float'],
+  [sent('100000000000000000000'), 'int'],
   [true, 'bool'],
 ])('%j is a %s', (value, name) => {
   expect(typeName(value)).toBe(name);
+});
+
+describe('JSON', () => {
+  // What Python makes of a number and writes in messages.
+  test.each([
+    ['1.0', '1.0'],
+    ['-0', '0'],
+    ['-0.0', '-0.0'],
+    ['1e2', '100.0'],
+    ['1E-5', '1e-05'],
+    ['0.0001', '0.0001'],
+    ['1.5e15', '1500000000000000.0'],
+    ['1e16', '1e+16'],
+    ['1.50e300', '1.5e+300'],
+    ['-123456789.250', '-123456789.25'],
+    ['100000000000000000000', '100000000000000000000'],
+  ])('%s is %s', (number, text) => {
+    expect(read(field('choice', { choices: [] }), sent(number))).toEqual([`"${text}" is not a valid choice.`]);
+  });
+
+  test('is what JavaScript reads but for numbers that it spells otherwise', () => {
+    const plain = (value: unknown): unknown => {
+      if (value instanceof SentNumber) return value.value;
+      if (Array.isArray(value)) return value.map(plain);
+      if (value === null || typeof value !== 'object') return value;
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+    };
+    for (const text of [
+      ' { "a" : [ 1.0 , 2 , { } , [ ] , "1.0" ] , "b\\"" : "\\\\" , "c":true,"d":false ,"e":null } ',
+      '[[],[[1e0]],{"":{"":-0.0}}]',
+      '{"a":1.0,"a":2.50,"__proto__":{"b":1.0},"x":"\\u00e9\\ud83d\\ude00\\/\\n"}',
+      '1.0',
+      '"a 1.0"',
+    ])
+      expect(plain(sent(text))).toEqual(JSON.parse(text));
+    expect(Object.keys(sent('{"__proto__":1.0}') as object)).toEqual(['__proto__']);
+  });
+
+  test('is read in a time that grows with its length alone', () => {
+    const began = performance.now();
+    const many = 300_000;
+    for (const text of [
+      `["${'\\\\'.repeat(many)}",1.0]`,
+      `[${'1.0,'.repeat(many)}1]`,
+      `["${'"'.repeat(0)}",${'9'.repeat(many)}]`,
+      `{"a":${' '.repeat(many)}1.0}`,
+    ])
+      sent(text);
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
 });

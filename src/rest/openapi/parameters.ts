@@ -82,7 +82,7 @@ export const REPRESENTATION: readonly Parameter[] = [shared('format'), shared('i
 const LISTED = { style: 'form', explode: false };
 
 function ordering({ fields, resource }: Endpoint): Parameter {
-  const columns = fields.filter(({ stored }) => stored).map(({ rest }) => rest);
+  const columns = fields.filter(({ ordered }) => ordered).map(({ rest }) => rest);
   const standard = resource.ordering.map((term) => {
     const name = term.replace(/^-/, '');
     const key = fields.find((field) => field.name === name)?.rest ?? snake(name);

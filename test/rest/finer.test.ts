@@ -1,0 +1,541 @@
+/** The finer rules of the contract, its last section, point by point, and of the deviations; each seen on a real database. */
+import { DateTime } from 'luxon';
+import { PASSWORD, fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
+const FORM = 'application/x-www-form-urlencoded';
+let ann: Person;
+let workout: number;
+let day: number;
+let set: number;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  workout = (await ann.post('/workout/', { comment: 'a' })).body.id;
+  day = (await ann.post('/day/', { training: workout, description: 'd', day: [1] })).body.id;
+  set = (await ann.post('/set/', { exerciseday: day })).body.id;
+});
+
+/** JSON as it is, which `JSON.stringify` would spell in its own way. */
+const raw = (method: string, path: string, text: string) => ann.send(method, `/api/v2${path}`, text);
+const form = (method: string, path: string, text: string) => ann.sending({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
+const filtered = async (path: string) => {
+  const { status, body } = await ann.get(path);
+  return status === 200 ? body.count : body;
+};
+const bad = (key: string, message: string) => ({ status: 400, body: { [key]: [message] } });
+
+describe('ounces', () => {
+  test('are converted item by item, in plans and in the diary', async () => {
+    const imperial = await fitgraph.user('imperial');
+    await fitgraph.sql(`UPDATE "user_profile" SET "weight_unit" = 'lb' WHERE "user_id" = $1`, [imperial.id]);
+    await fitgraph.sql(`UPDATE "ingredient" SET "fibres" = 10 WHERE "id" = 1`);
+    const plan = (await imperial.post('/nutritionplan/', {})).body.id;
+    const meal = (await imperial.post('/meal/', { plan })).body.id;
+    const item = (await imperial.post('/mealitem/', { meal, ingredient: 1, amount: '77.70' })).body.id;
+    await imperial.post('/nutritiondiary/', { plan, ingredient: 1, amount: '77.70', datetime: '2021-03-10T08:00' });
+    expect((await imperial.get(`/nutritionplan/${plan}/nutritional_values/`)).body.total).toMatchObject({ fibres: 0.27, energy: 289.04 });
+    expect((await imperial.get(`/nutritionplan/${plan}/log_summary/?year=2021&month=3&day=10`)).body).toMatchObject({ fibres: 0.27 });
+    expect((await imperial.get(`/nutritionplan/${plan}/get_log_overview/`)).body).toMatchObject([{ fibres: 0.27, date: '2021-03-10' }]);
+    // Meals and items stay metric.
+    expect((await imperial.get(`/meal/${meal}/nutritional_values/`)).body).toMatchObject({ fibres: 7.77 });
+    expect((await imperial.get(`/mealitem/${item}/nutritional_values/`)).body).toMatchObject({ fibres: 7.77 });
+  });
+});
+
+describe('the age', () => {
+  let profile: string;
+  const years = (count: number, days = 0) => DateTime.now().minus({ years: count }).plus({ days }).toISODate()!;
+  const patch = (values: object) => ann.patch(profile, values);
+  beforeAll(async () => {
+    profile = `/userprofile/${(await ann.get('/userprofile/')).body.results[0].id}/`;
+  });
+
+  test('is that of the birthdate on every save while there is none', async () => {
+    expect((await patch({ birthdate: years(40, -1) })).body.age).toBe(40);
+    expect((await patch({ age: 50 })).body.age).toBe(50);
+    expect((await patch({ birthdate: years(30) })).body.age).toBe(50);
+    expect((await patch({ age: null })).body.age).toBe(30);
+    await fitgraph.sql(`UPDATE "user_profile" SET "age" = NULL WHERE "user_id" = $1`, [ann.id]);
+    expect((await patch({ height: 180 })).body.age).toBe(30);
+    await fitgraph.sql(`UPDATE "user_profile" SET "age" = NULL WHERE "user_id" = $1`, [ann.id]);
+    expect((await patch({})).body.age).toBe(30);
+    expect((await patch({ birthdate: null, age: null })).body).toMatchObject({ age: null, birthdate: null });
+    expect((await patch({})).body.age).toBeNull();
+  });
+
+  test('of two changes at once neither leaves it out', async () => {
+    for (let turn = 0; turn < 10; turn += 1) {
+      await patch({ birthdate: null, age: 50 });
+      await Promise.all([patch({ age: null }), patch({ birthdate: years(30) })]);
+      expect((await ann.get(profile)).body.age).not.toBeNull();
+    }
+  });
+
+  test.each([
+    [10, 0, true],
+    [10, 1, false],
+    [100, 0, true],
+    [100, -1, false],
+  ])('a birth %d years ago, %d days later', async (age, days, good) => {
+    const birthdate = years(age, days);
+    const { status, body } = await patch({ birthdate });
+    expect([status, body.birthdate]).toEqual(good ? [200, birthdate] : [400, [`${birthdate} is not a valid birthdate`]]);
+  });
+
+  test('a birth on 29 February is good', async () => {
+    expect(await patch({ birthdate: '1984-02-29' })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('ordering', () => {
+  test.each(['day', 'set', 'setting', 'schedulestep', 'meal', 'mealitem', 'nutritiondiary'])('%s has no user to order by', async (name) => {
+    const orders = (await fitgraph.anyone.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
+      (parameter: { name?: string }) => parameter.name === 'ordering',
+    ).schema.items.enum;
+    expect(orders).toContain('id');
+    expect(orders).not.toContain('user');
+    expect((await ann.get(`/${name}/?ordering=user`)).status).toBe(200);
+  });
+
+  test('by user leaves the default order of settings', async () => {
+    const ids: number[] = [];
+    for (const order of [3, 1, 2]) {
+      const { id } = (await ann.post('/setting/', { set, exercise: 1, reps: order })).body;
+      await ann.patch(`/setting/${id}/`, { order });
+      ids.push(id);
+    }
+    const listed = async (query: string) =>
+      (await ann.get(`/setting/?set=${set}&${query}`)).body.results.map(({ id }: { id: number }) => id);
+    const usual = await listed('');
+    expect(usual).toEqual([ids[1], ids[2], ids[0]]);
+    expect(await listed('ordering=user')).toEqual(usual);
+    expect(await listed('ordering=-user')).toEqual(usual);
+    expect(await listed('ordering=%1F-reps%C2%85,user')).toEqual([...usual].reverse());
+    expect(await listed('ordering=%EF%BB%BF-reps')).toEqual(usual);
+  });
+
+  test('takes as many terms as it is allowed', async () => {
+    const terms = Object.keys((await ann.get('/ingredient/?limit=1')).body.results[0]);
+    const many = [...terms, ...terms.map((term) => `-${term}`), ...terms];
+    expect((await ann.get(`/ingredient/?ordering=${many.slice(0, 50).join()}`)).status).toBe(200);
+    expect(await ann.get(`/ingredient/?ordering=${Array(51).fill('id').join()}`)).toMatchObject(
+      bad('ordering', 'Order by no more than 50 fields.'),
+    );
+    expect((await ann.get(`/ingredient/?ordering=${Array(51).fill('x').join()}`)).status).toBe(400);
+  });
+});
+
+describe('filters', () => {
+  const NUMBER = { gram: ['Enter a number.'] };
+  test.each<[path: string, answer: unknown]>([
+    ['/ingredientweightunit/?gram=', 3],
+    ['/ingredientweightunit/?gram=101', 1],
+    ['/ingredientweightunit/?gram=%20101%20', 1],
+    ['/ingredientweightunit/?gram=%1F101%C2%85', 1],
+    ['/ingredientweightunit/?gram=101.0', 1],
+    ['/ingredientweightunit/?gram=1.01e2', 1],
+    ['/ingredientweightunit/?gram=101.5', 0],
+    ['/ingredientweightunit/?gram=-1e-999999999999999999', 0],
+    ['/ingredientweightunit/?amount=1e-999999999999999999', 0],
+    ['/ingredientweightunit/?amount=0.1e1', 3],
+    ['/ingredientweightunit/?amount=-1e99', 0],
+    ['/ingredientweightunit/?amount=-1e999999999', 0],
+    ['/ingredientweightunit/?amount=1e50', 0],
+    ['/ingredientweightunit/?amount=1.1e50', { amount: ['Ensure this value is less than or equal to 1e+50.'] }],
+    ['/ingredientweightunit/?amount=1e999999999999999999', { amount: ['Ensure this value is less than or equal to 1e+50.'] }],
+    ['/ingredientweightunit/?gram=%20', NUMBER],
+    ['/ingredientweightunit/?gram=%1C', NUMBER],
+    ['/ingredientweightunit/?gram=%EF%BB%BF101', NUMBER],
+    ['/ingredientweightunit/?gram=1_0', NUMBER],
+    ['/ingredientweightunit/?gram=%EF%BC%91', NUMBER],
+    ['/ingredientweightunit/?gram=1e9999999999999999999', NUMBER],
+    ['/ingredientweightunit/?gram=NaN', NUMBER],
+    ['/ingredientweightunit/?gram=1,5', NUMBER],
+    ['/exercise/?uuid=', 3],
+    ['/exercise/?uuid=%20%1F', 3],
+    ['/exercise/?uuid=00000002-0000-4000-8000-000000000001', 1],
+    ['/exercise/?uuid=%20{00000002-0000-4000-8000-000000000001}%20', 1],
+    ['/exercise/?uuid=urn:uuid:00000002-0000-4000-8000-000000000001', 1],
+    ['/exercise/?uuid=URN:UUID:00000002-0000-4000-8000-000000000001', { uuid: ['Enter a valid UUID.'] }],
+    ['/exercise/?uuid=00000002', { uuid: ['Enter a valid UUID.'] }],
+    ['/workout/?comment=%1Fa%C2%85', 1],
+    ['/workout/?comment=%EF%BB%BFa', 0],
+    ['/workout/?comment=%20', 1],
+    ['/workout/??comment=x', 1],
+    ['/workout/?comment=x', 0],
+    ['/workout/?creation_date=%202021-3-3%1F', 0],
+    ['/workout/?creation_date=03/03/21', 0],
+    ['/workout/?creation_date=%20', { creation_date: ['Enter a valid date.'] }],
+    ['/workout/?creation_date=2021-03-03T00:00', { creation_date: ['Enter a valid date.'] }],
+    ['/meal/?time=18:00:00.5', 0],
+    ['/meal/?time=18:00:00,5', { time: ['Enter a valid time.'] }],
+    ['/day/?day=1', 1],
+    ['/day/?day=2&day=1', 1],
+    ['/day/?day=9', { day: ['Select a valid choice. 9 is not one of the available choices.'] }],
+    // As they were sent.
+    ['/day/?day=01', { day: ['Select a valid choice. 01 is not one of the available choices.'] }],
+    ['/day/?day=%201', { day: ['Select a valid choice.  1 is not one of the available choices.'] }],
+    ['/day/?day=%20x', { day: ['“ x” is not a valid value.'] }],
+    ['/day/?day=', { day: ['“” is not a valid value.'] }],
+    ['/day/?day=1,3', { day: ['“1,3” is not a valid value.'] }],
+  ])('%s', async (path, answer) => {
+    expect(await filtered(path)).toEqual(answer);
+  });
+
+  test('long ones are read at once', async () => {
+    const began = performance.now();
+    for (const text of [
+      '1'.repeat(15_000),
+      `${'1'.repeat(15_000)}x`,
+      `${'0'.repeat(15_000)}x`,
+      `1${'%20'.repeat(5_000)}x`,
+      '-'.repeat(15_000),
+    ])
+      for (const path of [
+        `/ingredient/?fat=${text}`,
+        `/ingredient/?energy=${text}`,
+        `/exercise/?muscles=${text}`,
+        `/day/?training=${text}`,
+        `/day/?day=${text}`,
+        `/exercise/?uuid=${text}`,
+        `/workout/?creation_date=${text}`,
+        `/meal/?time=${text}`,
+        `/workout/?limit=${text}`,
+        `/workout/?ordering=${text}`,
+        `/workout/${text}/`,
+        `/workout/1/log_data/?id=${text}`,
+        `/ingredient/1/get_values/?amount=${text}`,
+        `/nutritionplan/1/log_summary/?day=${text}`,
+      ])
+        expect((await ann.get(path)).status).toBeLessThan(500);
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
+});
+
+describe('JSON as Python reads it', () => {
+  const setting = (values: string) => raw('POST', '/setting/', `{"set":${set},"exercise":1,"reps":5${values && `,${values}`}}`);
+  test.each<[values: string, expected: object]>([
+    ['"reps":1e20', bad('reps', 'A valid integer is required.')],
+    ['"reps":100000000000000000000', bad('reps', 'Ensure this value is less than or equal to 600.')],
+    ['"reps":5.0', { status: 201, body: { reps: 5 } }],
+    ['"reps":5e0', { status: 201, body: { reps: 5 } }],
+    ['"exercise":1.0', { status: 201, body: { exercise: 1 } }],
+    ['"exercise":99.0', bad('exercise', 'Invalid pk "99.0" - object does not exist.')],
+    ['"exercise":100000000000000000000', bad('exercise', 'Invalid pk "100000000000000000000" - object does not exist.')],
+    ['"exercise":1e20', bad('exercise', 'Invalid pk "1e+20" - object does not exist.')],
+    ['"exercise":" 99 "', bad('exercise', 'Invalid pk " 99 " - object does not exist.')],
+    ['"exercise":"9"', bad('exercise', 'Invalid pk "9" - object does not exist.')],
+    ['"rir":1.0', bad('rir', '"1.0" is not a valid choice.')],
+    ['"rir":1', { status: 201, body: { rir: '1' } }],
+    ['"rir":1.5', { status: 201, body: { rir: '1.5' } }],
+    ['"rir":"None"', { status: 201, body: { rir: null } }],
+    ['"rir":""', { status: 201, body: { rir: '' } }],
+    ['"rir":"none"', bad('rir', '"none" is not a valid choice.')],
+    ['"comment":1.0', { status: 201, body: { comment: '1' } }],
+    ['"comment":"\\u001f\\u0085x\\u2003"', { status: 201, body: { comment: 'x' } }],
+    ['"comment":"\\ufeffx"', { status: 201, body: { comment: '\ufeffx' } }],
+    ['"comment":"\\ud800"', bad('comment', 'Surrogate characters are not allowed: U+D800.')],
+    ['"comment":"a\\udfffb"', bad('comment', 'Surrogate characters are not allowed: U+DFFF.')],
+    ['"comment":"\\ud83d\\ude00"', { status: 201, body: { comment: '😀' } }],
+    ['"weight":-0.00', { status: 201, body: { weight: '0.00' } }],
+    ['"weight":"-0.00"', { status: 201, body: { weight: '0.00' } }],
+    ['"weight":20.50', { status: 201, body: { weight: '20.50' } }],
+    ['"weight":""', bad('weight', 'A valid number is required.')],
+  ])('%s', async (values, expected) => {
+    expect(await setting(values)).toMatchObject(expected);
+  });
+
+  test.each([
+    `{"set":${'9'.repeat(200)}}`,
+    '{"set":1e400}',
+    '{"set":"x"}',
+    '{"set":true}',
+    '{"set":[1]}',
+    '{"set":{}}',
+    '{"set":1.5}',
+    '1.0',
+    '[1.0]',
+  ])('crashes nothing: %s', async (text) => {
+    expect((await raw('POST', '/setting/', text)).status).toBeLessThan(500);
+  });
+
+  test('what is no object is told by its type', async () => {
+    const said = (type: string) => bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
+    expect(await raw('POST', '/workout/', '1.0')).toMatchObject(said('float'));
+    expect(await raw('POST', '/workout/', '100000000000000000000')).toMatchObject(said('int'));
+    expect(await raw('POST', '/workout/', '[1.0]')).toMatchObject(said('list'));
+  });
+
+  test.each([
+    [99, 201],
+    [100, 400],
+  ])('%d levels below the first', async (levels, status) => {
+    const text = `{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect((await raw('POST', '/workout/', text)).status).toBe(status);
+  });
+});
+
+describe('lists of weekdays', () => {
+  const patch = (value: string) => raw('PATCH', `/day/${day}/`, `{"day":${value}}`);
+  test.each<[value: string, expected: object]>([
+    ['""', bad('day', 'Expected a list of items but got type "str".')],
+    ['null', bad('day', 'This field may not be null.')],
+    ['{}', bad('day', 'This list may not be empty.')],
+    ['[]', bad('day', 'This list may not be empty.')],
+    ['{"1": 2}', { status: 200, body: { day: [1] } }],
+    ['[3.0, "1", 3]', { status: 200, body: { day: [1, 3] } }],
+    ['[9, "x", true]', bad('day', 'Invalid pk "9" - object does not exist.')],
+    ['["x", 9]', bad('day', 'Incorrect type. Expected pk value, received str.')],
+    ['[1, 99.0, 8]', bad('day', 'Invalid pk "99.0" - object does not exist.')],
+    ['1.0', bad('day', 'Expected a list of items but got type "float".')],
+  ])('%s', async (value, expected) => {
+    expect(await patch(value)).toMatchObject(expected);
+  });
+
+  test('an empty form has an empty one', async () => {
+    expect((await form('POST', '/day/', '')).body).toMatchObject({ day: ['This list may not be empty.'] });
+    expect((await form('POST', '/day/', `training=${workout}`)).body.day).toEqual(['This list may not be empty.']);
+    expect((await raw('POST', '/day/', '{}')).body.day).toEqual(['This field is required.']);
+    expect((await form('PATCH', `/day/${day}/`, '')).status).toBe(200);
+  });
+});
+
+describe('forms', () => {
+  test('a question mark at the start belongs to the first name', async () => {
+    expect((await form('POST', '/workout/', '?comment=x')).body.comment).toBe('');
+    expect((await form('POST', '/workout/', 'comment=%3Fx')).body.comment).toBe('?x');
+  });
+
+  test('names of parts are not trimmed', async () => {
+    const parts = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nx\r\n--b--\r\n`;
+    const sent = (name: string) =>
+      ann.sending({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/workout/', parts(name));
+    expect((await sent('comment')).body.comment).toBe('x');
+    expect((await sent(' comment ')).body.comment).toBe('');
+    expect((await sent('comment ')).body.comment).toBe('');
+  });
+
+  test('an unknown charset is refused, a known one read', async () => {
+    const charset = (name: string, type = FORM) =>
+      ann
+        .sending({ 'Content-Type': `${type}; charset=${name}` })
+        .send('POST', '/api/v2/workout/', type === FORM ? 'comment=%E9' : '{"comment":"x"}');
+    expect((await charset('latin-1')).body.comment).toBeDefined();
+    expect((await charset('"UTF-8"')).status).toBe(201);
+    for (const type of [FORM, 'application/json', 'multipart/form-data; boundary=b'])
+      expect((await charset('klingon', type)).status).toBe(400);
+  });
+
+  test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])('%s is the type of no body', async (type) => {
+    expect(await ann.sending({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
+      status: 415,
+      body: { detail: `Unsupported media type "${type}" in request.` },
+    });
+  });
+
+  test('types are read in any case', async () => {
+    expect((await ann.sending({ 'Content-Type': 'Application/JSON; Charset=UTF-8' }).send('POST', '/api/v2/workout/', '{}')).status).toBe(
+      201,
+    );
+  });
+});
+
+describe('dates and times', () => {
+  const session = (values: object) => ann.post('/workoutsession/', { workout, date: '2021-01-01', ...values });
+  const WRONG = (key: string, form: string, message = 'Time has wrong format. Use one of these formats instead:') =>
+    bad(key, `${message} ${form}.`);
+
+  test('a fraction may follow a comma, and a line feed a date', async () => {
+    expect(await session({ date: '2021-02-01\n', time_start: '08:00:00,25', time_end: '9:5' })).toMatchObject({
+      status: 201,
+      body: { date: '2021-02-01', time_start: '08:00:00.250000', time_end: '09:05:00' },
+    });
+    const plan = (await ann.post('/nutritionplan/', {})).body.id;
+    const eaten = (datetime: string) => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime });
+    expect((await eaten('2021-03-10T08:00:00,5\n')).body.datetime).toBe('2021-03-10T08:00:00.500000+01:00');
+    expect((await eaten('2021-03-10 08:00:00,5Z')).body.datetime).toBe('2021-03-10T09:00:00.500000+01:00');
+    expect((await eaten('2021-03-10T08:00:00\n\n')).status).toBe(400);
+  });
+
+  test('digits are those of ASCII, and nothing is trimmed', async () => {
+    const date = (value: string) => session({ date: value });
+    for (const value of ['２021-01-01', ' 2021-01-01', '2021-01-01\n\n', '2021-01-01 ', '2021_1-1'])
+      expect(await date(value)).toMatchObject(WRONG('date', 'YYYY-MM-DD', 'Date has wrong format. Use one of these formats instead:'));
+    expect(await session({ time_start: '٠8:00' })).toMatchObject(WRONG('time_start', 'hh:mm[:ss[.uuuuuu]]'));
+  });
+});
+
+describe('booleans', () => {
+  let schedule: number;
+  beforeAll(async () => {
+    schedule = (await ann.post('/schedule/', { name: 's' })).body.id;
+  });
+  const patched = async (value: string) => {
+    const { status, body } = await raw('PATCH', `/schedule/${schedule}/`, `{"is_loop":${value}}`);
+    return status === 200 ? body.is_loop : body.is_loop[0];
+  };
+  const texts = (list: string) => list.split(' ').map((text) => JSON.stringify(text));
+
+  test('true', async () => {
+    for (const value of [...texts('t T y Y yes YES Yes true True TRUE on On ON 1'), 'true', '1', '1.0'])
+      expect([value, await patched(value)]).toEqual([value, true]);
+  });
+  test('false', async () => {
+    for (const value of [...texts('f F n N no NO No false False FALSE off Off OFF 0'), 'false', '0', '0.0', '-0'])
+      expect([value, await patched(value)]).toEqual([value, false]);
+  });
+  test('neither', async () => {
+    for (const value of [...texts('yEs tRUE nO null None 2 1.0'), '""', '" "', '" true"', '2', '1.5', '[]', '{}'])
+      expect([value, await patched(value)]).toEqual([value, 'Must be a valid boolean.']);
+    expect(await patched('null')).toBe('This field may not be null.');
+  });
+});
+
+describe('login', () => {
+  const login = (username: string, password: string) => raw('POST', '/login/', `{"username":"${username}","password":"${password}"}`);
+  const SHORT = 'Ensure this field has at least 8 characters.';
+  test.each<[username: string, password: string, status: number, errors: object]>([
+    ['ann', '😀'.repeat(7), 400, { password: [SHORT] }],
+    ['ann', '😀'.repeat(8), 401, {}],
+    ['ann', '  1234567\\u0085', 400, { password: [SHORT] }],
+    ['ann', '12345678\\u0000', 400, { password: ['Null characters are not allowed.'] }],
+    ['ann', '\\u0000', 400, { password: [SHORT, 'Null characters are not allowed.'] }],
+    ['ann', 'a good pass\\ud800', 400, { password: ['Surrogate characters are not allowed: U+D800.'] }],
+    ['a\\u0000', 'short', 400, { username: ['Null characters are not allowed.'], password: [SHORT] }],
+    ['', 'short', 400, { username: ['This field may not be blank.'], password: [SHORT] }],
+    ['\\udc00', 'a good password', 400, { username: ['Surrogate characters are not allowed: U+DC00.'] }],
+  ])('%s %s', async (username, password, status, errors) => {
+    const answer = await login(username, password);
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(answer.body).toEqual(errors);
+  });
+
+  test('blanks around are those of Python', async () => {
+    expect((await login('ann', `\\u001f${PASSWORD}\\u0085`)).status).toBe(200);
+    expect((await login('ann', `\\ufeff${PASSWORD}`)).status).toBe(401);
+  });
+});
+
+describe('the size of a body', () => {
+  const TOO_LARGE = { status: 413, body: { detail: 'Request body too large.' } };
+  const login = (size: number, type: string) =>
+    fitgraph.anyone
+      .sending({ 'Content-Type': type })
+      .send('POST', '/api/v2/login/', type === FORM ? `username=${'x'.repeat(size)}` : JSON.stringify({ username: 'x'.repeat(size) }));
+  test.each(['application/json', FORM])('of somebody who is not signed in: %s', async (type) => {
+    expect((await login(250_000, type)).status).toBe(400);
+    expect(await login(263_000, type)).toMatchObject(TOO_LARGE);
+  });
+
+  test('of somebody who is', async () => {
+    expect(await ann.post('/workout/', { comment: 'x'.repeat(3_000_000) })).toMatchObject({ status: 400 });
+    expect(await ann.post('/workout/', { comment: 'x'.repeat(5_300_000) })).toMatchObject(TOO_LARGE);
+  });
+});
+
+describe('values of an amount', () => {
+  const values = async (query: string) => (await fitgraph.anyone.get(`/ingredient/2/get_values/?${query}`)).body;
+  const NOT_A_CHOICE = ['Select a valid choice. That choice is not one of the available choices.'];
+
+  test('a unit is one of the ingredient that is named', async () => {
+    // Of 101 g, that is 64.64 kcal of milk; its own unit weighs 102 g.
+    expect(await values('amount=1&unit=1&ingredient=1')).toMatchObject({ energy: '64.64' });
+    expect(await values('amount=1&unit=2&ingredient=2')).toMatchObject({ energy: '65.28' });
+    expect(await values('amount=1&unit=%202%1F&ingredient=%2B02')).toMatchObject({ energy: '65.28' });
+    for (const query of [
+      'unit=2&ingredient=1',
+      'unit=1',
+      'unit=1&ingredient=',
+      'unit=1&ingredient=999',
+      'unit=x&ingredient=2',
+      'unit=%20&ingredient=2',
+    ])
+      expect(await values(`amount=1&${query}`)).toMatchObject({ energy: 0, errors: { unit: NOT_A_CHOICE } });
+    expect(await values('amount=1&ingredient=999')).toMatchObject({ energy: '0.64' });
+    expect(await values('amount=1&ingredient=abc')).toMatchObject({ energy: 0, errors: { ingredient: NOT_A_CHOICE } });
+  });
+
+  test('a negative one shows a zero with its sign', async () => {
+    await fitgraph.sql(`UPDATE "ingredient" SET "protein" = 0, "sodium" = 0.001, "fibres" = NULL WHERE "id" = 2`);
+    expect(await values('amount=-1')).toMatchObject({ energy: '-0.64', protein: '-0.00', sodium: '-0.00', fibres: '0.00' });
+    expect(await values('amount=0')).toMatchObject({ energy: '0.00', protein: '0.00' });
+    expect(await values('amount=%1F-1%C2%85')).toMatchObject({ energy: '-0.64' });
+  });
+
+  test('digits are those of ASCII', async () => {
+    expect(await values('amount=%EF%BC%91')).toMatchObject({ errors: { amount: ['Enter a number.'] } });
+    expect(await values('amount=%20')).toMatchObject({ errors: { amount: ['Enter a number.'] } });
+    expect(await values('amount=')).toMatchObject({ errors: { amount: ['This field is required.'] } });
+  });
+});
+
+test('the parts of a day may have a sign and blanks', async () => {
+  const plan = (await ann.post('/nutritionplan/', {})).body.id;
+  await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 100, datetime: '2021-03-10T08:00' });
+  const summary = (query: string) => ann.get(`/nutritionplan/${plan}/log_summary/?${query}`);
+  expect((await summary('year=%2B2021&month=%1F03%20&day=%C2%8510')).body.energy).toBe(372);
+  for (const query of ['year=-2021', 'month=%EF%BC%91', 'day=1.0', 'day=x', 'year=0', 'year=%20'])
+    expect(await summary(query)).toMatchObject(bad('date', 'Enter a valid date.'));
+});
+
+test('the root keeps the format in its links', async () => {
+  const links = (await ann.get('/?format=json')).body;
+  expect(links.workout).toMatch(/\/api\/v2\/workout\/\?format=json$/);
+  expect((await ann.get('/?format=')).body.workout).toMatch(/\/api\/v2\/workout\/$/);
+});
+
+describe('ids in paths', () => {
+  test.each([
+    ['%1F1%C2%85', 200],
+    ['%20001', 200],
+    ['+1', 200],
+    ['%EF%BB%BF1', 404],
+    ['1_0', 404],
+    ['%EF%BC%91', 404],
+    ['-1', 404],
+    ['1.0', 404],
+  ])('%s: %d', async (id, status) => {
+    expect((await ann.get(`/muscle/${id}/`)).status).toBe(status);
+  });
+});
+
+describe('other sites', () => {
+  const Origin = 'https://elsewhere.example';
+  const origin = ({ headers }: { headers: Headers }) => headers.get('access-control-allow-origin');
+
+  test('may follow a redirect and read pictures', async () => {
+    const redirect = await ann.sending({ Origin }).get('/workout');
+    expect([redirect.status, origin(redirect)]).toEqual([301, '*']);
+    expect(origin(await ann.get('/workout'))).toBeNull();
+    expect(origin(await fitgraph.anyone.sending({ Origin }).send('GET', '/media/exercise-images/1/nothing.png'))).toBe('*');
+  });
+
+  test('may send what clients need', async () => {
+    const answer = await fitgraph.anyone.sending({ Origin, 'Access-Control-Request-Method': 'PUT' }).options('/workout/');
+    expect([answer.status, answer.text, origin(answer)]).toEqual([200, '', '*']);
+    const allowed = answer.headers.get('access-control-allow-headers')!.split(', ');
+    expect(allowed).toEqual(
+      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key', 'cache-control', 'if-match', 'if-none-match']),
+    );
+  });
+});
+
+test('limits and offsets that are no integers are the default ones', async () => {
+  const window = async (query: string) => (await ann.get(`/daysofweek/?${query}`)).body.results.map(({ id }: { id: number }) => id);
+  expect(await window('limit=%1F2%C2%85&offset=%2B1')).toEqual([2, 3]);
+  for (const query of [
+    'limit=%EF%BC%92',
+    'limit=1_0',
+    'limit=2.0',
+    'limit=-2',
+    'limit=0',
+    'limit=',
+    'limit=%EF%BB%BF2',
+    'offset=-1',
+    'offset=%EF%BC%91',
+  ])
+    expect(await window(query)).toHaveLength(7);
+  expect((await ann.get('/ingredient/?limit=99999999999999999999&offset=99999999999999999999')).status).toBe(200);
+});
