@@ -42,7 +42,7 @@ export async function withService({ prepare, run }) {
     HOST: '127.0.0.1',
     PORT: String(PORT),
   };
-  const service = (timing) => start('../dist/src/index.js', [], { ...environment, SERVER_TIMING: timing }, '/playground');
+  const service = (timing) => start('../dist/src/index.js', [], { ...environment, SERVER_TIMING: timing, BUDGET: 'off' }, '/playground');
   try {
     const embedded = await openEmbedded({ dataDir: folder });
     // A first start makes the tables and the reference data.

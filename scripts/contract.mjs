@@ -26,6 +26,7 @@ async function replayed(port, settings, work) {
     PORT: String(port),
     TIME_ZONE: 'Europe/Berlin',
     LOGIN_RATE: '100000/min',
+    BUDGET: 'off',
     LOG_LEVEL: 'warn',
     ...settings,
   };

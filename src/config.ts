@@ -42,6 +42,8 @@ export interface Config {
   readonly compileOperations: boolean;
   /** What one operation may cost (`core/cost.ts`). */
   readonly maxCost: number;
+  /** What may be spent on operations, in units of cost a second; absent: as much as anybody likes. */
+  readonly budget?: { readonly user: number; readonly anonymous: number };
   /** Folder with manifests of operations that clients name by an id. */
   readonly persistedOperations?: string;
   /** Whether /graphql runs nothing else. */
@@ -151,6 +153,9 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
     graphqlCsrf: flag('GRAPHQL_CSRF', true),
+    budget: flag('BUDGET', true)
+      ? { user: whole('BUDGET_USER', 100_000, 1, 1_000_000_000), anonymous: whole('BUDGET_ANONYMOUS', 20_000, 1, 1_000_000_000) }
+      : undefined,
     maxCost: whole('MAX_COST', 500_000, 1000, 1_000_000_000),
     compileOperations: flag('COMPILE_OPERATIONS', true),
     persistedOperations: persistedOperations && resolve(persistedOperations),

@@ -7,6 +7,7 @@ import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
 import type { Context } from './core/context';
 import { notSignedIn } from './core/errors';
+import { rateLimitHeaders } from './budget';
 import type { Attempt, Idempotency } from './idempotency';
 import { Loaders } from './core/loaders';
 import type { Exposure } from './exposure';
@@ -83,6 +84,7 @@ export class HttpExchange {
         if (!(await this.authenticate())) throw notSignedIn();
       },
     };
+    this.full.spending = services.budgets.of(this.full, () => origin.network(request));
   }
 
   get context(): Context & never {
@@ -176,9 +178,8 @@ export class HttpExchange {
 
   headers(): Record<string, string> {
     const { milliseconds, statements } = this.full.session;
-    return this.services.config.serverTiming
-      ? { 'Server-Timing': `db;dur=${milliseconds.toFixed(1)};desc="${statements} statements"` }
-      : {};
+    const timing = `db;dur=${milliseconds.toFixed(1)};desc="${statements} statements"`;
+    return { ...(this.services.config.serverTiming && { 'Server-Timing': timing }), ...rateLimitHeaders(this.full.spending) };
   }
 
   /** Nobody waits for the answer once its connection is closed. */

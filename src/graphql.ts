@@ -142,6 +142,18 @@ const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST:
 /** Of errors that may be over in a moment. */
 const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'OVERLOADED', 'TIMEOUT'];
 
+/** Whoever has spent what they may is told by the status too, and when to come back. */
+const spent: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ response: { http, body } }) => {
+      const { code, retryAfter } = (body.kind === 'single' && body.singleResult.errors?.[0]?.extensions) || {};
+      if (code !== 'RATE_LIMITED') return;
+      http.status = 429;
+      http.headers.set('retry-after', String(retryAfter));
+    },
+  }),
+};
+
 /** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
 const noEmptyName: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ request }) => {
@@ -200,6 +212,7 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
       // What is kept is the status that no media type has changed yet, so it comes before that.
       idempotency,
       statusByMediaType,
+      spent,
       {
         requestDidStart: async ({ contextValue }) => ({
           willSendResponse: async ({ response }) => {

@@ -9,6 +9,7 @@ import { AuthResolver } from './auth/resolver';
 import { completeInputs } from './core/inputs';
 import { LiveResolver, nameRowTypes } from './core/live';
 import { completeRelations } from './core/relations';
+import { RateLimitResolver } from './core/ratelimit';
 import { RootResolver } from './core/root';
 import { publicSchema, restSchema } from './interfaces';
 
@@ -33,6 +34,7 @@ const resolvers = [
   RootResolver,
   LiveResolver,
   AuthResolver,
+  RateLimitResolver,
 ] as unknown as NonEmptyArray<new () => object>;
 
 /** Subscriptions have sources of their own, but type-graphql wants one to be named. */

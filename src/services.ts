@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { LoginLimit } from './auth/limit';
 import { TokenVault } from './auth/tokens';
+import { Budgets } from './budget';
 import type { Config } from './config';
 import { ChangeLog } from './core/changes';
 import { Listener } from './core/listener';
@@ -24,6 +25,7 @@ export interface Services {
   changes: ChangeLog;
   vault: TokenVault;
   limit: LoginLimit;
+  budgets: Budgets;
   media: MediaFolder;
   origin: Origin;
   log: Logger;
@@ -50,10 +52,13 @@ export async function startServices(
   await sweepUploads(config.dataDir);
   await removal.run();
   const limit = new LoginLimit(database, config);
+  const budgets = new Budgets(database, config.budget, log);
+  budgets.start();
   return {
-    services: { config, database, reference, memory: new Memory(), names, changes, vault, limit, media, origin, log },
+    services: { config, database, reference, memory: new Memory(), names, changes, vault, limit, budgets, media, origin, log },
     async stop() {
       changes.stop();
+      budgets.stop();
       names.stop();
       await listener.stop();
       await removal.settled();

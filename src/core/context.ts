@@ -31,6 +31,19 @@ export interface Media {
 export interface Spending {
   /** Before an operation runs. RATE_LIMITED, with `retryAfter` in seconds, if that is more than there is. */
   reserve(cost: Cost): void;
+  /** After it has run: gives back what it did not need. */
+  settle(cost: Cost): void;
+  /** Once something was reserved. */
+  readonly standing: Standing | undefined;
+}
+
+export interface Standing {
+  /** Of this request, as far as it is known. */
+  cost: number;
+  limit: number;
+  remaining: number;
+  /** Until all of the limit is there again. */
+  seconds: number;
 }
 
 export interface Context {

@@ -6,6 +6,7 @@ import {
   GraphQLError,
   Kind,
   locatedError,
+  OperationTypeNode,
   parse,
   validate,
   type DocumentNode,
@@ -61,7 +62,9 @@ export class Executor {
     const operation = getOperationAST(document)!;
     const run = this.compiles ? compiled(this.schema, document) : this.interpreted(document);
     const costs = new LRUCache<number, Cost>({ max: MAX_SIZES_KNOWN });
-    const cost = ({ where, first, ...others }: Variables): Cost => {
+    const cost = (values: Variables): Cost => {
+      if (operation.operation === OperationTypeNode.MUTATION) return costOf(this.schema, document, operation, values);
+      const { where, first, ...others } = values;
       const size = typeof first === 'number' ? first : -1;
       let known = costs.get(size);
       if (!known) costs.set(size, (known = costOf(this.schema, document, operation, { first, ...others })));
@@ -72,8 +75,12 @@ export class Executor {
       if (read.errors) return finish({ errors: read.errors }, context);
       // What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for.
       const { total, ...rest } = cost(read.values);
-      const refused = this.refused({ ...rest, total: Math.min(total, this.maxCost) }, context);
-      return finish(refused ?? (await run(context, read.values)), context);
+      const capped = { ...rest, total: Math.min(total, this.maxCost) };
+      const refused = this.refused(capped, context);
+      if (refused) return finish(refused, context);
+      const result = await run(context, read.values);
+      context.spending?.settle(capped);
+      return finish(result, context);
     };
   }
 
@@ -111,6 +118,7 @@ export class Executor {
     const operation = getOperationAST(document, operationName);
     const read = operation && this.read(document, operation, variables, context);
     if (read?.errors) return finish(read, context);
+    if (read) context.spending?.settle(read.cost);
     const found = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -154,15 +162,19 @@ export class Executor {
     variables: Variables,
     root?: unknown,
   ): Promise<ExecutionResult> {
-    const read = operation && this.read(document, operation, variables, context);
+    // What a subscriber is told has been paid for by subscribing: an event that is refused would be lost.
+    const event = operation?.operation === 'subscription';
+    const read = operation && !event ? this.read(document, operation, variables, context) : undefined;
     if (read?.errors) return finish(read, context);
     const compiledRun = read && this.operations?.of(document);
-    if (compiledRun) {
-      const result = await compiledRun(context, read.values);
+    const run = async (): Promise<ExecutionResult> => {
+      const result = await compiledRun?.(context, read!.values);
       // Which errors a query has, and where, is graphql-js's to say; it reads once more what the loaders do not have.
-      if (!result.errors) return result;
-    }
-    return finish(await this.interpreted(document, operationName, root)(context, variables), context);
+      return result && !result.errors ? result : this.interpreted(document, operationName, root)(context, variables);
+    };
+    const result = finish(await run(), context);
+    if (read) context.spending?.settle(read.cost);
+    return result;
   }
 
   /** The variables of an operation that may run; or what graphql-js would refuse, in our words and with the fields that are wrong. */
@@ -171,13 +183,14 @@ export class Executor {
     operation: OperationDefinitionNode,
     variables: Variables,
     context: Context,
-  ): { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] } {
+  ): { values: Variables; cost: Cost; errors?: undefined } | { errors: readonly GraphQLError[] } {
     const deep = deepValue(document);
     if (deep) return { errors: [deep] };
     const read = coerced(this.schema, operation, variables);
     if (read.errors) return read;
-    const refused = this.refused(costOf(this.schema, document, operation, read.values), context);
-    return refused?.errors ? { errors: refused.errors } : read;
+    const cost = costOf(this.schema, document, operation, read.values);
+    const refused = this.refused(cost, context);
+    return refused?.errors ? { errors: refused.errors } : { values: read.values, cost };
   }
 
   private interpreted(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {

@@ -156,6 +156,8 @@ function sequelizeConnection({ connectionString, ...given }: PoolConfig) {
 export class Session {
   statements = 0;
   milliseconds = 0;
+  /** Read so far. */
+  rows = 0;
   private readonly running = new Set<Statement>();
   /** Why nothing more is asked of the database. */
   private over?: Error;
@@ -171,7 +173,9 @@ export class Session {
     this.statements += 1;
     try {
       const name = values.decisive ? undefined : this.database.nameOf(text);
-      return await statement.rows(name === undefined ? { text, values } : { name, text, values });
+      const rows = await statement.rows(name === undefined ? { text, values } : { name, text, values });
+      this.rows += rows.length;
+      return rows;
     } finally {
       this.running.delete(statement);
       this.milliseconds += performance.now() - began;

@@ -38,6 +38,11 @@ export class Person {
   /** Unless the person says otherwise. */
   private accepting = (Accept: string) => new Person(this.url, this.account, { Accept, ...this.headers });
 
+  /** The same person, who asks another instance. */
+  at(url: string): Person {
+    return new Person(url, this.account, this.headers);
+  }
+
   /** The same person, with further headers. */
   sending(headers: Record<string, string>): Person {
     return new Person(this.url, this.account, { ...this.headers, ...headers });

@@ -124,7 +124,7 @@ export const RESPONSES: Readonly<Record<string, Response>> = {
 /** Errors that every address may answer with, and these. */
 export const errors = (...statuses: number[]): Record<string, Response> =>
   Object.fromEntries(
-    [...statuses, 403, 404, 405, 406, 503]
+    [...new Set([...statuses, 403, 404, 405, 406, 429, 503])]
       .sort((a, b) => a - b)
       .map((status) => [String(status), { $ref: `#/components/responses/error_${status}` }]),
   );

@@ -1,0 +1,79 @@
+/** Everybody has a budget for operations, over both interfaces and all instances. */
+import { Fitgraph } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const running: Fitgraph[] = [];
+async function started(environment: Record<string, string>, beside?: Fitgraph): Promise<Fitgraph> {
+  const one = await Fitgraph.start({ environment, beside });
+  running.push(one);
+  return one;
+}
+afterEach(async () => {
+  for (const one of running.splice(0).reverse()) await one.stop();
+});
+
+const SMALL = { BUDGET_USER: '10', BUDGET_ANONYMOUS: '10' };
+const PAGE = '{ exercises(first: 300) { nodes { id } } }';
+const STANDING = '{ rateLimit { cost limit remaining resetAt } }';
+const standing = async (person: Person) => (await person.ask(STANDING)).rateLimit;
+
+test('an operation is charged for what it has read, and the rest is given back', async () => {
+  const fitgraph = await started(SMALL);
+  const ann = await fitgraph.user('ann');
+  const before = await standing(ann);
+  expect(before).toMatchObject({ limit: 1000, cost: expect.any(Number), resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+  // It might have been 337, and was three rows.
+  for (let time = 0; time < 6; time += 1) expect((await ann.query(PAGE)).errors).toBeUndefined();
+  const after = await standing(ann);
+  expect(before.remaining - after.remaining).toBeLessThan(120);
+  expect(after.remaining).toBeLessThan(before.remaining);
+});
+
+test('who has spent it is refused on both interfaces, with when to come back, and others are not', async () => {
+  const fitgraph = await started(SMALL);
+  const [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  const introspection = '{ __schema { types { name } } }';
+  let refused = await ann.query(introspection);
+  for (let time = 0; time < 10 && !refused.code; time += 1) refused = await ann.query(introspection);
+  expect([refused.status, refused.code, refused.data, refused.statements]).toEqual([429, 'RATE_LIMITED', undefined, 1]);
+  const { retryAfter } = refused.errors![0]!.extensions;
+  expect(refused.headers.get('retry-after')).toBe(String(retryAfter));
+  const rest = await ann.get('/exerciseinfo/');
+  expect(rest).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
+  expect(Number(rest.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await bob.query(introspection)).errors).toBeUndefined();
+  expect((await fitgraph.anyone.get('/exerciseinfo/')).status).toBe(200);
+});
+
+test('answers say what is left', async () => {
+  const fitgraph = await started(SMALL);
+  for (const { headers } of [await fitgraph.anyone.get('/exercise/'), await fitgraph.anyone.query('{ exercise(id: 1) { id } }')]) {
+    expect(headers.get('ratelimit-policy')).toBe('"cost";q=1000;w=100');
+    expect(headers.get('ratelimit')).toMatch(/^"cost";r=9\d\d;t=\d+$/);
+  }
+});
+
+test('instances tell each other what was spent', async () => {
+  const one = await started(SMALL);
+  const two = await started(SMALL, one);
+  const ann = await one.user('ann');
+  const there = ann.at(two.url);
+  const fresh = (await standing(there)).remaining;
+  const described = (name: string) => `${name}: __type(name: "Exercise") { fields { name type { name } args { name type { name } } } }`;
+  await ann.query(`{ ${['a', 'b', 'c', 'd', 'e'].map(described).join(' ')} }`);
+  const left = (await standing(ann)).remaining;
+  expect(left).toBeLessThan(fresh - 300);
+  await one.services.budgets.share();
+  // Who has something to tell hears of the others.
+  await there.query('{ a: exercises { totalCount nodes { id } } b: __type(name: "Exercise") { fields { name } } }');
+  await two.services.budgets.share();
+  expect(Math.abs((await standing(there)).remaining - left)).toBeLessThan(150);
+});
+
+test('it can be switched off', async () => {
+  const fitgraph = await started({ ...SMALL, BUDGET: 'off' });
+  const { headers } = await fitgraph.anyone.get('/exercise/');
+  expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null]);
+  for (let time = 0; time < 5; time += 1) expect((await fitgraph.anyone.query('{ __schema { types { name } } }')).errors).toBeUndefined();
+  expect(await standing(fitgraph.anyone)).toBeNull();
+});
