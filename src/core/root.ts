@@ -1,12 +1,18 @@
 /** Queries over rows of every type. */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/connection';
 import type { Context } from './context';
-import { badArgument, notFound } from './errors';
+import { badArgument, KnownError, notFound } from './errors';
+import type { Entity } from './fields';
+import { parseId } from './ids';
 import { Node, parseNodeId } from './node';
 import { entityNamed } from './resource';
-import { readOne } from './row';
+import { readOne, readSome } from './row';
 import { knownIds } from './validation';
+
+/** Of one request. */
+const MAX_NODES = 100;
 
 @Resolver()
 export class RootResolver {
@@ -24,6 +30,40 @@ export class RootResolver {
     if (!entity) throw notFound();
     const row = await readOne(entity, parsed.id, context, info);
     return { ...row, __typename: entity.name };
+  }
+
+  @Query(() => [Node], {
+    nullable: 'items',
+    description: `Rows by their \`nodeId\`s, in that order, ${MAX_NODES} at most. Null and an error of its own for each that \`node\` would not find.`,
+  })
+  async nodes(
+    @Arg('nodeIds', () => [ID], { description: 'As rows show them.' }) nodeIds: string[],
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<(Row | Error)[]> {
+    if (nodeIds.length > MAX_NODES) throw badArgument('nodeIds', `Ensure this list has no more than ${MAX_NODES} elements.`);
+    const named = nodeIds.map((nodeId) => {
+      const parsed = parseNodeId(nodeId);
+      return { entity: parsed && entityNamed(parsed.type), id: parseId(parsed?.id) };
+    });
+    const ids = new Map<Entity, number[]>();
+    for (const { entity, id } of named) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
+    const found = new Map<Entity, Map<number, Row> | Error>();
+    const read = async ([entity, some]: [Entity, number[]]) => {
+      const rows = readSome(entity, some, context, info).catch((error: unknown) => {
+        // Of some types the viewer may see nothing, which says nothing of the others.
+        if (error instanceof KnownError) return error;
+        throw error;
+      });
+      found.set(entity, await rows);
+    };
+    await Promise.all([...ids].map(read));
+    return named.map(({ entity, id }) => {
+      const rows = entity && found.get(entity);
+      if (rows instanceof Error) return rows;
+      const row = rows?.get(id!);
+      return row ? { ...row, __typename: entity!.name } : notFound();
+    });
   }
 
   @Query(() => [ID], {

@@ -2,20 +2,25 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
 import { visible } from './access';
-import { binder, equals, whereOf } from './conditions';
+import { anyOf, binder, equals, whereOf } from './conditions';
 import type { Context } from './context';
 import { notFound } from './errors';
 import type { Entity } from './fields';
 import { rowIdOf } from './node';
 import { from, rowColumns } from './plan';
 
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+
+/** The rows of the scope with these ids, in one statement. */
+export async function readSome(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
+  const { bind, values } = binder();
+  const where = whereOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
+  const rows = await context.session.query(`SELECT ${rowColumns(entity, info, context)} ${from(entity)}${where}`, values);
+  return new Map(rows.map((row) => [row.id as number, row]));
+}
+
 /** The row of the scope with this id or `nodeId`, with the columns that the selection needs. */
-export async function readOne(
-  entity: Entity,
-  id: unknown,
-  context: Context,
-  info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>,
-): Promise<Row> {
+export async function readOne(entity: Entity, id: unknown, context: Context, info: Info): Promise<Row> {
   const number = rowIdOf(entity.name, id);
   const conditions = visible(entity, context);
   if (number === undefined) throw notFound();

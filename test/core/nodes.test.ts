@@ -1,0 +1,80 @@
+/** Rows of several types by their nodeIds: in order, one statement a type, each missing one for itself. */
+import '../../src/schema';
+import { nodeIdOf } from '../../src/core/node';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+let entries: string[];
+let bobs: string;
+beforeAll(async () => {
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  const entry = async (person: Person, date: string) =>
+    nodeIdOf('WeightEntry', (await person.post('/weightentry/', { date, weight: '80' })).body.id);
+  entries = [await entry(ann, '2021-01-01'), await entry(ann, '2021-01-02')];
+  bobs = await entry(bob, '2021-01-01');
+});
+
+const EXERCISE = nodeIdOf('Exercise', 1);
+const NODES = `query ($ids: [ID!]!) { nodes(nodeIds: $ids) { __typename nodeId ... on WeightEntry { date } ... on Exercise { name category { name } } } }`;
+const missing = (index: number, code = 'NOT_FOUND') => expect.objectContaining({ path: ['nodes', index], extensions: { code } });
+
+test('they come in the order asked for, as often as asked for', async () => {
+  const ids = [entries[1]!, EXERCISE, entries[0]!, entries[1]!];
+  const { nodes } = await ann.ask(NODES, { ids });
+  expect(nodes.map(({ nodeId }: { nodeId: string }) => nodeId)).toEqual(ids);
+  expect(nodes.map(({ date, name }: any) => date ?? typeof name)).toEqual(['2021-01-02', 'string', '2021-01-01', '2021-01-02']);
+  expect(await ann.ask(NODES, { ids: [] })).toEqual({ nodes: [] });
+});
+
+test('what is not there is null, with an error at its place; so is what is another user’s, again and again', async () => {
+  const ids = [
+    nodeIdOf('WeightEntry', 2_000_000_000),
+    entries[0]!,
+    bobs,
+    'nonsense',
+    nodeIdOf('Nothing', 1),
+    nodeIdOf('WeightEntryConnection', 1),
+    EXERCISE,
+  ];
+  // Often enough that it runs compiled, if it ever does.
+  for (let round = 0; round < 12; round += 1) {
+    const { data, errors, text } = await ann.query(NODES, { ids });
+    expect(data.nodes.map((node: object | null) => node !== null)).toEqual([false, true, false, false, false, false, true]);
+    expect(errors).toEqual([missing(0), missing(2), missing(3), missing(4), missing(5)]);
+    expect(text).not.toContain(bobs);
+  }
+});
+
+test('whoever is nobody sees what is public', async () => {
+  const { data, errors } = await fitgraph.anyone.query(NODES, { ids: [entries[0]!, EXERCISE, bobs] });
+  expect(data.nodes.map((node: { nodeId: string } | null) => node?.nodeId ?? null)).toEqual([null, EXERCISE, null]);
+  expect(errors).toEqual([missing(0, 'UNAUTHENTICATED'), missing(2, 'UNAUTHENTICATED')]);
+});
+
+test('what is pending is as little found as by node', async () => {
+  await fitgraph.sql(`UPDATE "exercise" SET "status" = '1' WHERE "id" = 2`);
+  const pending = nodeIdOf('Exercise', 2);
+  const one = await ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: pending });
+  const { data, errors } = await ann.query(NODES, { ids: [pending, EXERCISE] });
+  expect([one.code, data.nodes[0], errors]).toEqual(['NOT_FOUND', null, [missing(0)]]);
+  await fitgraph.sql(`UPDATE "exercise" SET "status" = '2' WHERE "id" = 2`);
+});
+
+test('one statement a type, however many rows', async () => {
+  const short = 'query ($ids: [ID!]!) { nodes(nodeIds: $ids) { ... on WeightEntry { date } ... on Exercise { name } } }';
+  const statements = async (ids: string[]) => (await ann.query(short, { ids })).statements;
+  const one = await statements([entries[0]!]);
+  expect(await statements(Array.from({ length: 100 }, (_, index) => entries[index % 2]!))).toBe(one);
+  expect(await statements([...entries, EXERCISE, nodeIdOf('Exercise', 2)])).toBe(one + 1);
+});
+
+test('how many', async () => {
+  const { errors } = await ann.query(NODES, { ids: Array.from({ length: 101 }, () => EXERCISE) });
+  expect(errors![0]!.extensions).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    fields: { nodeIds: ['Ensure this list has no more than 100 elements.'] },
+  });
+});
