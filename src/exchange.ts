@@ -1,12 +1,12 @@
 /** One HTTP request: its session, its viewer, its context, and the line that the log has of it. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { checkCredentials, signIn, viewerOf } from './auth/accounts';
+import { checkCredentials, hashOfPassword, passwordProblem, renewToken, replacePassword, signIn, viewerOf } from './auth/accounts';
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
 import type { Context } from './core/context';
-import { notSignedIn } from './core/errors';
+import { InvalidValues, notSignedIn, type FieldErrors } from './core/errors';
 import { rateLimitHeaders } from './budget';
 import type { Attempt, Idempotency } from './idempotency';
 import { Loaders } from './core/loaders';
@@ -80,6 +80,8 @@ export class HttpExchange {
       languages: languagesOf(request.headers['accept-language']),
       log,
       signIn: (username, password) => this.loginAttempt(username, () => signIn(username, password, session, vault)),
+      changePassword: (oldPassword, newPassword) => this.changePassword(oldPassword, newPassword),
+      replaceToken: () => this.replaceToken(),
       confirm: async () => {
         if (!(await this.authenticate())) throw notSignedIn();
       },
@@ -145,6 +147,32 @@ export class HttpExchange {
     const { exposure, limit, origin } = this.services;
     exposure.check(this.request);
     return limit.attempt(origin.network(this.request), username, work);
+  }
+
+  /** The session of the request stays, whoever else was signed in is signed out. The token stays too. */
+  private async changePassword(oldPassword: string, newPassword: string): Promise<void> {
+    const { viewer, session } = this.full;
+    if (!viewer) throw notSignedIn();
+    const problem = passwordProblem(newPassword);
+    const weak: FieldErrors = problem ? { newPassword: [problem] } : {};
+    const wrong = () => new InvalidValues({ oldPassword: ['This is not your password.'], ...weak });
+    const stored = await this.loginAttempt(viewer.username, async () => {
+      const found = await hashOfPassword(viewer.id, oldPassword, session);
+      if (found === undefined) throw wrong();
+      return found;
+    });
+    if (problem) throw new InvalidValues(weak);
+    if (!(await replacePassword(viewer.id, stored, newPassword, this.browser?.sessionId, session))) throw wrong();
+  }
+
+  private async replaceToken(): Promise<string> {
+    const { viewer, session } = this.full;
+    if (!viewer) throw notSignedIn();
+    const old = tokenOfHeader(this.request.headers.authorization, this.schemes);
+    const token = await renewToken(viewer.id, old, session, this.services.vault);
+    // Another request with the same token was faster.
+    if (token === undefined) throw notSignedIn('Invalid token.');
+    return token;
   }
 
   /** Signs the browser in, in a session of its own; answers the Set-Cookie header. */

@@ -9,7 +9,7 @@
  *   alive after all, its transaction finds the claim gone and is rolled back;
  * - a claim written without an answer: the change was made and its answer is lost, which is said with 409. Nothing runs a second time.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { TokenVault } from './auth/tokens';
 import { KnownError } from './core/errors';
@@ -110,9 +110,8 @@ export class Idempotency {
     // A structured field has quotes, most clients send none.
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!KEY.test(key)) throw malformed('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
-    const hash = createHash('sha256')
-      .update(JSON.stringify(plain(request)))
-      .digest();
+    // Keyed, because a request may hold a password, which a bare digest would let anybody try who has the database.
+    const hash = this.vault.sign(`request ${JSON.stringify(plain(request))}`);
     const claim = randomUUID();
     const [claimed] = await session.query(CLAIM, [userId, key, hash, claim]);
     if (claimed) return { claim: new Claim(session, this.vault, userId, key, claim) };

@@ -2,10 +2,11 @@
 import type { Viewer } from '../core/context';
 import { forbidden, KnownError } from '../core/errors';
 import type { Row, Session } from '../database/connection';
-import { hashPassword, MOST_ITERATIONS, verifyPassword } from './passwords';
+import { hashInTurn, hashPassword, MOST_ITERATIONS, verifyPassword } from './passwords';
 import { digestOf, newToken, type TokenVault } from './tokens';
 
 export const MIN_PASSWORD = 8;
+export const MAX_PASSWORD = 1000;
 
 const VIEWER_BY_TOKEN = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
   FROM "token" t JOIN "user_account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
@@ -32,6 +33,63 @@ export async function checkCredentials(username: string, password: string, sessi
   if (outdated) await session.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [id, await hashPassword(password)]);
   await session.query('UPDATE "user_account" SET "last_login" = now() WHERE "id" = $1', [id]);
   return id;
+}
+
+const PASSWORD_BY_ID = `SELECT u."password", i."iterations" FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "user_account" u ON u."id" = $1`;
+
+/** The hash that is stored of this password of a user; undefined where they have another one. */
+export async function hashOfPassword(userId: number, password: string, session: Session): Promise<string | undefined> {
+  const [user] = await session.query(PASSWORD_BY_ID, [userId]);
+  const stored = (user!.password ?? undefined) as string | undefined;
+  const { valid } = await verifyPassword(stored, password, user!.iterations);
+  return valid ? stored : undefined;
+}
+
+/**
+ * Sets a new password in place of the one with this hash, and ends the sessions of the user but the one that is kept. False where the
+ * password was changed meanwhile.
+ */
+export async function replacePassword(
+  userId: number,
+  stored: string,
+  password: string,
+  kept: string | undefined,
+  session: Session,
+): Promise<boolean> {
+  const hashed = await hashInTurn(password);
+  const { sequelize } = session.database;
+  return session.transaction(async (transaction) => {
+    const run = async (text: string, bind: unknown[]) =>
+      (await sequelize.query(text, { bind, transaction, ...session.counted }))[0] as Row[];
+    const find = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
+    const [present] = kept === undefined ? [] : await run(find, [digestOf(kept), userId]);
+    const replace = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
+    if (!(await run(replace, [userId, stored, hashed])).length) return false;
+    // The database ends all sessions of whoever has a new password, so that no way to change it leaves one; this one is put back.
+    if (present) await run('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(present.row)]);
+    return true;
+  });
+}
+
+/** Makes a new token, whatever there was; with `old`, only in place of that one, and undefined where it is no longer the user's. */
+export async function renewToken(
+  userId: number,
+  old: string | undefined,
+  session: Session,
+  vault: TokenVault,
+): Promise<string | undefined> {
+  const token = newToken();
+  const bind = [userId, digestOf(token), vault.seal(token), old === undefined ? null : digestOf(old)];
+  const { sequelize } = session.database;
+  return session.transaction(async (transaction) => {
+    const [rows] = await sequelize.query(
+      `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
+       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
+       RETURNING 1`,
+      { bind, transaction, ...session.counted },
+    );
+    return rows.length ? token : undefined;
+  });
 }
 
 /** The token of the user with this name and password; the same for ever once it is made. */
@@ -67,9 +125,17 @@ export async function findUser(username: string, session: Session): Promise<Row>
   return user;
 }
 
+/** What keeps a text from being a password, if anything does. */
+export function passwordProblem(password: string): string | undefined {
+  if (password.length < MIN_PASSWORD) return `The password must have at least ${MIN_PASSWORD} characters.`;
+  if (password.length > MAX_PASSWORD) return `The password must have no more than ${MAX_PASSWORD} characters.`;
+  if (/^\d+$/.test(password)) return 'The password must not consist of digits alone.';
+  return undefined;
+}
+
 export function checkPassword(password: string): void {
-  if (password.length < MIN_PASSWORD) throw new KnownError('BAD_USER_INPUT', `The password must have at least ${MIN_PASSWORD} characters.`);
-  if (/^\d+$/.test(password)) throw new KnownError('BAD_USER_INPUT', 'The password must not consist of digits alone.');
+  const problem = passwordProblem(password);
+  if (problem) throw new KnownError('BAD_USER_INPUT', problem);
 }
 
 export interface NewUser {

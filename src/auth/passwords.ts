@@ -34,10 +34,17 @@ export interface Verdict {
   outdated: boolean;
 }
 
-/** `iterations`: as MOST_ITERATIONS has it. OVERLOADED (with `retryAfter` in seconds) while there are too many to check. */
-export async function verifyPassword(stored: string | undefined, password: string, iterations = 0): Promise<Verdict> {
+/** `iterations`: as MOST_ITERATIONS has it. OVERLOADED while there are too many to check. */
+export const verifyPassword = (stored: string | undefined, password: string, iterations = 0): Promise<Verdict> =>
+  inTurn(() => check(stored, password, iterations));
+
+/** For whoever asks over the network; OVERLOADED as `verifyPassword`. */
+export const hashInTurn = (password: string): Promise<string> => inTurn(() => hashPassword(password));
+
+/** OVERLOADED (with `retryAfter` in seconds) while there are too many waiting. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await turns.run(() => check(stored, password, iterations));
+    return await turns.run(work);
   } catch (error) {
     if (!(error instanceof TooBusy)) throw error;
     throw new KnownError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });

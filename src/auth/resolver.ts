@@ -3,9 +3,10 @@ import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'typ
 import type { Context } from '../core/context';
 import { invalid } from '../core/errors';
 import { problems } from '../core/limits';
+import { answered, FieldError } from '../core/payload';
 import type { ArgumentLimits } from '../extensions';
 import { trimmed } from '../reading';
-import { MIN_PASSWORD } from './accounts';
+import { MAX_PASSWORD, MIN_PASSWORD } from './accounts';
 
 @ObjectType({ description: 'What a login answers.', simpleResolvers: true })
 class LoginPayload {
@@ -18,6 +19,26 @@ const LIMITS: ArgumentLimits = {
   username: (name) => problems(name, { kind: 'string', blank: true }),
   password: (password) => problems(password, { kind: 'string', minLength: MIN_PASSWORD, blank: false }),
 };
+
+@ObjectType({ description: 'Whether a password was changed, or what is wrong with the values.', simpleResolvers: true })
+class ChangePasswordPayload {
+  @Field(() => Boolean, { description: 'Whether it was changed.' })
+  readonly changed: boolean;
+
+  @Field(() => [FieldError], { description: 'All that is wrong with the values; then the password was not changed.' })
+  readonly fieldErrors: FieldError[];
+
+  constructor(written: true | null, fieldErrors: FieldError[]) {
+    this.changed = written !== null;
+    this.fieldErrors = fieldErrors;
+  }
+}
+
+@ObjectType({ description: 'A new token.', simpleResolvers: true })
+class ReplaceTokenPayload {
+  @Field(() => String, { description: 'For the header `Authorization: Token <token>`.' })
+  declare token: string;
+}
 
 @Resolver()
 export class AuthResolver {
@@ -37,5 +58,35 @@ export class AuthResolver {
     const errors = Object.fromEntries(wrong.filter(([, messages]) => messages.length));
     if (Object.keys(errors).length) throw invalid(errors);
     return { token: await signIn(given.username, given.password) };
+  }
+
+  @Mutation(() => ChangePasswordPayload, {
+    nullable: true,
+    description:
+      'Sets a new password of the viewer. Browsers that are signed in elsewhere are signed out; the token stays, see `replaceToken`. TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
+  })
+  @Extensions({ once: true })
+  changePassword(
+    @Arg('oldPassword', () => String, { description: 'The present one; blanks around it do not count.' }) oldPassword: string,
+    @Arg('newPassword', () => String, {
+      description: `${MIN_PASSWORD} to ${MAX_PASSWORD} characters, not digits alone; blanks around it do not count.`,
+    })
+    newPassword: string,
+    @Ctx() { changePassword }: Context,
+  ): Promise<object> {
+    return answered<true>(ChangePasswordPayload, async () => {
+      await changePassword(trimmed(oldPassword), trimmed(newPassword));
+      return true;
+    });
+  }
+
+  @Mutation(() => ReplaceTokenPayload, {
+    nullable: true,
+    description:
+      'Makes a new token of the viewer. The old one stops working at once, with every program that uses it; browsers stay signed in. It may stand once in an operation.',
+  })
+  @Extensions({ once: true })
+  async replaceToken(@Ctx() { replaceToken }: Context): Promise<ReplaceTokenPayload> {
+    return { token: await replaceToken() };
   }
 }

@@ -67,6 +67,10 @@ export interface Context {
   languages: readonly string[];
   /** Answers the token of the user with this name and password. */
   signIn(username: string, password: string): Promise<string>;
+  /** Sets a new password of the viewer; InvalidValues for a wrong old or a weak new one. */
+  changePassword(oldPassword: string, newPassword: string): Promise<void>;
+  /** Answers a new token of the viewer; the old one stops working. */
+  replaceToken(): Promise<string>;
   /** Throws if the viewer may no longer be signed in. */
   confirm(): Promise<void>;
   /** Absent: whoever asks may spend as much as they like. */

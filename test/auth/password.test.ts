@@ -1,0 +1,214 @@
+/** A user changes their password and replaces their token, over GraphQL. */
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { Visitor } from '../pages/visitor';
+
+const fitgraph = fitgraphForThisFile();
+const NEXT = 'another good password';
+
+const CHANGE =
+  'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { changed fieldErrors { path messages } } }';
+const REPLACE = 'mutation { answer: replaceToken { token } }';
+const WRONG = { path: 'oldPassword', messages: ['This is not your password.'] };
+const SHORT = { path: 'newPassword', messages: ['The password must have at least 8 characters.'] };
+
+let number = 0;
+const somebody = () => fitgraph.user(`person${(number += 1)}`);
+const name = () => `person${number}`;
+
+const change = (person: Person, old: string, next: string) => person.query(CHANGE, { old, new: next });
+const signsIn = async (password: string) => (await fitgraph.anyone.post('/login/', { username: name(), password })).status === 200;
+const works = async (token: string) => (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
+
+describe('changePassword', () => {
+  test('the new password signs in, the old one does no more, and the token stays', async () => {
+    const person = await somebody();
+    expect((await change(person, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, fieldErrors: [] });
+    expect([await signsIn(NEXT), await signsIn(PASSWORD)]).toEqual([true, false]);
+    expect(await works(person.token)).toBe(true);
+    const [row] = await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [person.id]);
+    expect(row!.password).toMatch(/^\$argon2id\$/);
+  });
+
+  test('blanks around count as little as at a login', async () => {
+    const person = await somebody();
+    expect((await change(person, ` ${PASSWORD}  `, `  ${NEXT} `)).data.answer.changed).toBe(true);
+    expect([await signsIn(NEXT), await signsIn(` ${NEXT}`)]).toEqual([true, true]);
+  });
+
+  test.each([
+    ['a wrong old one', 'wrong password', NEXT, [WRONG]],
+    ['a short new one', PASSWORD, ' 1234567 ', [SHORT]],
+    ['digits alone', PASSWORD, '1234567890', [{ path: 'newPassword', messages: ['The password must not consist of digits alone.'] }]],
+    [
+      'too long a new one',
+      PASSWORD,
+      'x'.repeat(1001),
+      [{ path: 'newPassword', messages: ['The password must have no more than 1000 characters.'] }],
+    ],
+    ['both wrong', 'wrong password', 'short', [WRONG, SHORT]],
+    ['an empty old one', '', NEXT, [WRONG]],
+    ['one with a NUL', 'a\0b', NEXT, [WRONG]],
+  ])('%s is told, and nothing changes', async (_what, old, next, fieldErrors) => {
+    const person = await somebody();
+    expect((await change(person, old, next)).data.answer).toEqual({ changed: false, fieldErrors });
+    expect(await signsIn(PASSWORD)).toBe(true);
+  });
+
+  test('nobody has no password', async () => {
+    expect((await change(fitgraph.anyone, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
+  });
+
+  test('a user who is locked out changes nothing', async () => {
+    const person = await somebody();
+    await fitgraph.sql('UPDATE "user_account" SET "is_active" = false WHERE "id" = $1', [person.id]);
+    expect((await change(person, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
+  });
+
+  test('of two at once that know the old one, one wins', async () => {
+    const person = await somebody();
+    const answers = await Promise.all([`${NEXT} 1`, `${NEXT} 2`].map((next) => change(person, PASSWORD, next)));
+    expect(answers.map(({ data }) => data.answer.changed).sort()).toEqual([false, true]);
+    const winner = answers.findIndex(({ data }) => data.answer.changed) + 1;
+    expect(await signsIn(`${NEXT} ${winner}`)).toBe(true);
+  });
+
+  test('it may stand once in an operation', async () => {
+    const one = `changePassword(oldPassword: "a", newPassword: "b") { changed }`;
+    const { errors } = await (await somebody()).query(`mutation { a: ${one} b: ${one} }`);
+    expect(errors![0]!.message).toContain('once in an operation');
+  });
+});
+
+describe('in a browser', () => {
+  const signedIn = async () => {
+    const visitor = new Visitor(fitgraph.url);
+    await visitor.signIn(name());
+    return visitor;
+  };
+  const isSignedIn = async (visitor: Visitor) => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
+  const ask = async (visitor: Visitor, query: string, variables: object, headers: Record<string, string>) =>
+    visitor.json('POST', '/graphql', { query, variables }, headers);
+
+  test('sessions elsewhere end, the present one stays', async () => {
+    await somebody();
+    const [here, there] = [await signedIn(), await signedIn()];
+    const others = new Visitor(fitgraph.url);
+    await fitgraph.user('neighbour');
+    await others.signIn('neighbour');
+    const variables = { old: PASSWORD, new: NEXT };
+    const without = await ask(here, CHANGE, variables, {});
+    expect([without.status, without.text]).toEqual([403, expect.stringContaining('CSRF')]);
+    expect(await isSignedIn(there)).toBe(true);
+    const answer = await ask(here, CHANGE, variables, { 'X-CSRFToken': await here.csrfToken() });
+    expect(JSON.parse(answer.text).data.answer).toEqual({ changed: true, fieldErrors: [] });
+    expect([await isSignedIn(here), await isSignedIn(there), await isSignedIn(others)]).toEqual([true, false, true]);
+  });
+
+  test('a wrong password ends none', async () => {
+    await somebody();
+    const [here, there] = [await signedIn(), await signedIn()];
+    await ask(here, CHANGE, { old: 'wrong password', new: NEXT }, { 'X-CSRFToken': await here.csrfToken() });
+    expect([await isSignedIn(here), await isSignedIn(there)]).toEqual([true, true]);
+  });
+
+  test('by token all sessions end', async () => {
+    const person = await somebody();
+    const here = await signedIn();
+    await change(person, PASSWORD, NEXT);
+    expect(await isSignedIn(here)).toBe(false);
+  });
+
+  test('a token replaced from a browser leaves it signed in', async () => {
+    const { token: old } = await somebody();
+    const here = await signedIn();
+    expect((await ask(here, REPLACE, {}, {})).status).toBe(403);
+    expect(await works(old)).toBe(true);
+    const answer = await ask(here, REPLACE, {}, { 'X-CSRFToken': await here.csrfToken() });
+    const { token } = JSON.parse(answer.text).data.answer;
+    expect([await works(token), await works(old), await isSignedIn(here)]).toEqual([true, false, true]);
+  });
+});
+
+describe('after too many tries', () => {
+  test('even the right password has to wait, here and at a login', async () => {
+    const person = await somebody();
+    const strict = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '3/min' } });
+    try {
+      const there = strict.anyone.sending({ Authorization: `Token ${person.token}` });
+      for (let tries = 0; tries < 3; tries += 1)
+        expect((await change(there, 'wrong password', NEXT)).data.answer.fieldErrors).toEqual([WRONG]);
+      const { code, errors } = await change(there, PASSWORD, NEXT);
+      expect([code, errors![0]!.extensions.retryAfter > 50]).toEqual(['TOO_MANY_REQUESTS', true]);
+      expect((await strict.anyone.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
+    } finally {
+      await strict.stop();
+    }
+    expect(await signsIn(PASSWORD)).toBe(true);
+  });
+});
+
+describe('replaceToken', () => {
+  test('the new token works and is that of the next login; the old one does no more', async () => {
+    const { token: old } = await somebody();
+    const { token } = (await fitgraph.anyone.sending({ Authorization: `Token ${old}` }).ask(REPLACE)).answer;
+    expect(token).toMatch(/^[0-9a-f]{40}$/);
+    expect([await works(token), await works(old)]).toEqual([true, false]);
+    expect((await fitgraph.anyone.post('/login/', { username: name(), password: PASSWORD })).body).toEqual({ token });
+  });
+
+  test('nobody has none', async () => expect((await fitgraph.anyone.query(REPLACE)).code).toBe('UNAUTHENTICATED'));
+
+  test('of two requests with the same token one gets a new one', async () => {
+    const person = await somebody();
+    const answers = await Promise.all([person.query(REPLACE), person.query(REPLACE)]);
+    const tokens = answers.flatMap(({ data }) => data?.answer?.token ?? []);
+    expect(tokens).toHaveLength(1);
+    expect(await works(tokens[0])).toBe(true);
+  });
+});
+
+describe('what the database keeps of an Idempotency-Key', () => {
+  const kept = async (key: string) => (await fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]))[0]!;
+  const texts = (row: Record<string, any>) =>
+    Object.values(row).map((value) =>
+      Buffer.isBuffer(value) ? `${value.toString('latin1')} ${value.toString('hex')}` : JSON.stringify(value),
+    );
+
+  test('is neither the token nor anything that a guess of the password could be held against', async () => {
+    const person = await somebody();
+    const keyed = person.sending({ 'Idempotency-Key': 'secret-change' });
+    expect((await change(keyed, PASSWORD, NEXT)).data.answer.changed).toBe(true);
+    // Sent again it is answered again, and not refused because the password is another one now.
+    expect((await change(keyed, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, fieldErrors: [] });
+    const row = await kept('secret-change');
+    for (const secret of [PASSWORD, NEXT]) expect(texts(row).join(' ')).not.toContain(secret);
+    // Under another SECRET_KEY the same request looks otherwise.
+    const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
+    try {
+      const there = other.anyone.sending({ Authorization: `Token ${person.token}`, 'Idempotency-Key': 'secret-there' });
+      await change(there, 'wrong password', NEXT);
+      await change(person.sending({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
+      expect((await kept('secret-there')).request).not.toEqual((await kept('secret-here')).request);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('the former token does not get the answer with the new one', async () => {
+    const { token: old } = await somebody();
+    const keyed = fitgraph.anyone.sending({ Authorization: `Token ${old}`, 'Idempotency-Key': 'secret-token' });
+    const { token } = (await keyed.ask(REPLACE)).answer;
+    const row = await kept('secret-token');
+    for (const secret of [old, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
+    const again = await keyed.query(REPLACE);
+    expect([again.code, again.text.includes(token)]).toEqual(['UNAUTHENTICATED', false]);
+  });
+});
+
+test('the log has no password and no token', async () => {
+  const person = await somebody();
+  await change(person, PASSWORD, NEXT);
+  const { token } = (await person.ask(REPLACE)).answer;
+  for (const secret of [PASSWORD, NEXT, token]) expect(fitgraph.logged.join('\n')).not.toContain(secret);
+});
