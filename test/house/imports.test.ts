@@ -9,6 +9,7 @@ const LAYERS = [
   [
     'app',
     'bounds',
+    'budget',
     'cli',
     'exchange',
     'exposure',
