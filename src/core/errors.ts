@@ -1,7 +1,7 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
 
-/** Messages by the paths of fields in GraphQL, such as `days[1].sets[0].reps`; those of a row as a whole under `nonFieldErrors`. */
+/** Messages by the paths of fields in GraphQL, such as `days[1].workoutSets[0].sets`; those of a row as a whole under `nonFieldErrors`. */
 export type FieldErrors = Record<string, string[]>;
 
 export const WHOLE = 'nonFieldErrors';

@@ -55,6 +55,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   default?: unknown | ((timeZone: string) => unknown);
   /** Key in REST where it is not the snake-case name. */
   rest?: string;
+  /** Of the database, where it is not the snake-case name. */
+  column?: string;
   hidden?: boolean;
   /** REST's rows have it only by way of their parent, and cannot be ordered by it. */
   inherited?: boolean;
@@ -182,7 +184,7 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       stored,
       ordered: stored && !options.inherited,
-      ...(stored && { column: snake(name) }),
+      ...(stored && { column: options.column ?? snake(name) }),
       sequelizeType,
       check: (value) => {
         const found = problems(value, meta);

@@ -13,7 +13,7 @@ import { readOne } from './row';
 @ObjectType({ description: 'What is wrong with a value that a mutation was given.', simpleResolvers: true })
 export class FieldError {
   @Field(() => String, {
-    description: `Where in the input, e.g. \`weight\` or \`days[1].sets[0].reps\`; \`${WHOLE}\` at the end stands for a row as a whole.`,
+    description: `Where in the input, e.g. \`weight\` or \`days[1].workoutSets[0].sets\`; \`${WHOLE}\` at the end stands for a row as a whole.`,
   })
   readonly path: string;
 

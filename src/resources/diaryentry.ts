@@ -23,15 +23,16 @@ import { User } from './user';
   owned: true,
   ordering: ['datetime'],
   rules: [UNIT_OF_INGREDIENT],
-  filters: ['amount', 'ingredientId', 'planId', 'weightUnitId'],
+  filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })
 export class DiaryEntry extends Model<DiaryEntry> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
+  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', rest: 'weight_unit', column: 'weight_unit_id', null: true })
+  declare ingredientUnitId: number | null;
   @Moment({ label: 'Datetime', default: defaults.now }) declare datetime: string;
-  @Text({ label: 'Comment', null: true, blank: true, hidden: true }) declare comment: string | null;
+  @Text({ label: 'Comment', rest: 'comment', column: 'comment', null: true, blank: true, hidden: true }) declare notes: string | null;
   @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
@@ -40,7 +41,7 @@ export class DiaryEntry extends Model<DiaryEntry> {
 export default class DiaryEntryResolver extends crud(DiaryEntry) {
   @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
-  @Needs(() => DiaryEntry, 'ingredientId', 'weightUnitId', 'amount')
+  @Needs(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
     return asNumbers(await portionValues(entry, context));
   }

@@ -32,7 +32,7 @@ const variations = (alias: string) =>
   permits: ['POST'],
   filters: [
     'uuid',
-    'creationDate',
+    'addedOn',
     'description',
     'languageId',
     'status',
@@ -47,8 +47,8 @@ const variations = (alias: string) =>
     exerciseinfo: {
       position: 15,
       title: 'Exercise Info Viewset',
-      filters: ['creationDate', 'description', 'languageId', 'name', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
-      selection: `id name uuid description creation_date: creationDate category { ...exercisecategory } muscles { ...muscle }
+      filters: ['addedOn', 'description', 'languageId', 'name', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
+      selection: `id name uuid description creation_date: addedOn category { ...exercisecategory } muscles { ...muscle }
         muscles_secondary: musclesSecondary { ...muscle } equipment { ...equipment } language { ...language } license { ...license }
         license_author: licenseAuthor images { ...exerciseimage } comments { ...exercisecomment } variations: variationIds`,
     },
@@ -60,7 +60,8 @@ export class Exercise extends Model<Exercise> {
   @Text({ label: 'Name', max: 200, searched: true }) declare name: string;
   @Choose({ label: 'Status', choices: STATUS, default: PENDING, readOnly: true, max: 2 }) declare status: string;
   @Text({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
-  @Day({ label: 'Date', readOnly: true, null: true, default: defaults.today }) declare creationDate: string | null;
+  @Day({ label: 'Date', rest: 'creation_date', column: 'creation_date', readOnly: true, null: true, default: defaults.today })
+  declare addedOn: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: ofBase('category_id') }) declare categoryId: number;
   @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY, via } }) declare muscleIds: number[];
   @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...SECONDARY, via } })

@@ -89,7 +89,8 @@ export class Ingredient extends Model<Ingredient> {
   @Url({ label: 'Source URL', max: 200, null: true, blank: true, hidden: true }) declare sourceUrl: string | null;
   @Moment({ label: 'Last imported', null: true, readOnly: true, hidden: true }) declare lastImported: string | null;
   @Text({ label: 'Common name', max: 200, null: true, blank: true, hidden: true }) declare commonName: string | null;
-  @Text({ label: 'Category', max: 100, null: true, blank: true, hidden: true }) declare category: string | null;
+  @Text({ label: 'Category', rest: 'category', column: 'category', max: 100, null: true, blank: true, hidden: true })
+  declare foodCategory: string | null;
   @Text({ label: 'Brand', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
   @Children(() => IngredientUnit, 'ingredientId', { help: 'Its household units.' }) declare units: IngredientUnit[];
   @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'When the viewer ate it.' }) declare diaryEntries: DiaryEntry[];
@@ -98,19 +99,19 @@ export class Ingredient extends Model<Ingredient> {
 /** A meal item or a diary entry, as far as its values depend on it. */
 export interface Portion {
   ingredientId: number;
-  weightUnitId: number | null;
+  ingredientUnitId: number | null;
   amount: string;
 }
 
 /** Ingredients that are not shown yet count too. */
 export async function portionValues(
-  { ingredientId, weightUnitId, amount }: Portion,
+  { ingredientId, ingredientUnitId, amount }: Portion,
   context: Context,
   unit: MassUnit = 'g',
 ): Promise<Values> {
   const [ingredient, measure] = await Promise.all([
     rowToCount(Ingredient, NUTRIENTS, ingredientId, context),
-    weightUnitId === null ? null : rowById(IngredientUnit, MEASURE, weightUnitId, context),
+    ingredientUnitId === null ? null : rowById(IngredientUnit, MEASURE, ingredientUnitId, context),
   ]);
   return portion(ingredient!, gramsOf(amount, measure), unit);
 }

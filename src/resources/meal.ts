@@ -33,7 +33,7 @@ export class Meal extends Model<Meal> {
 
 /** The sum of the rounded values of its items. */
 export async function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<Values> {
-  const items = await rowsBelow(MealItem, 'mealId', ['ingredientId', 'weightUnitId', 'amount'], id, context);
+  const items = await rowsBelow(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], id, context);
   return sum(await Promise.all(items.map((item) => portionValues(item, context, unit))));
 }
 

@@ -21,13 +21,14 @@ import { User } from './user';
   owned: true,
   ordering: ['id'],
   rules: [UNIT_OF_INGREDIENT],
-  filters: ['amount', 'ingredientId', 'mealId', 'order', 'weightUnitId'],
+  filters: ['amount', 'ingredientId', 'mealId', 'order', 'ingredientUnitId'],
 })
 export class MealItem extends Model<MealItem> {
   @Id() declare id: number;
   @Ref(() => Meal, { label: 'Nutrition plan' }) declare mealId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', null: true }) declare weightUnitId: number | null;
+  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', rest: 'weight_unit', column: 'weight_unit_id', null: true })
+  declare ingredientUnitId: number | null;
   @Whole({ label: 'Order', note: 'Place in the meal.', default: 1, readOnly: 'rest' }) declare order: number;
   @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
@@ -37,7 +38,7 @@ export class MealItem extends Model<MealItem> {
 export default class MealItemResolver extends crud(MealItem) {
   @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
-  @Needs(() => MealItem, 'ingredientId', 'weightUnitId', 'amount')
+  @Needs(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
     return asNumbers(await portionValues(item, context));
   }

@@ -42,7 +42,7 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
         get_nutritional_values: nutritionalValues { ${PLAN_VALUES} }
         meals { id plan: planId order time
           meal_items: items { id meal: mealId ingredient_obj: ingredient { ...ingredientinfo } ingredient: ingredientId
-            weight_unit: weightUnit { id gram amount ingredient: ingredientId unit: unitId } order amount }
+            weight_unit: ingredientUnit { id gram amount ingredient: ingredientId unit: unitId } order amount }
           get_nutritional_values: nutritionalValues { ${VALUES} } }`,
     },
   },
@@ -63,20 +63,21 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @Owner(() => User, { hidden: true }) declare userId: number;
   @Computed<string>(() => UNIT_SYSTEM.type, {
     label: 'Weight unit',
+    rest: 'weight_unit',
     note: 'The units that the owner prefers; totals and diary sums follow them.',
     hidden: true,
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
-  declare weightUnit: string;
+  declare unitSystem: string;
   @Children(() => Meal, 'planId', { help: 'Its meals, by time.' }) declare meals: Meal[];
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
-type Dieted = PartOf<NutritionPlan, 'id' | 'weightUnit'>;
-type Planned = PartOf<NutritionPlan, 'id' | 'weightUnit' | 'creationDate' | 'userId'>;
+type Dieted = PartOf<NutritionPlan, 'id' | 'unitSystem'>;
+type Planned = PartOf<NutritionPlan, 'id' | 'unitSystem' | 'creationDate' | 'userId'>;
 
 /** As the owner of the plan prefers. */
-const unitOf = (plan: PartOf<NutritionPlan, 'weightUnit'>): MassUnit => (plan.weightUnit === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
+const unitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>): MassUnit => (plan.unitSystem === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
 
 const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
   ...asNumbers(sum(entries)),
@@ -85,7 +86,14 @@ const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
 });
 
 async function diaryOf(plan: Dieted, context: Context, among?: Among): Promise<Map<string, Values[]>> {
-  const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'weightUnitId', 'datetime', 'amount'], plan.id, context, among);
+  const entries = await rowsBelow(
+    DiaryEntry,
+    'planId',
+    ['ingredientId', 'ingredientUnitId', 'datetime', 'amount'],
+    plan.id,
+    context,
+    among,
+  );
   const values = await Promise.all(entries.map((entry) => portionValues(entry, context, unitOf(plan))));
   const days = new Map<string, Values[]>();
   // The database shows moments in the zone of the server.
@@ -133,14 +141,14 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 }) {
   @FieldResolver(() => PlanValues, { description: 'All meals together.' })
   @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES } })
-  @Needs(() => NutritionPlan, 'weightUnit', 'creationDate', 'userId')
+  @Needs(() => NutritionPlan, 'unitSystem', 'creationDate', 'userId')
   nutritionalValues(@Root() plan: Planned, @Ctx() context: Context) {
     return context.memory.remember(`values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
   @Extensions({ cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
-  @Needs(() => NutritionPlan, 'weightUnit')
+  @Needs(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: Dieted, @Ctx() context: Context) {
     const unit = unitOf(plan);
     const days = await diaryOf(plan, context);
@@ -148,7 +156,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   }
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary; zeros where it has no entries.' })
-  @Needs(() => NutritionPlan, 'weightUnit')
+  @Needs(() => NutritionPlan, 'unitSystem')
   diaryDay(
     @Arg('date', () => DateScalar, { nullable: true, description: 'The day; today if absent.' }) date: string | null,
     @Root() plan: Dieted,
@@ -159,7 +167,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
   @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES } })
-  @Needs(() => NutritionPlan, 'weightUnit')
+  @Needs(() => NutritionPlan, 'unitSystem')
   logSummary(
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
     @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,

@@ -17,7 +17,7 @@ import { WorkoutSet } from './workoutset';
   description: 'How an exercise is done in a set: repetitions, weight, repetitions in reserve.',
   owned: true,
   ordering: ['order', 'id'],
-  filters: ['exerciseId', 'order', 'reps', 'weight', 'setId'],
+  filters: ['exerciseId', 'order', 'reps', 'targetWeight', 'setId'],
 })
 export class Setting extends Model<Setting> {
   @Id() declare id: number;
@@ -25,8 +25,9 @@ export class Setting extends Model<Setting> {
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
   @Whole({ label: 'Reps', min: 0, max: 600 }) declare reps: number;
-  @Decimal({ label: 'Weight', digits: 6, places: 2, min: 0, max: 1500, null: true }) declare weight: string | null;
-  @Decimal(byUnit) declare weightKg: string | null;
+  @Decimal({ label: 'Weight', rest: 'weight', column: 'weight', digits: 6, places: 2, min: 0, max: 1500, null: true })
+  declare targetWeight: string | null;
+  @Decimal(byUnit) declare targetWeightKg: string | null;
   @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
   @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
   @Whole({ label: 'Order', min: -2147483648, max: 2147483647, default: 1, restIgnoredOnCreate: true }) declare order: number;

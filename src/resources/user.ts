@@ -52,14 +52,14 @@ export class User extends Model<User> {
 
   @Children(() => Workout, 'userId', all) declare workouts: Workout[];
   @Children(() => TrainingDay, 'userId', all) declare trainingDays: TrainingDay[];
-  @Children(() => WorkoutSet, 'userId', all) declare workoutSets: WorkoutSet[];
-  @Children(() => Setting, 'userId', all) declare settings: Setting[];
+  @Children(() => WorkoutSet, 'userId', all) declare allWorkoutSets: WorkoutSet[];
+  @Children(() => Setting, 'userId', all) declare allSettings: Setting[];
   @Children(() => WorkoutSession, 'userId', all) declare workoutSessions: WorkoutSession[];
   @Children(() => WorkoutLog, 'userId', all) declare workoutLogs: WorkoutLog[];
   @Children(() => Schedule, 'userId', all) declare schedules: Schedule[];
-  @Children(() => ScheduleStep, 'userId', all) declare scheduleSteps: ScheduleStep[];
+  @Children(() => ScheduleStep, 'userId', all) declare allScheduleSteps: ScheduleStep[];
   @Children(() => NutritionPlan, 'userId', all) declare nutritionPlans: NutritionPlan[];
-  @Children(() => Meal, 'userId', all) declare meals: Meal[];
+  @Children(() => Meal, 'userId', all) declare allMeals: Meal[];
   @Children(() => MealItem, 'userId', all) declare mealItems: MealItem[];
   @Children(() => DiaryEntry, 'userId', all) declare diaryEntries: DiaryEntry[];
   @Children(() => WeightEntry, 'userId', all) declare weightEntries: WeightEntry[];

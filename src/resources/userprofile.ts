@@ -108,12 +108,14 @@ export class UserProfile extends Model<UserProfile> {
   declare calories: number | null;
   @Choose({
     label: 'Weight unit',
+    rest: 'weight_unit',
+    column: 'weight_unit',
     help: 'kg or lb; plan totals and diary sums follow it.',
     choices: UNIT_SYSTEM,
     default: 'kg',
     max: 2,
   })
-  declare weightUnit: string;
+  declare unitSystem: string;
   @Flag({ label: 'Allow external access', help: 'Whether others may see your pages by their links.', default: false, only: 'rest' })
   declare roAccess: boolean;
   @Whole({

@@ -22,8 +22,8 @@ import { User } from './user';
   dump: 'manager.set',
   description: 'A group of sets on a training day; its exercises are those of its settings.',
   owned: true,
-  ordering: ['order'],
-  filters: ['trainingDayId', 'order', 'sets'],
+  ordering: ['position'],
+  filters: ['trainingDayId', 'position', 'sets'],
   names: ['trainingDay.description', 'settings.exercise.name'],
 })
 export class WorkoutSet extends Model<WorkoutSet> {
@@ -32,12 +32,14 @@ export class WorkoutSet extends Model<WorkoutSet> {
   @Whole({ label: 'Number of sets', min: 0, max: 10, default: 4 }) declare sets: number;
   @Whole({
     label: 'Order',
+    rest: 'order',
+    column: 'order',
     note: 'Place among the sets of the day; rows without one come last.',
     min: -2147483648,
     max: 2147483647,
     null: true,
   })
-  declare order: number | null;
+  declare position: number | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
   @Children(() => Setting, 'setId', { help: 'Its settings, in their order.' }) declare settings: Setting[];
 }

@@ -22,8 +22,8 @@ const EXERCISES: [string, object, object][] = [
   ['too long a search', { where: { name: { search: LONG } } }, { 'where.name.search': TOO_LONG }],
   [
     'a range that runs backward',
-    { where: { creationDate: { between: { from: '2021-02-01', to: '2021-01-01' } } } },
-    { 'where.creationDate.between': BACKWARD },
+    { where: { addedOn: { between: { from: '2021-02-01', to: '2021-01-01' } } } },
+    { 'where.addedOn.between': BACKWARD },
   ],
   ['too many conditions', { where: { or: MANY } }, { where: TOO_MANY }],
   ['an order by too much', { orderBy: ORDERS }, { orderBy: LENGTHY }],

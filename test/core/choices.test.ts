@@ -89,14 +89,14 @@ test('left blank in REST it is null in GraphQL, among conditions too', async () 
 });
 
 test('the profile says its choices by their names, and takes null where there may be none', async () => {
-  const { viewer } = await ann.ask('{ viewer { profile { id gender workIntensity sportIntensity weightUnit } } }');
-  expect(viewer.profile).toMatchObject({ gender: 'MALE', workIntensity: 'LOW', sportIntensity: 'MEDIUM', weightUnit: 'METRIC' });
+  const { viewer } = await ann.ask('{ viewer { profile { id gender workIntensity sportIntensity unitSystem } } }');
+  expect(viewer.profile).toMatchObject({ gender: 'MALE', workIntensity: 'LOW', sportIntensity: 'MEDIUM', unitSystem: 'METRIC' });
   const { update } = await ann.ask(
     `mutation ($id: ID!, $input: UserProfilePatch!) { update: updateUserProfile(id: $id, input: $input) {
-      userProfile { gender workIntensity weightUnit } fieldErrors { path } } }`,
-    { id: viewer.profile.id, input: { gender: null, workIntensity: 'HIGH', weightUnit: 'IMPERIAL' } },
+      userProfile { gender workIntensity unitSystem } fieldErrors { path } } }`,
+    { id: viewer.profile.id, input: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' } },
   );
-  expect(update).toEqual({ userProfile: { gender: null, workIntensity: 'HIGH', weightUnit: 'IMPERIAL' }, fieldErrors: [] });
+  expect(update).toEqual({ userProfile: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' }, fieldErrors: [] });
   const [profile] = (await ann.get('/userprofile/')).body.results;
   expect(profile).toMatchObject({ gender: null, work_intensity: '3', weight_unit: 'lb' });
 });

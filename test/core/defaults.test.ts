@@ -45,14 +45,14 @@ test('every default that is a value is the default of its input field, and no pa
 test('they are what is stored, and what REST stores', async () => {
   const made = await ann.ask(
     `mutation ($trainingDayId: ID!, $workoutId: ID!) {
-      set: createWorkoutSet(input: { trainingDayId: $trainingDayId }) { workoutSet { sets order } }
+      set: createWorkoutSet(input: { trainingDayId: $trainingDayId }) { workoutSet { sets position } }
       session: createWorkoutSession(input: { workoutId: $workoutId, date: "2021-03-10" }) { workoutSession { impression notes } }
       schedule: createSchedule(input: { name: "x" }) { schedule { isActive isLoop startDate } }
       plan: createNutritionPlan(input: {}) { nutritionPlan { description hasGoalCalories } } }`,
     { trainingDayId, workoutId },
   );
   expect(made).toEqual({
-    set: { workoutSet: { sets: 4, order: null } },
+    set: { workoutSet: { sets: 4, position: null } },
     session: { workoutSession: { impression: 'NEUTRAL', notes: null } },
     schedule: { schedule: { isActive: true, isLoop: false, startDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) } },
     plan: { nutritionPlan: { description: '', hasGoalCalories: false } },

@@ -83,14 +83,14 @@ test('all that is wrong with the values comes at once, field by field, and nothi
   const entry = await ann.ask(
     `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${SHOWN} } }`,
     {
-      input: { planId: plan, ingredientId: 999, amount: '5000', weightUnitId: 999 },
+      input: { planId: plan, ingredientId: 999, amount: '5000', ingredientUnitId: 999 },
     },
   );
   expect(entry.made).toEqual({
     diaryEntry: null,
     fieldErrors: [
       { path: 'ingredientId', messages: ['Invalid pk "999" - object does not exist.'] },
-      { path: 'weightUnitId', messages: ['Invalid pk "999" - object does not exist.'] },
+      { path: 'ingredientUnitId', messages: ['Invalid pk "999" - object does not exist.'] },
       { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
     ],
   });

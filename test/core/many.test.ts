@@ -70,20 +70,20 @@ describe('creating', () => {
 
   test('takes whole trees', async () => {
     const document = `mutation ($inputs: [WorkoutInput!]!) { answer: createWorkouts(inputs: $inputs) {
-      workouts { comment days { description sets { settings { reps } } } } fieldErrors { path } } }`;
+      workouts { comment days { description workoutSets { settings { reps } } } } fieldErrors { path } } }`;
     const workout = (comment: string, reps: number) => ({
       comment,
-      days: [{ description: comment, weekdayIds: [1], sets: [{ settings: [{ exerciseId: 1, reps }] }] }],
+      days: [{ description: comment, weekdayIds: [1], workoutSets: [{ settings: [{ exerciseId: 1, reps }] }] }],
     });
     const good = await ann.ask(document, { inputs: [workout('a', 1), workout('b', 2)] });
     expect(good.answer.workouts).toEqual(
       ['a', 'b'].map((comment, index) => ({
         comment,
-        days: [{ description: comment, sets: [{ settings: [{ reps: index + 1 }] }] }],
+        days: [{ description: comment, workoutSets: [{ settings: [{ reps: index + 1 }] }] }],
       })),
     );
     const bad = await ann.ask(document, { inputs: [workout('a', 1), workout('b', 601)] });
-    expect(bad.answer).toEqual({ workouts: null, fieldErrors: [{ path: 'inputs[1].days[0].sets[0].settings[0].reps' }] });
+    expect(bad.answer).toEqual({ workouts: null, fieldErrors: [{ path: 'inputs[1].days[0].workoutSets[0].settings[0].reps' }] });
   });
 });
 

@@ -108,11 +108,13 @@ test('directions run against each other, the id upwards in all of them', async (
   const sets = [...rows.get('WorkoutSet')!.values()].filter(({ userId }) => userId === ann.id);
   const compare = (a: number, b: number) => a - b;
   const expected = (sign: number) => {
-    const numbered = sets.filter(({ order }) => order !== null).sort((a, b) => sign * compare(a.order, b.order) || compare(a.id, b.id));
-    const nulls = sets.filter(({ order }) => order === null).sort((a, b) => compare(a.id, b.id));
+    const numbered = sets
+      .filter(({ position }) => position !== null)
+      .sort((a, b) => sign * compare(a.position, b.position) || compare(a.id, b.id));
+    const nulls = sets.filter(({ position }) => position === null).sort((a, b) => compare(a.id, b.id));
     return { nulls: nulls.map(({ id }) => id), numbered: numbered.map(({ id }) => id) };
   };
-  const found = (direction: string) => whole('WorkoutSet', { orderBy: [{ order: direction }] });
+  const found = (direction: string) => whole('WorkoutSet', { orderBy: [{ position: direction }] });
   expect(await found('ASC')).toEqual([...expected(1).numbered, ...expected(1).nulls]);
   expect(await found('ASC_NULLS_FIRST')).toEqual([...expected(1).nulls, ...expected(1).numbered]);
   expect(await found('DESC')).toEqual([...expected(-1).nulls, ...expected(-1).numbered]);
@@ -121,11 +123,11 @@ test('directions run against each other, the id upwards in all of them', async (
 
 test('several fields, each with its direction, and fields over two and three references', async () => {
   const orders: [string, object[]][] = [
-    ['Setting', [{ rir: 'DESC_NULLS_LAST' }, { weight: 'ASC_NULLS_FIRST' }, { comment: 'DESC' }]],
-    ['Setting', [{ set: { order: 'DESC_NULLS_LAST' } }, { exercise: { category: { name: 'DESC' } } }]],
-    ['Setting', [{ set: { trainingDay: { workout: { comment: 'ASC' } } } }, { weight: 'DESC' }]],
-    ['MealItem', [{ weightUnit: { unit: { language: { shortName: 'DESC_NULLS_LAST' } } } }, { amount: 'ASC' }]],
-    ['DiaryEntry', [{ weightUnit: { gram: 'ASC_NULLS_FIRST' } }, { datetime: 'DESC' }]],
+    ['Setting', [{ rir: 'DESC_NULLS_LAST' }, { targetWeight: 'ASC_NULLS_FIRST' }, { comment: 'DESC' }]],
+    ['Setting', [{ set: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: { name: 'DESC' } } }]],
+    ['Setting', [{ set: { trainingDay: { workout: { comment: 'ASC' } } } }, { targetWeight: 'DESC' }]],
+    ['MealItem', [{ ingredientUnit: { unit: { language: { shortName: 'DESC_NULLS_LAST' } } } }, { amount: 'ASC' }]],
+    ['DiaryEntry', [{ ingredientUnit: { gram: 'ASC_NULLS_FIRST' } }, { datetime: 'DESC' }]],
   ];
   for (const [type, orderBy] of orders) {
     const all = await whole(type, { orderBy });

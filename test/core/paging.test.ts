@@ -7,7 +7,7 @@ let ann: Person;
 
 interface Row {
   id: number;
-  order: number | null;
+  position: number | null;
   sets: number;
 }
 let rows: Row[];
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const day = (await ann.post('/day/', { training: workout, description: 'Monday', day: [1] })).body.id;
   rows = [];
   // Ties and nulls, in no order.
-  for (const [order, sets] of [
+  for (const [position, sets] of [
     [2, 1],
     [null, 4],
     [1, 3],
@@ -28,17 +28,17 @@ beforeAll(async () => {
     [1, 1],
   ] as const)
     // prettier-ignore
-    rows.push((await ann.post('/set/', { exerciseday: day, order, sets })).body);
+    rows.push({ position, sets, id: (await ann.post('/set/', { exerciseday: day, order: position, sets })).body.id });
 });
 
 type Order = 'ASC' | 'DESC';
 type Terms = [keyof Row, Order][];
 
 const ORDERS: [string, Terms][] = [
-  ['up, nulls last', [['order', 'ASC']]],
-  ['down, nulls first', [['order', 'DESC']]],
-  ['by two fields', [['sets', 'ASC'], ['order', 'DESC']]], // prettier-ignore
-  ['by two fields, nulls in the first', [['order', 'ASC'], ['sets', 'DESC']]], // prettier-ignore
+  ['up, nulls last', [['position', 'ASC']]],
+  ['down, nulls first', [['position', 'DESC']]],
+  ['by two fields', [['sets', 'ASC'], ['position', 'DESC']]], // prettier-ignore
+  ['by two fields, nulls in the first', [['position', 'ASC'], ['sets', 'DESC']]], // prettier-ignore
   ['by id', [['id', 'ASC']]],
   ['by id, down', [['id', 'DESC']]],
 ];
@@ -141,7 +141,7 @@ describe.each(ORDERS)('any window of %s', (_name, terms) => {
   test('is what it says, at the top and below a parent', async () => {
     const all = inOrder(terms);
     const cursors: string[] = (await query({}, terms)).data.page.edges.map(({ cursor }: { cursor: string }) => cursor);
-    const below = DOCUMENT.replace('page: workoutSets', 'viewer { page: workoutSets').replace(/\}$/, '} }');
+    const below = DOCUMENT.replace('page: workoutSets', 'viewer { page: allWorkoutSets').replace(/\}$/, '} }');
     let seed = 7;
     const upTo = (limit: number) => (seed = (seed * 48_271) % 2_147_483_647) % limit;
     const maybe = (limit: number) => (upTo(2) ? upTo(limit) : undefined);
@@ -163,19 +163,19 @@ describe.each(ORDERS)('any window of %s', (_name, terms) => {
 test('a cursor whose row has gone still tells what is on its other side', async () => {
   const day = (await ann.get(`/set/${rows[0]!.id}/`)).body.exerciseday;
   const { body } = await ann.post('/set/', { exerciseday: day, order: -1000, sets: 1 });
-  const first = await query({ first: 1 }, [['order', 'ASC']]);
+  const first = await query({ first: 1 }, [['position', 'ASC']]);
   const { startCursor } = first.data.page.pageInfo;
   expect(first.data.page.nodes).toEqual([{ id: String(body.id) }]);
   await ann.delete(`/set/${body.id}/`);
-  const order = [['order', 'ASC']] as Terms;
+  const order = [['position', 'ASC']] as Terms;
   expect(await page({ first: 1, after: startCursor }, order)).toMatchObject({ hasPreviousPage: false, hasNextPage: true });
   expect(await page({ last: 1, after: startCursor }, order)).toMatchObject({ hasPreviousPage: true, hasNextPage: false });
   expect(await page({ first: 1, before: startCursor }, order)).toMatchObject({ ids: [], hasPreviousPage: false, hasNextPage: true });
 });
 
 test('without an order, the default one of the type', async () => {
-  expect((await page({})).ids).toEqual(inOrder([['order', 'ASC']]));
-  expect((await page({ last: 2 })).ids).toEqual(inOrder([['order', 'ASC']]).slice(-2));
+  expect((await page({})).ids).toEqual(inOrder([['position', 'ASC']]));
+  expect((await page({ last: 2 })).ids).toEqual(inOrder([['position', 'ASC']]).slice(-2));
 });
 
 test('a page of none has the count alone', async () => {
@@ -188,7 +188,7 @@ test('a new row in front does not move the pages after a cursor', async () => {
   const { body } = await ann.post('/set/', { exerciseday: day, order: 0, sets: 1 });
   const next = await query({ first: 2, after: endCursor });
   await ann.delete(`/set/${body.id}/`);
-  expect(next.data.page.nodes.map(({ id }: any) => Number(id))).toEqual(inOrder([['order', 'ASC']]).slice(3, 5));
+  expect(next.data.page.nodes.map(({ id }: any) => Number(id))).toEqual(inOrder([['position', 'ASC']]).slice(3, 5));
 });
 
 describe('refused:', () => {
@@ -212,13 +212,13 @@ describe('refused:', () => {
   test('a cursor of another order', async () => {
     const { endCursor } = await page({ first: 1 }, [['sets', 'ASC']]);
     const message = ['This cursor belongs to another order of the list, or to another search.'];
-    await refused({ after: endCursor }, { after: message }, [['order', 'DESC']]);
+    await refused({ after: endCursor }, { after: message }, [['position', 'DESC']]);
     await refused({ before: endCursor }, { before: message }, [['id', 'DESC'], ['sets', 'ASC']]); // prettier-ignore
     await refused({ after: endCursor }, { after: message }, [['sets', 'DESC']]);
   });
 
   test('a cursor with values that do not fit', async () => {
-    const forged = (...values: unknown[]) => Buffer.from(JSON.stringify(['order,id', ...values])).toString('base64url');
+    const forged = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
     for (const after of [forged('x', 1), forged(1, 'x'), forged(true, 1), forged(1e99, 1), forged(1.5, 1), forged('1; SELECT 1', 1)])
       await refused({ after }, { after: ['This is not a cursor of this list.'] });
   });
@@ -227,11 +227,11 @@ describe('refused:', () => {
 describe('below other rows', () => {
   const nested = (args: string) =>
     ann.query(
-      `{ viewer { page: workoutSets(${args}) { totalCount nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage } } } }`,
+      `{ viewer { page: allWorkoutSets(${args}) { totalCount nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage } } } }`,
     );
 
   test('pages are pages of each parent', async () => {
-    const all = inOrder([['order', 'ASC']]);
+    const all = inOrder([['position', 'ASC']]);
     const first = (await nested('first: 3')).data.viewer.page;
     expect(first).toMatchObject({ totalCount: 7, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
     expect(first.nodes.map(({ id }: any) => Number(id))).toEqual(all.slice(0, 3));

@@ -35,37 +35,39 @@ describe.each([
   const createMany = `mutation ($inputs: [${one}Input!]!) { answer: create${many}(inputs: $inputs) { ${SHOWN} } }`;
   const update = `mutation ($id: ID!, $input: ${one}Patch!) { answer: update${one}(id: $id, input: $input) { ${SHOWN} } }`;
   const updateMany = `mutation ($changes: [${one}Change!]!) { answer: update${many}(changes: $changes) { ${SHOWN} } }`;
-  const good = () => ({ ...parent(), ingredientId: OATS, weightUnitId: OATS, amount: '2' });
+  const good = () => ({ ...parent(), ingredientId: OATS, ingredientUnitId: OATS, amount: '2' });
   const made = async (body: object = {}): Promise<number> =>
     (await ann.post(path, { ...restParent(), ingredient: OATS, weight_unit: OATS, amount: '2', ...body })).body.id;
 
   test('when it is made', async () => {
     expect(await fieldErrors(create, { input: good() })).toEqual([]);
-    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: null } })).toEqual([]);
-    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: MILK } })).toEqual([{ path: 'weightUnitId', messages: [UNIT] }]);
+    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: null } })).toEqual([]);
+    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: MILK } })).toEqual([
+      { path: 'ingredientUnitId', messages: [UNIT] },
+    ]);
     expect(await fieldErrors(createMany, { inputs: [good(), { ...good(), ingredientId: MILK }] })).toEqual([
-      { path: 'inputs[1].weightUnitId', messages: [UNIT] },
+      { path: 'inputs[1].ingredientUnitId', messages: [UNIT] },
     ]);
   });
 
   test('beside all other mistakes, and once', async () => {
-    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: MILK, amount: '2000' } })).toEqual(
+    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: MILK, amount: '2000' } })).toEqual(
       expect.arrayContaining([
-        { path: 'weightUnitId', messages: [UNIT] },
+        { path: 'ingredientUnitId', messages: [UNIT] },
         { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
       ]),
     );
-    expect(await fieldErrors(create, { input: { ...good(), weightUnitId: '999999' } })).toEqual([
-      { path: 'weightUnitId', messages: ['Invalid pk "999999" - object does not exist.'] },
+    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: '999999' } })).toEqual([
+      { path: 'ingredientUnitId', messages: ['Invalid pk "999999" - object does not exist.'] },
     ]);
   });
 
   test('when it is changed, with what it holds', async () => {
     const id = await made();
-    expect(await fieldErrors(update, { id, input: { weightUnitId: MILK } })).toEqual([{ path: 'weightUnitId', messages: [UNIT] }]);
+    expect(await fieldErrors(update, { id, input: { ingredientUnitId: MILK } })).toEqual([{ path: 'ingredientUnitId', messages: [UNIT] }]);
     expect(await fieldErrors(update, { id, input: { ingredientId: MILK } })).toEqual([{ path: 'ingredientId', messages: [UNIT] }]);
-    expect(await fieldErrors(update, { id, input: { ingredientId: MILK, weightUnitId: MILK } })).toEqual([]);
-    expect(await fieldErrors(update, { id, input: { ingredientId: OATS, weightUnitId: null } })).toEqual([]);
+    expect(await fieldErrors(update, { id, input: { ingredientId: MILK, ingredientUnitId: MILK } })).toEqual([]);
+    expect(await fieldErrors(update, { id, input: { ingredientId: OATS, ingredientUnitId: null } })).toEqual([]);
     const [a, b] = [await made(), await made()];
     const changes = [
       { id: a, input: { amount: '3' } },
@@ -79,7 +81,7 @@ describe.each([
     expect((await ann.get(`${path}${id}/`)).body).toMatchObject({ ingredient: OATS, weight_unit: MILK });
     expect((await ann.patch(`${path}${id}/`, { ingredient: 3 })).body).toMatchObject({ ingredient: 3, weight_unit: MILK });
     expect(await fieldErrors(update, { id, input: { amount: '7' } })).toEqual([]);
-    expect(await fieldErrors(update, { id, input: { weightUnitId: MILK } })).toEqual([{ path: 'weightUnitId', messages: [UNIT] }]);
+    expect(await fieldErrors(update, { id, input: { ingredientUnitId: MILK } })).toEqual([{ path: 'ingredientUnitId', messages: [UNIT] }]);
   });
 
   test('also after changes of both at the same time', async () => {
@@ -92,7 +94,13 @@ describe.each([
       };
       for (let round = 0; round < 8; round += 1) {
         const id = await made({ weight_unit: null });
-        const inputs = [{ ingredientId: MILK }, { weightUnitId: OATS }, { ingredientId: 3 }, { weightUnitId: MILK }, { weightUnitId: 3 }];
+        const inputs = [
+          { ingredientId: MILK },
+          { ingredientUnitId: OATS },
+          { ingredientId: 3 },
+          { ingredientUnitId: MILK },
+          { ingredientUnitId: 3 },
+        ];
         const answers = await Promise.all(inputs.map((input, index) => (index % 2 ? ann : other).ask(update, { id, input })));
         for (const { answer } of answers) for (const { messages } of answer.fieldErrors) expect(messages).toEqual([UNIT]);
         expect(await belongs(id)).toBe(true);
@@ -105,14 +113,14 @@ describe.each([
 
 test('of a whole plan the place of the wrong unit is told', async () => {
   const items = [
-    { ingredientId: OATS, weightUnitId: OATS, amount: '1' },
-    { ingredientId: MILK, weightUnitId: OATS, amount: '1' },
+    { ingredientId: OATS, ingredientUnitId: OATS, amount: '1' },
+    { ingredientId: MILK, ingredientUnitId: OATS, amount: '1' },
   ];
   expect(
     await fieldErrors(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${SHOWN} } }`, {
       input: { description: 'a', meals: [{ items: [items[0]] }, { items }] },
     }),
-  ).toEqual([{ path: 'meals[1].items[1].weightUnitId', messages: [UNIT] }]);
+  ).toEqual([{ path: 'meals[1].items[1].ingredientUnitId', messages: [UNIT] }]);
 });
 
 describe('a session ends when it starts or later', () => {

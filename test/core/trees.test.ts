@@ -20,7 +20,7 @@ const createWorkout = (person: Person, input: unknown) =>
   person.query(
     `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { ${ERRORS} workout {
       comment sessions { nodes { date impression } } logs { totalCount }
-      days { description weekdays { id } sets { sets order settings { reps weight exercise { id } repetitionUnitId } } } } } }`,
+      days { description weekdays { id } workoutSets { sets position settings { reps weight: targetWeight exercise { id } repetitionUnitId } } } } } }`,
     { input },
   );
 
@@ -32,12 +32,12 @@ const PLAN = {
     {
       description: 'Push',
       weekdayIds: [5, 1, 5],
-      sets: [
-        { order: 1, settings: [setting(10, { weight: '20', order: 1 }), setting(8, { order: 2 })] },
-        { order: 2, sets: 3, settings: [setting(5, { exerciseId: 2 })] },
+      workoutSets: [
+        { position: 1, settings: [setting(10, { targetWeight: '20', order: 1 }), setting(8, { order: 2 })] },
+        { position: 2, sets: 3, settings: [setting(5, { exerciseId: 2 })] },
       ],
     },
-    { description: 'Pull', weekdayIds: [2], sets: [{ order: 1, settings: [setting(12)] }] },
+    { description: 'Pull', weekdayIds: [2], workoutSets: [{ position: 1, settings: [setting(12)] }] },
     { description: 'Rest', weekdayIds: [7] },
   ],
   sessions: [{ date: '2021-03-10' }, { date: '2021-03-12', impression: 'GOOD' }],
@@ -70,17 +70,17 @@ test('a whole plan is made as it was said, with the defaults of each row', async
       {
         description: 'Pull',
         weekdays: [{ id: '2' }],
-        sets: [{ sets: 4, order: 1, settings: [settings(12, null)] }],
+        workoutSets: [{ sets: 4, position: 1, settings: [settings(12, null)] }],
       },
       {
         description: 'Push',
         weekdays: [{ id: '1' }, { id: '5' }],
-        sets: [
-          { sets: 4, order: 1, settings: [settings(10, '20.00'), settings(8, null)] },
-          { sets: 3, order: 2, settings: [settings(5, null, '2')] },
+        workoutSets: [
+          { sets: 4, position: 1, settings: [settings(10, '20.00'), settings(8, null)] },
+          { sets: 3, position: 2, settings: [settings(5, null, '2')] },
         ],
       },
-      { description: 'Rest', weekdays: [{ id: '7' }], sets: [] },
+      { description: 'Rest', weekdays: [{ id: '7' }], workoutSets: [] },
     ].sort(
       (a, b) =>
         PLAN.days.findIndex(({ description }) => description === a.description) -
@@ -98,8 +98,8 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
       {
         description: '',
         weekdayIds: [1],
-        sets: [
-          { sets: 11, settings: [setting(1), setting(2), setting(601, { exerciseId: 999, weight: '1.234' })] },
+        workoutSets: [
+          { sets: 11, settings: [setting(1), setting(2), setting(601, { exerciseId: 999, targetWeight: '1.234' })] },
           { settings: [setting(-1)] },
         ],
       },
@@ -113,11 +113,11 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
     { path: 'comment', messages: ['Ensure this field has no more than 100 characters.'] },
     { path: 'days[0].weekdayIds', messages: ['This list may not be empty.'] },
     { path: 'days[1].description', messages: ['This field may not be blank.'] },
-    { path: 'days[1].sets[0].sets', messages: ['Ensure this value is less than or equal to 10.'] },
-    { path: 'days[1].sets[0].settings[2].exerciseId', messages: ['Invalid pk "999" - object does not exist.'] },
-    { path: 'days[1].sets[0].settings[2].reps', messages: ['Ensure this value is less than or equal to 600.'] },
-    { path: 'days[1].sets[0].settings[2].weight', messages: ['Ensure that there are no more than 2 decimal places.'] },
-    { path: 'days[1].sets[1].settings[0].reps', messages: ['Ensure this value is greater than or equal to 0.'] },
+    { path: 'days[1].workoutSets[0].sets', messages: ['Ensure this value is less than or equal to 10.'] },
+    { path: 'days[1].workoutSets[0].settings[2].exerciseId', messages: ['Invalid pk "999" - object does not exist.'] },
+    { path: 'days[1].workoutSets[0].settings[2].reps', messages: ['Ensure this value is less than or equal to 600.'] },
+    { path: 'days[1].workoutSets[0].settings[2].targetWeight', messages: ['Ensure that there are no more than 2 decimal places.'] },
+    { path: 'days[1].workoutSets[1].settings[0].reps', messages: ['Ensure this value is greater than or equal to 0.'] },
     { path: 'sessions[1].nonFieldErrors', messages: doubled },
     { path: 'sessions[2].notes', messages: ['Null characters are not allowed.'] },
     { path: 'sessions[2].nonFieldErrors', messages: doubled },
@@ -127,12 +127,12 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
 
 test('values of a wrong type are named by their places too', async () => {
   const { code, errors } = await createWorkout(ann, {
-    days: [{ description: 'x', weekdayIds: [1], sets: [{ settings: [{ reps: 'ten' }] }] }],
+    days: [{ description: 'x', weekdayIds: [1], workoutSets: [{ settings: [{ reps: 'ten' }] }] }],
   });
   expect(code).toBe('BAD_USER_INPUT');
   expect(Object.keys(errors![0]!.extensions.fields)).toEqual([
-    'days[0].sets[0].settings[0].exerciseId',
-    'days[0].sets[0].settings[0].reps',
+    'days[0].workoutSets[0].settings[0].exerciseId',
+    'days[0].workoutSets[0].settings[0].reps',
   ]);
 });
 
@@ -184,7 +184,7 @@ test('what a resource does beside storing a row it does in a tree too', async ()
 test('a mutation writes 500 rows at most, those below counted', async () => {
   const before = await rowsOf(ann);
   const many = (settings: number) => ({
-    days: [{ description: 'Long', weekdayIds: [1], sets: [{ settings: Array.from({ length: settings }, () => setting(1)) }] }],
+    days: [{ description: 'Long', weekdayIds: [1], workoutSets: [{ settings: Array.from({ length: settings }, () => setting(1)) }] }],
   });
   const { errors } = await createWorkout(ann, many(498));
   expect(errors![0]!.extensions).toEqual({
@@ -213,11 +213,11 @@ test('every owned row that can be made can be made below each row that it names'
   }
   expect([...found]).toEqual(
     expect.arrayContaining([
-      'Workout.days.sets.settings',
+      'Workout.days.workoutSets.settings',
       'Workout.sessions',
       'Workout.logs',
       'Workout.scheduleSteps',
-      'TrainingDay.sets.settings',
+      'TrainingDay.workoutSets.settings',
       'WorkoutSet.settings',
       'NutritionPlan.meals.items',
       'NutritionPlan.diaryEntries',

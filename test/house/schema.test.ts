@@ -3,6 +3,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import {
   getNamedType,
+  isLeafType,
+  parse,
+  validate,
+  type GraphQLInterfaceType,
+  type GraphQLOutputType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -44,6 +49,47 @@ test('everything has a description', () => {
     }
   }
   expect(missing).toEqual([]);
+});
+
+/** What `node { … }` cannot select of several types without an alias. */
+const UNLIKE: Readonly<Record<string, string>> = {
+  diaryEntries:
+    'an ingredient is everybody’s: the viewer’s entries of it are null for nobody, while those of a plan or a user are always there',
+  logs: 'an exercise is everybody’s: the viewer’s logs of it are null for nobody, while those of a workout or a session are always there',
+  weightKg: 'a log may be in a unit that is no mass, such as plates; a body weight never is',
+};
+
+test('a field of one name has one type in all types that `node` shows, but for those that cannot', () => {
+  // Selections merge if they are alike in nullability and lists, and leaves in their type.
+  const shape = (type: GraphQLOutputType) =>
+    String(type).replace(getNamedType(type).name, (name) => (isLeafType(getNamedType(type)) ? name : '{}'));
+  const shapes = new Map<string, Set<string>>();
+  for (const type of schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType))
+    for (const field of Object.values(type.getFields()))
+      shapes.set(field.name, (shapes.get(field.name) ?? new Set()).add(shape(field.type)));
+  const unlike = [...shapes].filter(([, found]) => found.size > 1).map(([name]) => name);
+  expect(unlike.sort()).toEqual(Object.keys(UNLIKE).sort());
+});
+
+test('one selection of a node shows what it is of any of the types that share names', () => {
+  const document = parse(`query ($nodeId: ID!) { node(nodeId: $nodeId) { nodeId
+    ... on Workout { comment days { id } logs { totalCount } scheduleSteps { id } }
+    ... on Setting { comment order targetWeight weightUnitId weightUnit { name } rir }
+    ... on WorkoutLog { weight weightUnitId weightUnit { name } rir }
+    ... on WeightEntry { weight }
+    ... on TrainingDay { workoutSets { id sets position } }
+    ... on WorkoutSet { sets position settings { id } }
+    ... on NutritionPlan { meals { id } unitSystem creationDate }
+    ... on UserProfile { unitSystem }
+    ... on Meal { order time }
+    ... on MealItem { order ingredientUnitId ingredientUnit { gram } amount }
+    ... on DiaryEntry { notes ingredientUnitId ingredientUnit { gram } amount }
+    ... on WorkoutSession { notes impression }
+    ... on ExerciseComment { comment }
+    ... on Exercise { name category { name } addedOn }
+    ... on Ingredient { name foodCategory creationDate }
+    ... on User { allMeals { totalCount } allSettings { totalCount } allWorkoutSets { totalCount } workouts { totalCount } } } }`);
+  expect(validate(schema, document)).toEqual([]);
 });
 
 test('every REST field has a label', () => {

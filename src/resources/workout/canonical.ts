@@ -67,7 +67,7 @@ export class CanonicalExercise extends Kept {
 
   @Field(() => Boolean, { description: 'Whether one of the settings has a weight other than zero.' })
   hasWeight(): boolean {
-    return this.settings.some((setting) => isWeighted(setting));
+    return this.settings.some((setting) => isWeighted({ weight: setting.targetWeight }));
   }
 
   @Field(() => [String], { description: 'The short hints on the exercise.' })

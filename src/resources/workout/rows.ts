@@ -59,7 +59,7 @@ const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { ref
 export const textOf = (set: Pick<WorkoutSet, 'sets'>, settings: readonly RowOf<Setting>[], context: Context): string =>
   settingText(
     set.sets,
-    settings.map(({ reps, repetitionUnitId, weight, weightUnitId, rir }) => ({
+    settings.map(({ reps, repetitionUnitId, targetWeight: weight, weightUnitId, rir }) => ({
       reps,
       repetitionUnitId,
       repetitionUnit: unitName(RepetitionUnit, repetitionUnitId, context),
