@@ -82,6 +82,7 @@ const OTHERS = [
   'table_change',
   'change_log',
   'removed_file',
+  'budget',
   'search_word',
 ];
 
