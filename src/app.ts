@@ -22,6 +22,7 @@ import { signInPages } from './pages/signin';
 import { suggestions } from './pages/suggest';
 import { Muscle } from './resources/muscle';
 import type { Prepare } from './rest/endpoints';
+import { corsOf } from './rest/respond';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema, buildRestSchema } from './schema';
@@ -122,13 +123,13 @@ export async function createApp(services: Services): Promise<App> {
   };
   app.use(onError);
 
-  function failed(error: unknown, response: ServerResponse): void {
+  function failed(error: unknown, response: ServerResponse, further: Record<string, string> = {}): void {
     const id = randomUUID();
     log.error({ err: error, errorId: id }, 'unexpected error');
     if (response.headersSent) return void response.destroy();
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
-    response.writeHead(500, headers).end(body);
+    response.writeHead(500, { ...headers, ...further }).end(body);
   }
 
   return {
@@ -142,7 +143,7 @@ export async function createApp(services: Services): Promise<App> {
       exchange.watch(response);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.
-      if (isRest) return void rest(request, response).catch((error) => failed(error, response));
+      if (isRest) return void rest(request, response).catch((error) => failed(error, response, corsOf(request)));
       // Whatever is answered, an error too, is what it says it is.
       response.setHeader('X-Content-Type-Options', 'nosniff');
       app(request, response);

@@ -5,21 +5,27 @@ const BLANKS = new Set(
   '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
 
+/** What is passed over around an integer: `int` of Python knows the separators for none. */
+const BLANKS_OF_INTEGERS = new Set([...BLANKS].filter((blank) => blank < '\x1c' || blank > '\x1f'));
+
 /** Most texts begin and end with neither a blank nor anything else beyond the plain signs. */
 const isPlain = (code: number): boolean => code > 0x20 && code < 0x7f;
 
-export function trimmed(text: string): string {
+function stripped(text: string, blanks: ReadonlySet<string>, fromStart: boolean): string {
   if (isPlain(text.charCodeAt(0)) && isPlain(text.charCodeAt(text.length - 1))) return text;
   let start = 0;
   let end = text.length;
-  while (start < end && BLANKS.has(text[start]!)) start += 1;
-  while (end > start && BLANKS.has(text[end - 1]!)) end -= 1;
+  while (fromStart && start < end && blanks.has(text[start]!)) start += 1;
+  while (end > start && blanks.has(text[end - 1]!)) end -= 1;
   return text.slice(start, end);
 }
 
+export const trimmed = (text: string): string => stripped(text, BLANKS, true);
+export const trimmedAtEnd = (text: string): string => stripped(text, BLANKS, false);
+
 /** An integer: ASCII digits, perhaps with a sign and with blanks around. */
 export function integerOf(text: string): number | undefined {
-  const digits = trimmed(text);
+  const digits = stripped(text, BLANKS_OF_INTEGERS, true);
   return /^[+-]?\d+$/.test(digits) ? Number(digits) : undefined;
 }
 

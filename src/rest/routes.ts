@@ -1,5 +1,5 @@
 /** A path below `/api/v2/` → the route that it names, with the methods that the route advertises. */
-import { trimmed } from '../reading';
+import { integerOf } from '../reading';
 import type { Action, Endpoint, Endpoints, FreeEndpoint } from './endpoints';
 import { PATH as LOGIN_PATH } from './login';
 
@@ -34,8 +34,8 @@ const idOf = (text: string): string => {
   } catch {
     // Not percent-encoded after all; such an id names no row.
   }
-  const [, digits] = /^\+?(\d+)$/.exec(trimmed(id)) ?? [];
-  return digits?.replace(/^0+(?=\d)/, '') ?? NO_ROW;
+  const number = integerOf(id);
+  return Number.isSafeInteger(number) && number! >= 0 ? String(number) : NO_ROW;
 };
 
 export function findRoute({ resources, free }: Endpoints, path: string): Found {

@@ -2,7 +2,7 @@
 import { DateTime } from 'luxon';
 import type { FieldFact, Kind } from '../extensions';
 import { UploadedFile } from '../multipart';
-import { decimalOf, integerOf, trimmed, uuidOf } from '../reading';
+import { decimalOf, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../reading';
 import { isInteger, isNumber, numberText, valueOf } from './json';
 
 export type Coerced = { value: unknown } | { messages: string[] };
@@ -51,9 +51,9 @@ const isTooLong = (value: string): boolean => value.length > MAX_TEXT;
 /** A point with zeros behind it makes no fraction. */
 function integer(value: unknown): Coerced {
   if (typeof value === 'string' && isTooLong(value)) return bad('String value too large.');
-  const given = typeof value === 'string' || isNumber(value) ? trimmed(text(value)) : '';
-  const point = given.indexOf('.');
-  const whole = point >= 0 && /^0*$/.test(given.slice(point + 1)) ? given.slice(0, point) : given;
+  const given = typeof value === 'string' || isNumber(value) ? text(value) : '';
+  const point = given.lastIndexOf('.');
+  const whole = point >= 0 && /^\.0*$/.test(trimmedAtEnd(given.slice(point))) ? given.slice(0, point) : given;
   const number = integerOf(whole);
   return number === undefined ? bad('A valid integer is required.') : ok(number);
 }

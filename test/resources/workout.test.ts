@@ -75,3 +75,8 @@ test('the workout of a canonical representation is a whole one', async () => {
   const { workout } = await ann.ask(`{ workout(id: ${id}) { canonicalRepresentation { workout ${shown} } } }`);
   expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${shown} }`)).workout);
 });
+
+test('log_data without an exercise is answered before the workout is looked for', async () => {
+  expect(await ann.get('/workout/99999/log_data/')).toMatchObject({ status: 200, body: NO_EXERCISE });
+  expect(await fitgraph.anyone.get('/workout/99999/log_data/')).toMatchObject({ status: 403 });
+});
