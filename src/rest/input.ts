@@ -50,16 +50,21 @@ const isFalsy = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && !(value instanceof SentNumber) && Object.keys(value as object).length === 0);
 
+/** Of longer lists the rest counts as unknown. */
+const MAX_NAMED = 1000;
+
 /** The ids that a body names, by relation, so that they can be looked up together. */
 export function namedIds(relations: readonly FieldFact[], body: Body): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
     const value = field.restReadOnly ? ABSENT : given(field, body, true);
     const values = (field.relation!.many && itemsOf(value)) || [value === true ? 1 : value];
-    ids[field.name] = values
-      .map(idOf)
-      .filter((id) => id !== undefined)
-      .map(String);
+    const named = new Set<number>();
+    for (const one of values) {
+      const id = idOf(one);
+      if (id !== undefined && named.size < MAX_NAMED) named.add(id);
+    }
+    ids[field.name] = [...named].map(String);
   }
   return ids;
 }

@@ -67,18 +67,24 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-function endOfNumber(text: string, start: number): number {
-  let end = start + 1;
-  while (/[\d.eE+-]/.test(text[end] ?? '')) end += 1;
+/** Runs of these characters, of which sets tell in less time than patterns. */
+const IN_NUMBERS = new Set('0123456789.eE+-');
+const BLANKS = new Set(' \t\n\r');
+
+function endOfRun(characters: ReadonlySet<string>, text: string, start: number): number {
+  let end = start;
+  while (characters.has(text[end]!)) end += 1;
   return end;
 }
+
+const startsNumber = (character: string): boolean => character === '-' || (character >= '0' && character <= '9');
 
 function hasNumberSpelledOtherwise(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]!;
     if (character === '"') at = endOfString(text, at) - 1;
-    else if (character === '-' || (character >= '0' && character <= '9')) {
-      const end = endOfNumber(text, at);
+    else if (startsNumber(character)) {
+      const end = endOfRun(IN_NUMBERS, text, at);
       if (isSpelledOtherwise(text.slice(at, end))) return true;
       at = end - 1;
     }
@@ -109,8 +115,8 @@ class Reading {
     if (first === '{') return this.object();
     if (first === '[') return this.list();
     if (first === '"') return JSON.parse(this.until(endOfString(this.text, this.at)));
-    if (first === '-' || /\d/.test(first)) {
-      const number = this.until(endOfNumber(this.text, this.at));
+    if (startsNumber(first)) {
+      const number = this.until(endOfRun(IN_NUMBERS, this.text, this.at));
       return isSpelledOtherwise(number) ? new SentNumber(number) : Number(number);
     }
     return JSON.parse(this.until(this.at + (first === 'f' ? 'false' : 'null').length));
@@ -144,7 +150,7 @@ class Reading {
   }
 
   private skipBlanks(): void {
-    while (/[ \t\n\r]/.test(this.text[this.at] ?? '')) this.at += 1;
+    this.at = endOfRun(BLANKS, this.text, this.at);
   }
 
   private until(end: number): string {

@@ -28,7 +28,11 @@ const quote = (text: string) =>
 /** The parameters, sorted by key, with these set or (null) left out. */
 export function link(url: string, query: URLSearchParams, changes: Record<string, string | null>): string {
   const values = new Map<string, string[]>();
-  for (const [key, value] of query) values.set(key, [...(values.get(key) ?? []), value]);
+  for (const [key, value] of query) {
+    const known = values.get(key);
+    if (known) known.push(value);
+    else values.set(key, [value]);
+  }
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) values.delete(key);
     else values.set(key, [value]);

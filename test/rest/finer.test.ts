@@ -294,6 +294,15 @@ describe('lists of weekdays', () => {
     expect(await patch(value)).toMatchObject(expected);
   });
 
+  test('long ones are looked up within bounds', async () => {
+    const began = performance.now();
+    expect(await patch(`[${'1,'.repeat(100_000)}2]`)).toMatchObject({ status: 200, body: { day: [1, 2] } });
+    expect(await patch(`[${Array.from({ length: 100_000 }, (_, index) => index + 1).join()}]`)).toMatchObject(
+      bad('day', 'Invalid pk "8" - object does not exist.'),
+    );
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
+
   test('an empty form has an empty one', async () => {
     expect((await form('POST', '/day/', '')).body).toMatchObject({ day: ['This list may not be empty.'] });
     expect((await form('POST', '/day/', `training=${workout}`)).body.day).toEqual(['This list may not be empty.']);

@@ -233,6 +233,15 @@ describe('the document is served', () => {
   });
 });
 
+test('answers are JSON: a page for people is no second type of them', async () => {
+  const { paths, components } = (await fitgraph.anyone.get('/schema')).body;
+  const types = (responses: object) => Object.values(responses).flatMap(({ content }) => Object.keys(content ?? {}));
+  const operations = Object.values<Record<string, any>>(paths).flatMap((path) => Object.values(path).filter(({ responses }) => responses));
+  expect(operations.length).toBeGreaterThan(100);
+  const all = [...operations.flatMap(({ responses }) => types(responses)), ...types(components.responses)];
+  expect(new Set(all)).toEqual(new Set(['application/json']));
+});
+
 test('the page of the reference loads only what this service has, and for ever', async () => {
   const { status, headers, text } = await fitgraph.anyone.get('/schema/docs');
   expect(status).toBe(200);
