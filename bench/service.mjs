@@ -10,7 +10,7 @@ import { fill } from './data.mjs';
 
 const require = createRequire(import.meta.url);
 const { openEmbedded } = require('../dist/src/database/embedded.js');
-const flags = require('../package.json').scripts.start.match(/--\S+=\d+/g);
+const { MEMORY_FLAGS } = require('../dist/src/supervisor/index.js');
 
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;
@@ -20,7 +20,7 @@ const children = [];
 
 /** A process of this folder; resolves once it has printed `ready`. */
 export function start(script, args, environment, ready) {
-  const child = spawn(process.execPath, [...flags, local(script), ...args], {
+  const child = spawn(process.execPath, [...MEMORY_FLAGS, local(script), ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

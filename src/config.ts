@@ -1,4 +1,5 @@
 /** The environment, checked once at start; the only file that reads it. A wrong value is one clear line that names the variable. */
+import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { IANAZone } from 'luxon';
 
@@ -14,6 +15,10 @@ export interface Config {
   readonly production: boolean;
   readonly port: number;
   readonly host: string;
+  /** Processes that answer requests, watched by one more; 0: this process answers them itself, and nobody watches it. */
+  readonly workers: number;
+  /** Milliseconds of silence after which a worker is replaced; 0: never. */
+  readonly workerTimeout: number;
   /** Absent: the embedded PostgreSQL below `dataDir`. */
   readonly databaseUrl?: string;
   readonly poolSize: number;
@@ -96,6 +101,8 @@ export function readConfig(environment: Environment = process.env): Config {
     if (points === undefined || seconds === undefined) return fail(name, 'a rate such as 10/min, 1/s or 100/10min');
     return { points: Math.max(1, Number(points)), seconds: seconds * Math.max(1, Number(times || 1)) };
   };
+  const workerTimeout = duration('WORKER_TIMEOUT', 5_000);
+  if (workerTimeout > 0 && workerTimeout < 1_000) fail('WORKER_TIMEOUT', 'at least 1s, or off');
   const url = (name: string, protocols: string[], example: string) => {
     const value = text(name);
     if (value === undefined) return undefined;
@@ -135,6 +142,8 @@ export function readConfig(environment: Environment = process.env): Config {
     production,
     port: whole('PORT', 8000, 0, 65_535),
     host: text('HOST') ?? '0.0.0.0',
+    workers: text('WEB_CONCURRENCY') === 'auto' ? availableParallelism() : whole('WEB_CONCURRENCY', 1, 0, 256),
+    workerTimeout,
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
     poolSize: whole('DATABASE_POOL', 10, 1, 1000),
     statementTimeout: duration('STATEMENT_TIMEOUT', 10_000),

@@ -1,29 +1,14 @@
-/** Reads the configuration, starts the server, stops it on a signal. */
-import { ConfigError, readConfig } from './config';
+/** Reads the configuration and starts the server: under a supervisor, or alone in this process. */
+import { readConfig } from './config';
+import { endOn, ENDS, fail } from './ending';
 import { serve } from './serve';
+import { Supervisor } from './supervisor';
 
 export async function main(): Promise<void> {
-  const server = await serve(readConfig());
-  let stopping = false;
-  const stop = () => {
-    if (stopping) return;
-    stopping = true;
-    server.stop().then(
-      () => process.exit(0),
-      (error) => fail(error),
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-}
-
-/** A wrong configuration or a taken port is one line; anything else shows where it comes from. */
-export function fail(error: unknown): never {
-  const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') process.stderr.write(`fitgraph: PORT: ${message}\n`);
-  else if (error instanceof ConfigError) process.stderr.write(`fitgraph: ${message}\n`);
-  else process.stderr.write(`fitgraph: ${stack ?? message}\n`);
-  process.exit(1);
+  const config = readConfig();
+  if (config.workers > 0) return new Supervisor(config).run();
+  const server = await serve(config);
+  endOn(ENDS, () => server.stop());
 }
 
 if (require.main === module) main().catch(fail);

@@ -1,19 +1,15 @@
-/** A running server: database opened and migrated, first data, HTTP, and an orderly end. */
-import { createServer, type Server } from 'node:http';
+/** A running server: its address, the site behind it, and an orderly end. */
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { TokenVault } from './auth/tokens';
-import { createApp } from './app';
+import type { Duplex } from 'node:stream';
 import type { Config } from './config';
-import { migrateUp } from './database/migrate';
-import { openDatabase } from './database/open';
 import { createLog } from './logging';
 import { Origin } from './origin';
-import { models } from './schema';
-import { startServices } from './services';
 import { followTls, readTls } from './tls';
-import { seedDemo, seedReference, type DemoAccount } from './transfer/seed';
 import { answerUnreadable } from './unreadable';
+
+type Site = import('./site').Site;
 
 /** Requests that run at the end have this long to finish. */
 const DRAIN_MS = 8_000;
@@ -23,50 +19,82 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-export async function serve(config: Config): Promise<RunningServer> {
-  const log = createLog(config.logLevel);
-  const origin = new Origin(config);
-  const tls = config.tls && readTls(config.tls);
-  const opened = await openDatabase(config, models, (message) => log.info(message));
-  const { database } = opened;
-  try {
-    const applied = await migrateUp(database);
-    if (applied.length) log.info({ migrations: applied }, 'database migrated');
-    const vault = new TokenVault(opened.secretKey);
-    const demo = opened.embedded ? await firstData() : undefined;
-    const { services, stop: stopServices } = await startServices(config, database, vault, origin, log);
-    const app = await createApp(services);
-    const options = { keepAliveTimeout: 65_000 };
-    const secure = tls && createTlsServer({ ...options, ...tls }, app.listener);
-    const unfollow = secure && followTls(config.tls!, secure, log);
-    const server = secure ?? createServer(options, app.listener);
-    server.on('upgrade', app.upgrade);
-    answerUnreadable(server);
-    await listen(server, config);
-    const { port } = server.address() as AddressInfo;
-    announce(config, port, demo);
-    log.info({ port }, 'ready');
-    return {
-      port,
-      async stop() {
-        unfollow?.();
-        app.endStreams();
-        await drain(server);
-        await app.stop();
-        await stopServices();
-        await opened.close();
-      },
-    };
+export interface Terms {
+  /** Whether connections are taken at once and wait for the site, or only once it is there. */
+  early?: boolean;
+  /** Whether it is printed where everything is. */
+  announce?: boolean;
+}
 
-    async function firstData(): Promise<DemoAccount | undefined> {
-      const seeding = { database, vault, timeZone: config.timeZone };
-      const fresh = await seedReference(seeding);
-      return fresh && !config.production ? seedDemo(seeding) : undefined;
-    }
+/** Loaded when it is needed, because it takes a second: until then the process is one that already listens. */
+export const loadSite = (): typeof import('./site') =>
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- see above
+  require('./site');
+
+/** Throws where the configuration names what cannot be used, before anything is started. */
+export const checkFiles = (config: Config) => ({ origin: new Origin(config), tls: config.tls && readTls(config.tls) });
+
+export async function serve(config: Config, { early = true, announce = true }: Terms = {}): Promise<RunningServer> {
+  const { origin, tls } = checkFiles(config);
+  const log = createLog(config.logLevel);
+  const options = { keepAliveTimeout: 65_000 };
+  const secure = tls && createTlsServer({ ...options, ...tls });
+  const server = secure ?? createServer(options);
+  answerUnreadable(server);
+  const open = answerOnceOpen(server);
+  if (early) await listen(server, config);
+  let site: Site;
+  try {
+    site = await loadSite().openSite(config, origin, log);
+    open(site);
+    if (!early) await listen(server, config).catch((error) => site.close().then(() => Promise.reject(error)));
   } catch (error) {
-    await opened.close();
+    server.close();
+    server.closeAllConnections();
     throw error;
   }
+  const unfollow = secure && followTls(config.tls!, secure, log);
+  const { port } = server.address() as AddressInfo;
+  if (announce) print(config, port, site);
+  log.info({ port }, 'ready');
+  return {
+    port,
+    async stop() {
+      unfollow?.();
+      site.app.endStreams();
+      await drain(server);
+      await site.close();
+    },
+  };
+}
+
+/** Until the site is there requests wait for it, but for those that ask how the process is. Call what it answers when it is there. */
+function answerOnceOpen(server: Server): (site: Site) => void {
+  let open!: (site: Site) => void;
+  const opened = new Promise<Site>((resolve) => (open = resolve));
+  const waiting: RequestListener = (request, response) => {
+    const say = (status: number, body: object) =>
+      response
+        .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' })
+        .end(JSON.stringify(body));
+    if (request.url === '/health/live') return void say(200, { status: 'ok' });
+    if (request.url === '/health/ready') return void say(503, { status: 'unavailable' });
+    void opened.then(({ app }) => app.listener(request, response));
+  };
+  const upgrading = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const gone = () => socket.destroy();
+    socket.once('error', gone);
+    void opened.then(({ app }) => {
+      socket.off('error', gone);
+      app.upgrade(request, socket, head);
+    });
+  };
+  server.on('request', waiting).on('upgrade', upgrading);
+  return (site) => {
+    server.off('request', waiting).off('upgrade', upgrading);
+    server.on('request', site.app.listener).on('upgrade', site.app.upgrade);
+    open(site);
+  };
 }
 
 function listen(server: Server, { port, host }: Config): Promise<void> {
@@ -94,7 +122,7 @@ function drain(server: Server): Promise<void> {
   });
 }
 
-function announce(config: Config, port: number, demo: DemoAccount | undefined): void {
+function print(config: Config, port: number, { demo }: Site): void {
   const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)

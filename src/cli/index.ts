@@ -2,21 +2,20 @@
 /** The commands of the operator. They work beside a running server: the embedded database is joined and left running. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, wantsStacks } from '../config';
-import { KnownError } from '../core/errors';
 import { main as serveForever } from '../index';
-import { importCommand } from './import';
-import { migrateCommand } from './migrate';
-import { schemaCommand } from './schema';
-import { seedCommand } from './seed';
-import { userCommand } from './user';
+
+const others = (): typeof import('./commands') =>
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only where they are needed
+  require('./commands');
 
 const program = new Command('fitgraph')
   .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see README).')
   .showHelpAfterError('(fitgraph --help lists the commands)')
   .exitOverride();
 
-program.command('serve').description('Start the server, as `npm start` does but with memory settings of Node.').action(serveForever);
-for (const command of [migrateCommand(), seedCommand(), userCommand(), importCommand(), schemaCommand()]) program.addCommand(command);
+program.command('serve').description('Start the server, as `npm start` does.').action(serveForever);
+// The process that watches over the workers stays, and stays small.
+if (process.argv[2] !== 'serve') for (const command of others().commands()) program.addCommand(command);
 
 function inherit(command: Command): void {
   for (const child of command.commands) {
@@ -30,7 +29,7 @@ program.parseAsync().catch((error: unknown) => {
   // Commander has said already what was wrong with the arguments.
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
-  const known = error instanceof ConfigError || error instanceof KnownError;
+  const known = error instanceof ConfigError || error instanceof others().KnownError;
   process.stderr.write(`fitgraph: ${known || !wantsStacks() ? message : stack}\n`);
   process.exit(1);
 });

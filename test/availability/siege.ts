@@ -63,7 +63,7 @@ export interface Damage<T> {
   result: T;
   /** The longest that `/health/live` took. */
   aliveMs: number;
-  /** The most memory that the process has held so far. */
+  /** The most memory that the process which answers has held so far. */
   memoryMb: number;
 }
 
@@ -71,6 +71,7 @@ export class Siege {
   private constructor(
     private readonly installation: Installation,
     readonly server: Server,
+    private readonly workers = server.workers,
   ) {}
 
   static async start(environment: Record<string, string> = {}): Promise<Siege> {
@@ -108,9 +109,10 @@ export class Siege {
     return { result, aliveMs, memoryMb: this.memoryMb };
   }
 
-  /** Peak of the resident set. */
+  /** Peak of the resident set. A worker that had to be replaced has broken down, whatever the next one takes. */
   private get memoryMb(): number {
-    const status = fs.readFileSync(`/proc/${this.server.process.pid}/status`, 'utf8');
-    return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024;
+    if (this.server.workers.join() !== this.workers.join()) return Infinity;
+    const peaks = this.workers.map((pid) => Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))![1]));
+    return Math.max(...peaks) / 1024;
   }
 }

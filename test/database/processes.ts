@@ -137,6 +137,28 @@ export function processesOf(dir: string): number[] {
   });
 }
 
+/** The children of a process that were started with the file of this name. */
+export function childrenOf(parent: number, name: string): number[] {
+  return fs.readdirSync('/proc').flatMap((pid) => {
+    try {
+      if (!/^\d+$/.test(pid)) return [];
+      const [, ppid] = /^\d+ \(.*\) \S (\d+)/s.exec(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
+      return Number(ppid) === parent && fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`/${name}\0`) ? [Number(pid)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    // One that has ended and that nobody has asked after is none any more.
+    return !/^State:\s+Z/m.test(fs.readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
 export const serverPid = (cluster: string): number =>
   Number.parseInt(fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '', 10);
 

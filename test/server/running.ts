@@ -3,7 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { processesOf, until } from '../database/processes';
+import { childrenOf, processesOf, until } from '../database/processes';
 import { Person } from '../setup/person';
 
 const ROOT = path.join(__dirname, '../..');
@@ -88,6 +88,11 @@ export class Server {
     process.stdout!.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
     process.stderr!.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
     this.ended = new Promise((resolve) => process.once('exit', (status) => resolve(status)));
+  }
+
+  /** The processes that answer requests. */
+  get workers(): number[] {
+    return childrenOf(this.process.pid!, 'worker.js');
   }
 
   /** Empty until it is ready. */

@@ -24,7 +24,7 @@ const SETTINGS = {
   listen_addresses: '',
   port: String(PORT),
   unix_socket_permissions: '0700',
-  max_connections: '100',
+  max_connections: '300',
   shared_buffers: '128MB',
   fsync: 'on',
   synchronous_commit: 'on',

@@ -1,0 +1,43 @@
+/** A process that answers requests as its supervisor orders, and tells it all the while that its loop turns. */
+import { readConfig } from './config';
+import { endOn, fail } from './ending';
+import { loadSite, serve, type RunningServer } from './serve';
+
+/** What a supervisor says: get ready for orders that may come, or serve. */
+export type Order = { kind: 'load' } | ServeOrder;
+
+export interface ServeOrder {
+  kind: 'serve';
+  port: number;
+  /** Whether to take connections before anything is ready, because nobody else does. */
+  early: boolean;
+  /** Whether to print where everything is. */
+  announce: boolean;
+}
+
+export type Report = 'alive' | 'ready';
+
+/** So many times it is heard within the time after which it is given up. */
+const BEATS = 5;
+const UNWATCHED_BEAT_MS = 1_000;
+
+const report = (said: Report) => void process.send!(said);
+
+function work(): void {
+  const config = readConfig();
+  setInterval(() => report('alive'), config.workerTimeout / BEATS || UNWATCHED_BEAT_MS).unref();
+  let server: RunningServer | undefined;
+  endOn(['SIGTERM'], async () => server?.stop());
+  // Ctrl-C in a terminal reaches everybody, and the supervisor says what comes of it.
+  process.on('SIGINT', () => undefined);
+  process.on('message', (order: Order) => {
+    if (order.kind === 'load') return void loadSite();
+    const { port, early, announce } = order;
+    serve({ ...config, port }, { early, announce }).then((running) => {
+      server = running;
+      report('ready');
+    }, fail);
+  });
+}
+
+work();

@@ -1,0 +1,233 @@
+/** The process that watches over those which answer: what hangs or crashes is replaced, and nothing that was acknowledged is lost. */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { send } from '../availability/siege';
+import { childrenOf, isRunning, serverPid, until } from '../database/processes';
+import { build, Installation, run, type Server } from './running';
+
+let installation: Installation;
+
+jest.setTimeout(180_000);
+
+beforeAll(build, 120_000);
+beforeEach(() => {
+  installation = new Installation();
+});
+afterEach(() => installation.remove());
+
+/** Asks all the while, each time by a new connection; tells of each what it came to and how long it took. */
+function asking(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
+  const asked: Promise<{ status: number; ms: number }>[] = [];
+  const timer = setInterval(() => asked.push(send(server.url, { path: requestPath })), 100);
+  return {
+    end() {
+      clearInterval(timer);
+      return Promise.all(asked);
+    },
+  };
+}
+
+/** Writes until it is told to stop, and each change again until it is said that it was made; answers all of them then. */
+function writing(server: Server, token: string, writers: number): { acknowledged: string[]; end(): Promise<string[]> } {
+  let over = false;
+  const acknowledged: string[] = [];
+  /** Made, but nobody heard the answer. */
+  const lost: string[] = [];
+  const settle = async (comment: string) => {
+    const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
+    // A claim whose server died is free again after a minute.
+    for (const giveUp = Date.now() + 90_000; Date.now() < giveUp; await sleep(200)) {
+      const request = { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment }) };
+      const { status, headers: said } = await send(server.url, request);
+      if (status === 201) return void acknowledged.push(comment);
+      if (status === 409 && !said['retry-after']) return void lost.push(comment);
+      if (status !== 0 && status !== 409) throw new Error(`unexpected status ${status}`);
+    }
+    throw new Error(`it was never said what became of ${comment}`);
+  };
+  const working = Array.from({ length: writers }, async (_, writer) => {
+    for (let number = 0; !over; number += 1) await settle(`hang ${writers} ${writer} ${number}`);
+  });
+  return {
+    acknowledged,
+    async end() {
+      over = true;
+      await Promise.all(working);
+      return [...acknowledged, ...lost];
+    },
+  };
+}
+
+async function comments(server: Server, token: string): Promise<string[]> {
+  const { body } = await server.signedIn(token).get('/workout/?limit=10000');
+  return (body.results as { comment: string }[]).map(({ comment }) => comment).filter((comment) => comment.startsWith('hang '));
+}
+
+test('a worker that hangs is replaced: everybody is answered, and what was acknowledged is there once', async () => {
+  const server = await installation.start();
+  const { token } = server.demo;
+  const [hung] = server.workers;
+  const writes = writing(server, token, 4);
+  await until('some is written', () => writes.acknowledged.length > 50);
+  const asked = asking(server);
+  process.kill(hung!, 'SIGSTOP');
+  const stopped = performance.now();
+  await sleep(200);
+  const next = writing(server, token, 1);
+  await until('a write is acknowledged', () => next.acknowledged.length > 0);
+  // 5 s of silence are allowed; the rest is for the one that takes over.
+  expect(performance.now() - stopped).toBeLessThan(12_000);
+  expect(isRunning(hung!)).toBe(false);
+  expect(server.workers).toHaveLength(1);
+
+  const answers = await asked.end();
+  // None was refused: all waited for the other one.
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  const made = [...(await next.end()), ...(await writes.end())];
+  expect((await comments(server, token)).sort()).toEqual(made.sort());
+  expect(server.stdout.match(/Playground/g)).toHaveLength(1);
+  expect(server.stdout).toContain('a worker hangs');
+});
+
+test('with several workers the others go on while one hangs', async () => {
+  const server = await installation.start({ WEB_CONCURRENCY: '2' });
+  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const [hung, well] = server.workers;
+  const asked = asking(server);
+  process.kill(hung!, 'SIGSTOP');
+  await until('it is replaced', () => !isRunning(hung!) && server.stdout.match(/"ready"/g)?.length === 3);
+  const answers = await asked.end();
+  expect(answers.length).toBeGreaterThan(20);
+  expect(answers.filter(({ status, ms }) => status !== 200 || ms > 2_000)).toEqual([]);
+  expect(server.workers).toContain(well);
+  expect(server.workers).toHaveLength(2);
+});
+
+test('a worker that crashes is replaced, on the same port and the same database', async () => {
+  const server = await installation.start();
+  const database = serverPid(path.join(installation.dataDir, 'postgres'));
+  for (let crash = 0; crash < 2; crash += 1) {
+    const [worker] = server.workers;
+    process.kill(worker!, 'SIGKILL');
+    await until('it is gone', () => !server.workers.includes(worker!));
+    await until('another one answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  }
+  expect(serverPid(path.join(installation.dataDir, 'postgres'))).toBe(database);
+  expect(server.process.exitCode).toBeNull();
+});
+
+test('a worker that is told to end answers what it has begun, and another one takes its place', async () => {
+  const server = await installation.start();
+  const [worker] = server.workers;
+  process.kill(worker!, 'SIGTERM');
+  await until('another one serves', () => server.workers.length === 1 && server.workers[0] !== worker);
+  await until('it answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+});
+
+test('a short silence is forgiven, and the one that would have taken over goes', async () => {
+  const server = await installation.start({ WORKER_TIMEOUT: '15s' });
+  const [worker] = server.workers;
+  process.kill(worker!, 'SIGSTOP');
+  await until('another one gets ready', () => server.workers.length === 2);
+  process.kill(worker!, 'SIGCONT');
+  await until('it is not needed', () => server.workers.length === 1);
+  expect(server.workers).toEqual([worker]);
+  expect((await server.anyone.get('/language/')).status).toBe(200);
+});
+
+test('when no worker can be started any more it says so and ends', async () => {
+  const operations = path.join(installation.folder, 'operations');
+  fs.mkdirSync(operations);
+  const server = await installation.start({ PERSISTED_OPERATIONS: operations });
+  const wrong = path.join(operations, 'wrong.json');
+  fs.writeFileSync(wrong, JSON.stringify({ abc: '{ nothing }' }));
+  process.kill(server.workers[0]!, 'SIGKILL');
+  await until('a start has failed', () => server.stderr.includes('PERSISTED_OPERATIONS'));
+  // What is put right in time is all right.
+  fs.rmSync(wrong);
+  await until('another one answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+
+  fs.writeFileSync(wrong, JSON.stringify({ abc: '{ nothing }' }));
+  process.kill(server.workers[0]!, 'SIGKILL');
+  expect(await server.ended).toBe(1);
+  expect(server.stderr).toMatch(/^fitgraph: no worker could be started, 6 times in a row$/m);
+  await until('the database has ended too', () => installation.processes.length === 0);
+});
+
+test('a worker that hangs does not keep the server from stopping', async () => {
+  const server = await installation.start({ WEB_CONCURRENCY: '2', WORKER_TIMEOUT: 'off' });
+  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const { workers } = server;
+  process.kill(workers[0]!, 'SIGSTOP');
+  const told = performance.now();
+  server.process.kill('SIGTERM');
+  expect(await server.ended).toBe(0);
+  expect(performance.now() - told).toBeLessThan(12_000);
+  expect(workers.filter(isRunning)).toEqual([]);
+  await until('the database has ended too', () => installation.processes.length === 0);
+});
+
+test('a supervisor that is killed leaves nothing running, not even a worker that hangs', async () => {
+  const server = await installation.start({ WEB_CONCURRENCY: '2' });
+  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const { workers } = server;
+  process.kill(workers[1]!, 'SIGSTOP');
+  server.process.kill('SIGKILL');
+  await until('the workers have ended', () => !workers.some(isRunning));
+  await until('the database has ended too', () => installation.processes.length === 0);
+});
+
+test('a supervisor that was stopped itself does not blame its workers', async () => {
+  const server = await installation.start({ WORKER_TIMEOUT: '2s' });
+  const { workers } = server;
+  // As Ctrl-Z does.
+  for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGSTOP');
+  await sleep(4_000);
+  for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGCONT');
+  expect((await server.anyone.get('/language/')).status).toBe(200);
+  await sleep(500);
+  expect(server.workers).toEqual(workers);
+});
+
+test('the supervisor stays small', async () => {
+  const server = await installation.start();
+  const resident = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))![1];
+  expect(Number(resident) / 1024).toBeLessThan(100);
+});
+
+test('WEB_CONCURRENCY=0: no other process', async () => {
+  const server = await installation.start({ WEB_CONCURRENCY: '0' });
+  expect(server.workers).toEqual([]);
+  expect((await server.anyone.get('/language/')).status).toBe(200);
+  server.process.kill('SIGTERM');
+  expect(await server.ended).toBe(0);
+});
+
+test.each([
+  ['WEB_CONCURRENCY', 'many'],
+  ['WEB_CONCURRENCY', '1000'],
+  ['WORKER_TIMEOUT', '10ms'],
+])('%s=%s is refused', async (name, value) => {
+  const { status, stderr } = await run('command', { DATA_DIR: installation.dataDir, [name]: value }, ['serve']);
+  expect(stderr).toMatch(new RegExp(`^fitgraph: ${name} must be [^\\n]*\\n$`));
+  expect(status).toBe(1);
+});
+
+test.each([
+  ['npm start', 'SIGTERM', ['start']],
+  ['npm run fitgraph -- serve', 'SIGINT', ['run', 'fitgraph', '--', 'serve']],
+] as const)('%s ends in order by %s', async (_name, signal, args) => {
+  const environment = { ...process.env, PORT: '0', DATA_DIR: installation.dataDir, LOG_LEVEL: 'info' };
+  const npm = spawn('npm', ['--silent', ...args], { cwd: path.join(__dirname, '../..'), env: environment });
+  let printed = '';
+  npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  await until('it is ready', () => printed.includes('Playground') || npm.exitCode !== null);
+  const ended = new Promise((resolve) => npm.once('close', (status, by) => resolve(status ?? by)));
+  npm.kill(signal);
+  expect(await ended).toBe(0);
+  expect(childrenOf(npm.pid!, 'index.js')).toEqual([]);
+  await until('the database has ended too', () => installation.processes.length === 0);
+});
