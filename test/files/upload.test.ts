@@ -44,6 +44,19 @@ describe('what is said of a bad file', () => {
     ['half a GIF', 'a.gif', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().gif().toBuffer()), INVALID],
   ])('%s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
 
+  // Each a picture of one white pixel, or what such a file begins with.
+  it.each([
+    ['BMP', Buffer.from('Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAATCwAAEwsAAAAAAAAAAAAA////AA==', 'base64')],
+    ['ICO', Buffer.from('AAABAAEAAQEAAAEAGAAwAAAAFgAAACgAAAABAAAAAgAAAAEAGAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAD///8AAAAAAA==', 'base64')],
+    ['PPM', Buffer.from('P6 1 1 255\n\xff\xff\xff', 'latin1')],
+    ['TGA', Buffer.from('AAACAAAAAAAAAAAAAQABABgA////', 'base64')],
+    ['PDF', Buffer.from('%PDF-1.4\n%%EOF')],
+    ['EPS', Buffer.from('%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 1 1\n%%EOF')],
+  ])('%s by any name', async (format, content) => {
+    expect(await problems('a.png', content)).toEqual([INVALID]);
+    expect(await problems(`a.${format.toLowerCase()}`, content)).not.toEqual([]);
+  });
+
   it('an image by an unknown name', async () => {
     const [message] = await problems('a.TXT', await plain().png().toBuffer());
     expect(message).toMatch(/^File extension “txt” is not allowed\. Allowed extensions are: jpg, /);
