@@ -20,6 +20,7 @@ import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
 import { signInPages } from './pages/signin';
 import { suggestions } from './pages/suggest';
+import { Readiness } from './readiness';
 import { Muscle } from './resources/muscle';
 import type { Prepare } from './rest/endpoints';
 import { corsOf } from './rest/respond';
@@ -79,12 +80,13 @@ export async function createApp(services: Services): Promise<App> {
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
 
+  const readiness = new Readiness(() => migrated(database));
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.get('/health/live', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/health/ready', async (_request, response) => {
-    const ready = await migrated(database).catch(() => false);
+    const ready = await readiness.decide();
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
   // Pages say that they have none; beside JSON and pictures browsers ask for it.

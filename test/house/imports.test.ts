@@ -20,6 +20,7 @@ const LAYERS = [
     'interfaces',
     'live',
     'origin',
+    'readiness',
     'schema',
     'serve',
     'services',

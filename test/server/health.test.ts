@@ -1,0 +1,34 @@
+/** What a process manager and a load balancer ask, while the database does not answer. */
+import { send } from '../availability/siege';
+import { until } from '../database/processes';
+import { build, Installation } from './running';
+
+const installation = new Installation();
+
+beforeAll(build, 120_000);
+afterAll(() => installation.remove());
+
+test('a database that is frozen: the server lives and says within a second that it is not ready', async () => {
+  const { url } = await installation.start();
+  const ready = () => send(url, { path: '/health/ready' });
+  expect((await ready()).status).toBe(200);
+
+  const frozen = installation.processes;
+  for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+  try {
+    for (let round = 0; round < 2; round += 1) {
+      const asked = Array.from({ length: 30 }, ready);
+      const lives = await send(url, { path: '/health/live' });
+      expect(lives.status).toBe(200);
+      expect(lives.ms).toBeLessThan(500);
+      for (const { status, text, ms } of await Promise.all(asked)) {
+        expect([status, JSON.parse(text)]).toEqual([503, { status: 'unavailable' }]);
+        // A second, and what the way there and back takes.
+        expect(ms).toBeLessThan(1_500);
+      }
+    }
+  } finally {
+    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+  }
+  await until('it is ready again', async () => (await ready()).status === 200);
+}, 60_000);
