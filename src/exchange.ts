@@ -6,7 +6,8 @@ import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
 import type { Context } from './core/context';
-import { InvalidValues, notSignedIn, type FieldErrors } from './core/errors';
+import { InvalidValues, notSignedIn, type Mistakes } from './core/errors';
+import { invalidValue } from './core/mistakes';
 import { rateLimitHeaders } from './budget';
 import type { Attempt, Idempotency } from './idempotency';
 import { Loaders } from './core/loaders';
@@ -154,8 +155,8 @@ export class HttpExchange {
     const { viewer, session } = this.full;
     if (!viewer) throw notSignedIn();
     const problem = passwordProblem(newPassword);
-    const weak: FieldErrors = problem ? { newPassword: [problem] } : {};
-    const wrong = () => new InvalidValues({ oldPassword: ['This is not your password.'], ...weak });
+    const weak: Mistakes = problem ? { newPassword: [invalidValue(problem)] } : {};
+    const wrong = () => new InvalidValues({ oldPassword: [invalidValue('This is not your password.')], ...weak });
     const stored = await this.loginAttempt(viewer.username, async () => {
       const found = await hashOfPassword(viewer.id, oldPassword, session);
       if (found === undefined) throw wrong();

@@ -1,14 +1,18 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
+import type { Mistake } from './mistakes';
 
 /** Messages by the paths of fields in GraphQL, such as `days[1].workoutSets[0].sets`; those of a row as a whole under `nonFieldErrors`. */
 export type FieldErrors = Record<string, string[]>;
+
+/** The same with codes. */
+export type Mistakes = Record<string, Mistake[]>;
 
 export const WHOLE = 'nonFieldErrors';
 
 /** Values that cannot be stored as they are; the payload of the mutation says why, field by field. */
 export class InvalidValues extends Error {
-  constructor(readonly fields: FieldErrors) {
+  constructor(readonly fields: Mistakes) {
     super('invalid values');
   }
 }
@@ -35,8 +39,6 @@ const place = (at: string | undefined) => (at ? { at } : {});
 
 export const notSignedIn = (message = 'Authentication credentials were not provided.') => new KnownError('UNAUTHENTICATED', message);
 export const forbidden = (message = 'You do not have permission to perform this action.') => new KnownError('FORBIDDEN', message);
-/** A parent that is unknown or another user's: the two are not told apart. */
-export const foreignParent = (at?: string) => new KnownError('FORBIDDEN', 'You are not allowed to do this', place(at));
 export const notFound = (at?: string) => new KnownError('NOT_FOUND', 'Not found.', place(at));
 export const conflict = () => new KnownError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
 export const clientGone = () => new KnownError('CLIENT_GONE', 'The client has gone.');

@@ -5,7 +5,8 @@ import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldFact, Kind, Only } from '../extensions';
 import type { Choices } from './choices';
 import { today, now } from './clock';
-import { problems } from './limits';
+import { mistakesOf } from './limits';
+import { invalidValue, type Mistake } from './mistakes';
 import { label, snake } from './names';
 import { resourceOf } from './resource';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
@@ -90,6 +91,8 @@ export interface FieldMeta extends FieldFact {
   searched?: boolean;
   automatic?: boolean;
   default?: FieldOptions['default'];
+  /** As `check`, with codes. */
+  mistakes(value: unknown): Mistake[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
   /** Of a choice. */
   enum?: Choices;
@@ -186,10 +189,11 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options
       ordered: stored && !options.inherited,
       ...(stored && { column: options.column ?? snake(name) }),
       sequelizeType,
-      check: (value) => {
-        const found = problems(value, meta);
-        return found.length || value == null ? found : (options.check?.(value) ?? []);
+      mistakes: (value) => {
+        const found = mistakesOf(value, meta);
+        return found.length || value == null ? found : (options.check?.(value) ?? []).map(invalidValue);
       },
+      check: (value) => meta.mistakes(value).map(({ message }) => message),
     };
     fields.set(entity, [...fieldsOf(entity), meta]);
     if (stored) Column({ type: sequelizeType, allowNull: meta.null, field: meta.column })(prototype, name);

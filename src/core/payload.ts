@@ -3,25 +3,30 @@ import { Ctx, Field, Info, ObjectType, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/connection';
 import type { Context } from './context';
-import { InvalidValues, OtherVersion, WHOLE, type FieldErrors } from './errors';
+import { InvalidValues, OtherVersion, WHOLE, type Mistakes } from './errors';
 import type { Entity } from './fields';
 import { loadLinked } from './loaders';
 import { method } from './method';
+import { MistakeCode } from './mistakes';
 import { resourceOf } from './resource';
 import { readOne } from './row';
 
-@ObjectType({ description: 'What is wrong with a value that a mutation was given.', simpleResolvers: true })
+@ObjectType({ description: 'What is wrong with a value that a mutation was given: one for each place and code.', simpleResolvers: true })
 export class FieldError {
   @Field(() => String, {
     description: `Where in the input, e.g. \`weight\` or \`days[1].workoutSets[0].sets\`; \`${WHOLE}\` at the end stands for a row as a whole.`,
   })
   readonly path: string;
 
+  @Field(() => MistakeCode, { description: 'What kind of mistake it is.' })
+  readonly code: MistakeCode;
+
   @Field(() => [String], { description: 'What is wrong, one sentence each.' })
   readonly messages: string[];
 
-  constructor(path: string, messages: string[]) {
+  constructor(path: string, code: MistakeCode, messages: string[]) {
     this.path = path;
+    this.code = code;
     this.messages = messages;
   }
 }
@@ -102,7 +107,12 @@ export function payloadOf<T>({ entity, many, name, description, field, type, rea
   return Payload as Payload<T>;
 }
 
-const fieldErrorsOf = (fields: FieldErrors) => Object.entries(fields).map(([path, messages]) => new FieldError(path, messages));
+const fieldErrorsOf = (fields: Mistakes) =>
+  Object.entries(fields).flatMap(([path, mistakes]) => {
+    const codes = [...new Set(mistakes.map(({ code }) => code))];
+    const messages = (of: MistakeCode) => mistakes.filter(({ code }) => code === of).map(({ message }) => message);
+    return codes.map((code) => new FieldError(path, code, messages(code)));
+  });
 
 /** The payload of a write. */
 export async function answered<T>(Payload: Payload<T>, write: () => Promise<T>): Promise<object> {
@@ -113,7 +123,7 @@ export async function answered<T>(Payload: Payload<T>, write: () => Promise<T>):
     if (error instanceof OtherVersion)
       return new Payload(
         null,
-        error.paths.map((path) => new FieldError(path, [OTHER_VERSION])),
+        error.paths.map((path) => new FieldError(path, MistakeCode.CONFLICT, [OTHER_VERSION])),
         error.ids,
       );
     throw error;

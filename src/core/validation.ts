@@ -3,9 +3,10 @@ import { reachable } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
 import { pathOf, type Draft } from './drafts';
-import { foreignParent, InvalidValues, WHOLE, type FieldErrors } from './errors';
+import { InvalidValues, WHOLE, type Mistakes } from './errors';
 import { fieldsOf, type Entity, type FieldMeta } from './fields';
 import { parseId } from './ids';
+import { invalidValue, mistake, MistakeCode, type Mistake } from './mistakes';
 import { from } from './plan';
 import { resourceOf } from './resource';
 import { breaches, type Rule } from './rules';
@@ -36,11 +37,11 @@ interface Reference {
 
 /** Throws all that is wrong with the rows of a write. What they refer to is looked up in one statement for each type. */
 export async function validate(drafts: readonly Draft[], context: Context): Promise<void> {
-  const found = new Map<Draft, FieldErrors>();
-  const add = (draft: Draft, name: string, messages: string[]) => {
-    if (!messages.length) return;
+  const found = new Map<Draft, Mistakes>();
+  const add = (draft: Draft, name: string, ...mistakes: Mistake[]) => {
+    if (!mistakes.length) return;
     const errors = found.get(draft) ?? {};
-    found.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...messages] });
+    found.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
   };
   const references = new Map<Entity, Reference[]>();
   const lookups: Promise<void>[] = [];
@@ -49,59 +50,57 @@ export async function validate(drafts: readonly Draft[], context: Context): Prom
     for (const field of fieldsOf(draft.entity)) {
       if (field.readOnly || field.name === draft.above?.by) continue;
       const value = draft.input[field.name];
-      const refuse = (messages: string[]) => add(draft, field.name, messages);
+      const refuse = (...mistakes: Mistake[]) => add(draft, field.name, ...mistakes);
       if (value === undefined) {
-        if (draft.id === undefined && !field.null && !field.hasDefault && !field.blank) refuse(['This field is required.']);
+        if (draft.id === undefined && !field.null && !field.hasDefault && !field.blank)
+          refuse(mistake(MistakeCode.REQUIRED, 'This field is required.'));
       } else if (value === null) {
-        if (!field.null) refuse(['This field may not be null.']);
+        if (!field.null) refuse(mistake(MistakeCode.NULL, 'This field may not be null.'));
       } else if (field.relation) {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
-        if (ids.length === 0) refuse(['This list may not be empty.']);
+        if (ids.length === 0) refuse(mistake(MistakeCode.EMPTY, 'This list may not be empty.'));
         const target = field.target!();
         references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
-        const messages = field.check(value);
-        refuse(messages);
-        if (!messages.length && field.inspect) lookups.push(field.inspect(value).then(refuse));
+        const mistakes = field.mistakes(value);
+        refuse(...mistakes);
+        if (!mistakes.length && field.inspect) lookups.push(field.inspect(value).then((messages) => refuse(...messages.map(invalidValue))));
       }
     }
 
-  const foreign: Reference[] = [];
   const lookUp = async ([target, named]: [Entity, Reference[]]) => {
     const ids = named.flatMap((reference) => reference.ids);
     const known = new Set(await knownIds(target, ids, context));
     for (const reference of named) {
       const missing = reference.ids.find((id) => !known.has(Number(id)));
       if (missing === undefined) continue;
-      if (reference.field.relation!.owned) foreign.push(reference);
-      else add(reference.draft, reference.field.name, [`Invalid pk "${missing}" - object does not exist.`]);
+      add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, `Invalid pk "${missing}" - object does not exist.`));
     }
   };
   const findDoubles = async (entity: Entity) => {
     const names = uniqueFields(entity).map(({ name }) => name);
     const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
-    for (const draft of await clashing(entity, good, context)) add(draft, WHOLE, [uniqueMessage(entity)]);
+    for (const draft of await clashing(entity, good, context)) add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity)));
   };
   const withUnique = [...new Set(drafts.map(({ entity }) => entity))].filter((entity) => uniqueFields(entity).length);
   await Promise.all([...lookups, ...[...references].map(lookUp), ...withUnique.map(findDoubles)]);
 
   const wrong = (draft: Draft, { fields }: Rule) => fields.some((name) => found.get(draft)?.[name]);
-  for (const { draft, field, message } of await breaches(drafts, context, wrong)) add(draft, field, [message]);
+  for (const { draft, field, message } of await breaches(drafts, context, wrong)) add(draft, field, invalidValue(message));
 
-  const [first] = foreign.sort((a, b) => drafts.indexOf(a.draft) - drafts.indexOf(b.draft));
-  if (first) throw foreignParent(pathOf(first.draft, first.field.name));
   if (found.size) throw new InvalidValues(inOrder(drafts, found));
 }
 
 /** Throws if rows that another write has changed meanwhile would break a rule now. */
 export async function validateAgain(drafts: readonly Draft[], context: Context): Promise<void> {
-  const found = new Map<Draft, FieldErrors>();
-  for (const { draft, field, message } of await breaches(drafts, context)) found.set(draft, { ...found.get(draft), [field]: [message] });
+  const found = new Map<Draft, Mistakes>();
+  for (const { draft, field, message } of await breaches(drafts, context))
+    found.set(draft, { ...found.get(draft), [field]: [invalidValue(message)] });
   if (found.size) throw new InvalidValues(inOrder(drafts, found));
 }
 
 /** As the rows come in the input and the fields in their type; what is said of a row as a whole comes last. */
-const inOrder = (drafts: readonly Draft[], found: ReadonlyMap<Draft, FieldErrors>): FieldErrors =>
+const inOrder = (drafts: readonly Draft[], found: ReadonlyMap<Draft, Mistakes>): Mistakes =>
   Object.fromEntries(
     drafts.flatMap((draft) => {
       const errors = found.get(draft) ?? {};

@@ -7,7 +7,7 @@ import { contributors, ownership, visible, writable } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
-import { badArgument, conflict, forbidden, foreignParent, notFound, OtherVersion } from './errors';
+import { badArgument, conflict, forbidden, notFound, OtherVersion } from './errors';
 import type { Entity } from './fields';
 import { hooksOf, type Begun, type Written } from './hooks';
 import { rowIdOf } from './node';
@@ -20,9 +20,8 @@ import { validate, validateAgain, type Values } from './validation';
 
 const ATTEMPTS = 3;
 
-/** PostgreSQL's codes of what another write at the same time may be the reason of: doubles, a deadlock, a serialization failure. */
-const PASSING = ['23505', '23P01', '40P01', '40001'];
-const FOREIGN_KEY = '23503';
+/** PostgreSQL's codes of what another write at the same time may be the reason of: a parent that went, doubles, a deadlock, a serialization failure. */
+const PASSING = ['23503', '23505', '23P01', '40P01', '40001'];
 
 /** Tries again what another write got in the way of: then it fits, or the checks before it say what is wrong. */
 async function attempted<T>(work: () => Promise<T>): Promise<T> {
@@ -31,8 +30,6 @@ async function attempted<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       const code = (error as { original?: { code?: string } }).original?.code;
-      // The parent was deleted between its check and the write.
-      if (code === FOREIGN_KEY) throw foreignParent();
       if (!code || !PASSING.includes(code)) throw error;
       if (attempt === ATTEMPTS) throw conflict();
     }

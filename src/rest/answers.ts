@@ -121,6 +121,10 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     const meant = id === undefined ? {} : await condition(endpoint, request, id);
     const { answer } = await run(operation, request, { id, input, ...meant }, rename);
     if (answer.conflict) throw failed();
+    // A parent that went after it was looked up.
+    const gone = ({ path, code }: { path: string; code: string }) =>
+      code === 'NOT_FOUND' && fields.find(({ name }) => name === path)?.relation?.owned;
+    if (answer.fieldErrors.some(gone)) throw notYours();
     if (answer.fieldErrors.length) throw ofFieldErrors(answer.fieldErrors, rename);
     return tagged(endpoint, id === undefined ? 201 : 200, answer.row);
   }

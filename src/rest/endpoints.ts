@@ -136,7 +136,7 @@ function endpoint(type: GraphQLObjectType, view: ViewFact, writable: boolean, pr
     : UNCONDITIONAL;
   // The version is not part of the body, and what comes last is easily taken off.
   const row = `${one}(id: $id) { ${selection} ${version ?? ''} }`;
-  const payload = `{ row: ${one} { ${selection} ${version ?? ''} } fieldErrors { path messages }${condition.shown} }`;
+  const payload = `{ row: ${one} { ${selection} ${version ?? ''} } fieldErrors { path code messages }${condition.shown} }`;
   return {
     view,
     resource,

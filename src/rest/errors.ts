@@ -57,6 +57,9 @@ export function ofGraphQL(error: GraphQLError, rename: (field: string) => string
   return detail(status, error.message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
 
-/** What the payload of a mutation says of the values. */
-export const ofFieldErrors = (errors: readonly { path: string; messages: string[] }[], rename: (field: string) => string): RestError =>
-  invalid(Object.fromEntries(errors.map(({ path, messages }) => [rename(path), messages])));
+/** What the payload of a mutation says of the values; of one field there may be several. */
+export function ofFieldErrors(errors: readonly { path: string; messages: string[] }[], rename: (field: string) => string): RestError {
+  const fields: Record<string, string[]> = {};
+  for (const { path, messages } of errors) fields[rename(path)] = [...(fields[rename(path)] ?? []), ...messages];
+  return invalid(fields);
+}

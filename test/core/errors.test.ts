@@ -20,7 +20,6 @@ test.each([
   ['NOT_FOUND', '{ weightEntry(id: 999) { id } }'],
   ['NOT_FOUND', 'mutation { updateWeightEntry(id: 999, input: {}) { fieldErrors { path } } }'],
   ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) { deletedId } }'],
-  ['FORBIDDEN', 'mutation { createTrainingDay(input: { workoutId: 999, description: "x", weekdayIds: [1] }) { fieldErrors { path } } }'],
   ['GRAPHQL_VALIDATION_FAILED', '{ nonsense }'],
   ['GRAPHQL_PARSE_FAILED', '{'],
 ])('%s: %s', async (code, document) => {
@@ -94,6 +93,52 @@ test('all that is wrong with the values comes at once, field by field, and nothi
       { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
     ],
   });
+});
+
+test('every kind of mistake has its code, parents that are unknown or foreign too, and several on one field come one by one', async () => {
+  const bob = await fitgraph.user('bob');
+  const foreign = String((await bob.post('/workout/', {})).body.id);
+  await create({ date: '2021-01-09', weight: '80' });
+  const codes = async (name: string, input: object) => {
+    const type = name[0]!.toUpperCase() + name.slice(1);
+    const { made } = await ann.ask(
+      `mutation ($input: ${type}Input!) { made: create${type}(input: $input) { ${name} { id } fieldErrors { path code messages } } }`,
+      { input },
+    );
+    expect(made[name]).toBeNull();
+    for (const { messages } of made.fieldErrors) expect(messages).toEqual([expect.stringMatching(/\.$/)]);
+    return made.fieldErrors.map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
+  };
+  const tooMuch = 'x'.repeat(101) + '\0';
+  expect(await codes('trainingDay', { workoutId: foreign, description: tooMuch, weekdayIds: [] })).toEqual([
+    'workoutId NOT_FOUND',
+    'description TOO_LONG',
+    'description INVALID',
+    'weekdayIds EMPTY',
+  ]);
+  expect(await codes('trainingDay', { workoutId: 'x', description: '', weekdayIds: [99] })).toEqual([
+    'workoutId NOT_FOUND',
+    'description BLANK',
+    'weekdayIds NOT_FOUND',
+  ]);
+  expect(await codes('setting', { setId: 1, exerciseId: 1, reps: 601, targetWeight: '-1' })).toEqual([
+    'setId NOT_FOUND',
+    'reps TOO_LARGE',
+    'targetWeight TOO_SMALL',
+  ]);
+  expect(await codes('weightEntry', { date: '2021-01-09', weight: '80.123' })).toEqual(['weight TOO_PRECISE', 'nonFieldErrors NOT_UNIQUE']);
+  expect(await codes('schedule', { name: 'x', startDate: null, steps: [{ workoutId: foreign, duration: 0 }] })).toEqual([
+    'startDate NULL',
+    'steps[0].workoutId NOT_FOUND',
+    'steps[0].duration TOO_SMALL',
+  ]);
+});
+
+test('REST keeps its order and its words: a parent first, then the fields', async () => {
+  const bob = await fitgraph.user('bob');
+  const training = (await bob.post('/workout/', {})).body.id;
+  const refused = await ann.post('/day/', { training, description: '', day: [] });
+  expect([refused.status, refused.body]).toEqual([403, { detail: 'You are not allowed to do this' }]);
 });
 
 test('so it is with changes', async () => {

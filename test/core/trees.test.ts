@@ -136,11 +136,11 @@ test('values of a wrong type are named by their places too', async () => {
   ]);
 });
 
-test("another user's row anywhere in it is forbidden, and nothing is written", async () => {
+test("another user's row anywhere in it is not found, beside all that is wrong, and nothing is written", async () => {
   const workouts = await Promise.all([ann, bob].map((person) => person.post('/workout/', {})));
   const [own, foreign] = workouts.map(({ body }) => body.id);
   const before = [await rowsOf(ann), await rowsOf(bob)];
-  const document = `mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { steps { workoutId } } ${ERRORS} } }`;
+  const document = `mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { steps { workoutId } } fieldErrors { path code messages } } }`;
   const schedule = (workoutId: number) => ({
     input: {
       name: 'Year',
@@ -151,8 +151,12 @@ test("another user's row anywhere in it is forbidden, and nothing is written", a
     },
   });
   for (const id of [foreign, 2_000_000_000]) {
-    const { errors } = await ann.query(document, schedule(id));
-    expect(errors![0]!.extensions).toEqual({ code: 'FORBIDDEN', at: 'steps[1].workoutId' });
+    const { made } = await ann.ask(document, schedule(id));
+    // Beside whatever else is wrong.
+    expect(made.fieldErrors).toEqual([
+      { path: 'steps[1].workoutId', code: 'NOT_FOUND', messages: [`Invalid pk "${id}" - object does not exist.`] },
+      { path: 'steps[1].duration', code: 'TOO_LARGE', messages: ['Ensure this value is less than or equal to 25.'] },
+    ]);
   }
   expect([await rowsOf(ann), await rowsOf(bob)]).toEqual(before);
 });

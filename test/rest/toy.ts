@@ -23,7 +23,7 @@ const schema = buildSchema(`
   }
   type FruitPayload { fruit: Fruit fieldErrors: [FieldError!]! }
   type Deletion { deletedId: ID! }
-  type FieldError { path: String! messages: [String!]! }
+  type FieldError { path: String! code: String! messages: [String!]! }
   type Login { token: String! }
   type Page { totalCount: Int! nodes: [Fruit!]! }
   type Fruit { id: Int! fullName: String! pieces: Int peeled: Boolean! juice(glasses: String): Juice }
@@ -127,7 +127,7 @@ export class Orchard {
     createFruit: ({ input }: any) => {
       // What only the mutation finds out.
       if (this.fruits.some(({ fullName }) => fullName === input.fullName))
-        return { fieldErrors: [{ path: 'fullName', messages: ['There is one of this name.'] }] };
+        return { fieldErrors: [{ path: 'fullName', code: 'NOT_UNIQUE', messages: ['There is one of this name.'] }] };
       return {
         fruit: this.find(String(this.fruits.push({ id: this.fruits.length + 1, pieces: null, peeled: false, ...input }))),
         fieldErrors: [],

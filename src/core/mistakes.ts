@@ -1,0 +1,47 @@
+/** What is wrong with a value: a code for programs, a sentence for people. */
+import { registerEnumType } from 'type-graphql';
+
+export enum MistakeCode {
+  REQUIRED = 'REQUIRED',
+  NULL = 'NULL',
+  BLANK = 'BLANK',
+  EMPTY = 'EMPTY',
+  TOO_LONG = 'TOO_LONG',
+  TOO_SHORT = 'TOO_SHORT',
+  TOO_LARGE = 'TOO_LARGE',
+  TOO_SMALL = 'TOO_SMALL',
+  TOO_PRECISE = 'TOO_PRECISE',
+  NOT_A_CHOICE = 'NOT_A_CHOICE',
+  NOT_FOUND = 'NOT_FOUND',
+  NOT_UNIQUE = 'NOT_UNIQUE',
+  CONFLICT = 'CONFLICT',
+  INVALID = 'INVALID',
+}
+registerEnumType(MistakeCode, {
+  name: 'FieldErrorCode',
+  description: 'What kind of mistake it is, for programs.',
+  valuesConfig: {
+    REQUIRED: { description: 'There has to be a value.' },
+    NULL: { description: 'The value may not be null.' },
+    BLANK: { description: 'The text may not be empty.' },
+    EMPTY: { description: 'The list may not be empty.' },
+    TOO_LONG: { description: 'The text has too many characters.' },
+    TOO_SHORT: { description: 'The text has too few characters.' },
+    TOO_LARGE: { description: 'The number is above the largest that is allowed.' },
+    TOO_SMALL: { description: 'The number is below the smallest that is allowed.' },
+    TOO_PRECISE: { description: 'The number has too many digits.' },
+    NOT_A_CHOICE: { description: 'The value is none of those to choose from.' },
+    NOT_FOUND: { description: 'There is no such row, or it is not one that the viewer may refer to: the two are not told apart.' },
+    NOT_UNIQUE: { description: 'There may be one such row only, and there is one.' },
+    CONFLICT: { description: 'The row has another version than was meant.' },
+    INVALID: { description: 'The value breaks another rule, which the message tells.' },
+  },
+});
+
+export interface Mistake {
+  readonly code: MistakeCode;
+  readonly message: string;
+}
+
+export const mistake = (code: MistakeCode, message: string): Mistake => ({ code, message });
+export const invalidValue = (message: string): Mistake => mistake(MistakeCode.INVALID, message);
