@@ -1,9 +1,10 @@
 /**
- * Compares schema.graphql with that of the last release tag. A change that breaks clients fails unless schema.breaking.json lists it with its
- * reason; so does a listing of a change that is none (any more).
+ * Compares schema.graphql with that of the last release: of its tag, or where there is none the newest file of `released/`, to which a release
+ * copies the schema under its version. A change that breaks clients fails unless schema.breaking.json lists it with its reason; so does a
+ * listing of a change that is none (any more).
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
 
@@ -18,19 +19,29 @@ function git(...words) {
   }
 }
 
+const KEPT = 'released';
+
+/** The newest of the kept files. */
+function kept() {
+  const files = existsSync(KEPT) ? readdirSync(KEPT).filter((file) => file.endsWith('.graphql')) : [];
+  const [file] = files.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
+  return file && { name: file.replace('.graphql', ''), text: readFileSync(`${KEPT}/${file}`, 'utf8') };
+}
+
 const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*');
-const released = tag && git('show', `${tag}:schema.graphql`);
+const tagged = tag && git('show', `${tag}:schema.graphql`);
+const release = tagged ? { name: tag, text: tagged } : kept();
 const listed = existsSync(LISTING) ? JSON.parse(readFileSync(LISTING, 'utf8')) : {};
 
-const changes = released ? await diff(buildSchema(released), buildSchema(readFileSync('schema.graphql', 'utf8'))) : [];
+const changes = release ? await diff(buildSchema(release.text), buildSchema(readFileSync('schema.graphql', 'utf8'))) : [];
 const breaking = changes.filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking).map(({ message }) => message);
 
 const unlisted = breaking.filter((message) => !listed[message]?.trim());
 const stale = Object.keys(listed).filter((message) => !breaking.includes(message));
-for (const message of unlisted) console.error(`breaks clients of ${tag}: ${message}`);
+for (const message of unlisted) console.error(`breaks clients of ${release.name}: ${message}`);
 for (const message of stale) console.error(`${LISTING} lists what is no breaking change: ${message}`);
 if (unlisted.length) console.error(`Undo it, or list it in ${LISTING} as { "<message>": "<why it has to be>" }.`);
 
-if (!released) console.log('schema: there is no release tag (v…) with a schema.graphql to compare with');
-else console.log(`schema: ${changes.length} changes since ${tag}, ${breaking.length} of them breaking`);
+if (!release) console.log('schema: there is no release tag (v…) and no file in released/ to compare with');
+else console.log(`schema: ${changes.length} changes since ${release.name}, ${breaking.length} of them breaking`);
 process.exitCode = unlisted.length + stale.length ? 1 : 0;

@@ -32,6 +32,28 @@ it('has nothing to compare before the first release', () => {
   expect(checked()).toEqual({ status: 0, said: expect.stringContaining('no release tag') });
 });
 
+describe('without a tag', () => {
+  const keep = (version: string, text: string) => {
+    fs.mkdirSync(path.join(folder, 'released'), { recursive: true });
+    write(`released/${version}.graphql`, text);
+  };
+
+  it('compares with the newest schema that was kept', () => {
+    keep('0.9.0', 'type Query { nothing: Int }');
+    keep('0.10.0', RELEASED);
+    write('schema.graphql', 'type Query { name: String }');
+    expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of 0.10.0: ${REMOVED}`) });
+    list({ [REMOVED]: 'Nobody ever asked for it.' });
+    expect(checked()).toEqual({ status: 0, said: 'schema: 1 changes since 0.10.0, 1 of them breaking\n' });
+  });
+
+  it('and with the tag once there is one', () => {
+    keep('0.10.0', 'type Query { nothing: Int }');
+    git('tag', 'v1.0.0');
+    expect(checked()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
+  });
+});
+
 describe('after a release', () => {
   beforeEach(() => git('tag', 'v1.0.0'));
 
