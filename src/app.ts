@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Sessions } from './auth/sessions';
 import { Executor, type ExecutorOptions } from './core/execute';
+import { ofDatabase, overloaded, type KnownError } from './core/errors';
 import { migrated } from './database/migrate';
 import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
@@ -20,6 +21,7 @@ import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
 import { signInPages } from './pages/signin';
 import { suggestions } from './pages/suggest';
+import { Pressure } from './pressure';
 import { Readiness } from './readiness';
 import { Muscle } from './resources/muscle';
 import type { Prepare } from './rest/endpoints';
@@ -35,6 +37,9 @@ import { graphqlUploads } from './uploads';
 /** Of the Authorization header. */
 const REST_SCHEMES = ['token'];
 const GRAPHQL_SCHEMES = ['token', 'bearer'];
+
+/** Whoever watches over the server is answered whatever it has to do. */
+const HEALTH = '/health/';
 
 export interface App {
   listener: RequestListener;
@@ -54,6 +59,7 @@ export async function createApp(services: Services): Promise<App> {
     idempotency: new Idempotency(database, vault),
   };
   const executing: ExecutorOptions = { compiling: config.compileOperations ? undefined : 'never', maxCost: config.maxCost };
+  const pressure = new Pressure(config.maxLag);
   const executor = new Executor(buildGraphQLSchema(), executing);
   const restExecutor = new Executor(buildRestSchema(), executing);
   const trusted = new TrustedDocuments(config, executor.schema);
@@ -84,8 +90,8 @@ export async function createApp(services: Services): Promise<App> {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  app.get('/health/live', (_request, response) => void response.json({ status: 'ok' }));
-  app.get('/health/ready', async (_request, response) => {
+  app.get(`${HEALTH}live`, (_request, response) => void response.json({ status: 'ok' }));
+  app.get(`${HEALTH}ready`, async (_request, response) => {
     const ready = await readiness.decide();
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
@@ -114,6 +120,21 @@ export async function createApp(services: Services): Promise<App> {
     }),
   );
   app.use(missingPage(exchangeOf));
+  /** The server has no time for it now: nothing was done. */
+  function turnAway(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { message, extensions }: KnownError,
+    further: Record<string, string> = {},
+  ): void {
+    const { code, retryAfter } = extensions;
+    if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (request.url!.startsWith('/graphql')) return refuse(request, response, 503, String(code), message);
+    const body = JSON.stringify({ detail: message });
+    response.writeHead(503, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...further }).end(body);
+  }
+
   const onError: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent) return next(error);
     if (error.status >= 400 && error.status < 500) {
@@ -121,14 +142,19 @@ export async function createApp(services: Services): Promise<App> {
       if (request.path.startsWith('/graphql')) return refuse(request, response, status, 'BAD_REQUEST', message);
       return void response.status(status).json({ detail: message });
     }
-    failed(error, response);
+    failed(error, request, response);
   };
   app.use(onError);
 
-  function failed(error: unknown, response: ServerResponse, further: Record<string, string> = {}): void {
+  function failed(error: unknown, request: IncomingMessage, response: ServerResponse, further: Record<string, string> = {}): void {
+    if (response.headersSent) {
+      log.error({ err: error }, 'an answer could not be finished');
+      return void response.destroy();
+    }
+    const refused = ofDatabase(error);
+    if (refused) return turnAway(request, response, refused, further);
     const id = randomUUID();
     log.error({ err: error, errorId: id }, 'unexpected error');
-    if (response.headersSent) return void response.destroy();
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
     response.writeHead(500, { ...headers, ...further }).end(body);
@@ -137,6 +163,10 @@ export async function createApp(services: Services): Promise<App> {
   return {
     listener(request, response) {
       request.url = tidied(request.url!);
+      const { authorization, cookie } = request.headers;
+      // Whether they are any good costs more to say than to refuse.
+      if (pressure.refuses(authorization === undefined && cookie === undefined) && !request.url.startsWith(HEALTH))
+        return turnAway(request, response, overloaded(), corsOf(request));
       const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
       const exchange = isRest
         ? new HttpExchange(request, means, REST_SCHEMES, 'rest')
@@ -145,14 +175,19 @@ export async function createApp(services: Services): Promise<App> {
       exchange.watch(response);
       exchange.logged(response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.
-      if (isRest) return void rest(request, response).catch((error) => failed(error, response, corsOf(request)));
+      if (isRest) return void rest(request, response).catch((error) => failed(error, request, response, corsOf(request)));
       // Whatever is answered, an error too, is what it says it is.
       response.setHeader('X-Content-Type-Options', 'nosniff');
       app(request, response);
     },
-    upgrade: live.upgrade,
+    upgrade(request, socket, head) {
+      if (!pressure.refuses(true)) return live.upgrade(request, socket, head);
+      socket.on('error', () => socket.destroy());
+      socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nConnection: close\r\n\r\n');
+    },
     endStreams: live.end,
     stop: () => {
+      pressure.stop();
       means.idempotency.stop();
       return apollo.stop();
     },

@@ -24,6 +24,12 @@ export interface Config {
   readonly poolSize: number;
   /** Milliseconds after which a statement that reads is given up; 0: never. */
   readonly statementTimeout: number;
+  /** The same for those who are not signed in. */
+  readonly anonymousTimeout: number;
+  /** Requests that may wait in each lane of the database, and for how many milliseconds. */
+  readonly queue: { readonly waiting: number; readonly ms: number };
+  /** Milliseconds that everything may be late before new requests are refused; 0: however late. */
+  readonly maxLag: number;
   readonly dataDir: string;
   readonly timeZone: string;
   /** Absent outside production: made at first start and kept in `dataDir`. */
@@ -122,6 +128,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!LEVELS.includes(logLevel)) fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);
   const loginRate = rate('LOGIN_RATE', { points: 10, seconds: 60 });
+  const [statementTimeout, anonymousTimeout] = [duration('STATEMENT_TIMEOUT', 10_000), duration('ANONYMOUS_TIMEOUT', 3_000)];
   const dataDir = text('DATA_DIR') ?? '.data';
   const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
   const publicOrigin = publicUrl && new URL(publicUrl).origin;
@@ -146,7 +153,11 @@ export function readConfig(environment: Environment = process.env): Config {
     workerTimeout,
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
     poolSize: whole('DATABASE_POOL', 10, 1, 1000),
-    statementTimeout: duration('STATEMENT_TIMEOUT', 10_000),
+    statementTimeout,
+    anonymousTimeout:
+      statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
+    queue: { waiting: whole('MAX_WAITING', 200, 1, 1_000_000), ms: duration('MAX_WAIT', 1_500) || Infinity },
+    maxLag: duration('MAX_LAG', 100),
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),
     timeZone,
     secretKey,

@@ -5,8 +5,8 @@ import { checkCredentials, hashOfPassword, passwordProblem, renewToken, replaceP
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
-import type { Context } from './core/context';
-import { InvalidValues, notSignedIn, type Mistakes } from './core/errors';
+import type { Context, Viewer } from './core/context';
+import { InvalidValues, notSignedIn, ofDatabase, type Mistakes } from './core/errors';
 import { invalidValue } from './core/mistakes';
 import { rateLimitHeaders } from './budget';
 import type { Attempt, Idempotency } from './idempotency';
@@ -52,6 +52,8 @@ export class HttpExchange {
   readonly id = randomUUID();
   private readonly began = performance.now();
   private readonly full: Context;
+  /** Where it comes from. */
+  private readonly network: string;
   /** Of the browser: the session that its cookie names, once it is known to be one. */
   private browser?: { sessionId: string; username: string };
 
@@ -64,6 +66,8 @@ export class HttpExchange {
   ) {
     const { config, database, reference, memory, names, changes, vault, origin, media } = services;
     const session = database.session();
+    this.network = origin.network(request);
+    session.asks('strangers', this.network);
     const log = services.log;
     this.full = {
       viewer: null,
@@ -108,24 +112,40 @@ export class HttpExchange {
    * unsafe method needs the CSRF token, from the header `X-CSRFToken` or from `formToken`, which is asked only if it matters.
    */
   async authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean> {
+    try {
+      const viewer = await this.viewer(formToken);
+      if (viewer) this.full.session.asks('users', viewer.id);
+      return viewer !== undefined;
+    } catch (error) {
+      throw ofDatabase(error) ?? error;
+    }
+  }
+
+  private async viewer(formToken?: () => Promise<string | undefined>): Promise<Viewer | undefined> {
     const { sessions, exposure } = this.services;
+    const { session } = this.full;
     const { authorization, cookie } = this.request.headers;
     const token = tokenOfHeader(authorization, this.schemes);
     if (token !== undefined) {
       exposure.check(this.request);
-      this.full.viewer = await viewerOf(token, this.full.session);
-      return true;
+      // Whoever comes with a key does not wait behind those who have none.
+      session.asks('users', this.network);
+      return (this.full.viewer = await viewerOf(token, session));
     }
     const sessionId = sessions.idOf(cookie, this.secure);
-    const viewer = sessionId && (await sessions.viewerOf(sessionId, this.full.session));
-    if (!viewer) return false;
+    if (!sessionId) return undefined;
+    session.asks('users', this.network);
+    const viewer = await sessions.viewerOf(sessionId, session);
+    if (!viewer) {
+      session.asks('strangers', this.network);
+      return undefined;
+    }
     this.browser = { sessionId, username: viewer.username };
     if (!SAFE.includes(this.request.method ?? '')) {
       const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await formToken?.());
       if (!sessions.isCsrfToken(sessionId, csrfToken?.toString())) throw new CsrfError();
     }
-    this.full.viewer = viewer;
-    return true;
+    return (this.full.viewer = viewer);
   }
 
   /** Who looks at the page that is answered, and the token for its forms. */
@@ -141,7 +161,11 @@ export class HttpExchange {
     if (key === undefined || !this.full.viewer) return undefined;
     // Who lost the connection sends it again to hear what became of it.
     this.full.session.last();
-    return this.services.idempotency.attempt(this.full.viewer.id, key.toString(), [method, url, body], this.full.session);
+    return this.services.idempotency
+      .attempt(this.full.viewer.id, key.toString(), [method, url, body], this.full.session)
+      .catch((error: unknown) => {
+        throw ofDatabase(error) ?? error;
+      });
   }
 
   private loginAttempt<T>(username: string, work: () => Promise<T>): Promise<T> {

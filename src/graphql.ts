@@ -100,9 +100,32 @@ function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
   };
 }
 
+/** Of errors that are the server's, and over in a moment. */
+const UNAVAILABLE = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];
+const isPassing = ({ extensions }: { extensions?: Record<string, unknown> }) => UNAVAILABLE.includes(String(extensions?.code));
+const retryHeader = (retryAfter: unknown) => new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
+
+/** An operation that the server had no time for has done nothing, and may be sent again. */
+const overloaded: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ response: { http, body } }) => {
+      if (body.kind !== 'single') return;
+      const { errors, data } = body.singleResult;
+      const told = errors?.find(({ extensions }) => extensions?.retryAfter !== undefined && isPassing({ extensions }));
+      if (!told || Object.values(data ?? {}).some((value) => value !== null)) return;
+      http.status = 503;
+      http.headers.set('retry-after', String(told.extensions!.retryAfter));
+    },
+  }),
+};
+
 /** Credentials that are no good are told before anything runs; REST's codes are its own. */
 export function refusal(error: unknown): unknown {
   if (!(error instanceof GraphQLError)) return error;
+  if (isPassing(error)) {
+    const { code, retryAfter } = error.extensions;
+    return new GraphQLError(error.message, { extensions: { code, http: { status: 503, headers: retryHeader(retryAfter) } } });
+  }
   const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];
   return new GraphQLError(error.message, { extensions: { code, http: { status } } });
 }
@@ -137,10 +160,16 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
-const IDEMPOTENCY_STATUS: Record<string, number> = { CONFLICT: 409, BAD_REQUEST: 400 };
+const IDEMPOTENCY_STATUS: Record<string, number> = {
+  CONFLICT: 409,
+  BAD_REQUEST: 400,
+  OVERLOADED: 503,
+  SERVICE_UNAVAILABLE: 503,
+  TIMEOUT: 503,
+};
 
 /** Of errors that may be over in a moment. */
-const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'OVERLOADED', 'TIMEOUT'];
+const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...UNAVAILABLE];
 
 /** Whoever has spent what they may is told by the status too, and when to come back. */
 const spent: ApolloServerPlugin<GraphQLContext> = {
@@ -173,8 +202,7 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
         } catch (error) {
           if (!(error instanceof KnownError)) throw error;
           const { code, retryAfter } = error.extensions;
-          const headers = new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
-          const http = { status: IDEMPOTENCY_STATUS[String(code)], headers };
+          const http = { status: IDEMPOTENCY_STATUS[String(code)], headers: retryHeader(retryAfter) };
           throw new GraphQLError(error.message, { extensions: { code, http } });
         }
       },
@@ -210,6 +238,7 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
       ApolloServerPluginUsageReportingDisabled(),
       noEmptyName,
       // What is kept is the status that no media type has changed yet, so it comes before that.
+      overloaded,
       idempotency,
       statusByMediaType,
       spent,

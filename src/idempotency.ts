@@ -87,11 +87,11 @@ export class Claim {
     if (status >= 500 || status === 429) return this.release();
     // It may hold what is nobody else's business, a token even.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
-    await this.session.query(KEEP, [...this.mine, status, JSON.stringify(headers), sealed]);
+    await this.session.note(KEEP, [...this.mine, status, JSON.stringify(headers), sealed]);
   }
 
   async release(): Promise<void> {
-    await this.session.query(RELEASE, this.mine);
+    await this.session.note(RELEASE, this.mine);
   }
 }
 

@@ -26,6 +26,17 @@ test('an empty value is no value', () => {
   expect(readConfig({ PORT: '', SECRET_KEY: ' ', TIME_ZONE: '' })).toEqual(readConfig({}));
 });
 
+test('strangers never have more time than others', () => {
+  const timeouts = (STATEMENT_TIMEOUT: string, ANONYMOUS_TIMEOUT?: string) => {
+    const { statementTimeout, anonymousTimeout } = readConfig({ STATEMENT_TIMEOUT, ANONYMOUS_TIMEOUT });
+    return [statementTimeout, anonymousTimeout];
+  };
+  expect(timeouts('1s')).toEqual([1_000, 1_000]);
+  expect(timeouts('off')).toEqual([0, 3_000]);
+  expect(timeouts('20s', 'off')).toEqual([20_000, 20_000]);
+  expect(timeouts('off', 'off')).toEqual([0, 0]);
+});
+
 test('values are read', () => {
   const config = readConfig({
     NODE_ENV: 'production',
@@ -35,6 +46,9 @@ test('values are read', () => {
     LOGIN_RATE_ADDRESS: '20/10min',
     MAX_BODY: '2 MB',
     STATEMENT_TIMEOUT: '2min',
+    MAX_WAITING: '50',
+    MAX_WAIT: '2s',
+    MAX_LAG: 'off',
     PUBLIC_URL: 'HTTPS://Fit.example.com/',
     TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1',
     DATA_DIR: '/somewhere',
@@ -48,6 +62,9 @@ test('values are read', () => {
     loginRateTotal: { points: 300, seconds: 3600 },
     maxBody: 2 * 1024 * 1024,
     statementTimeout: 120_000,
+    anonymousTimeout: 3_000,
+    queue: { waiting: 50, ms: 2_000 },
+    maxLag: 0,
     publicUrl: 'https://fit.example.com',
     trustedProxies: ['10.0.0.0/8', '127.0.0.1'],
     dataDir: '/somewhere',
@@ -66,6 +83,10 @@ test.each([
   ['DATABASE_URL', 'localhost'],
   ['DATABASE_POOL', '0'],
   ['STATEMENT_TIMEOUT', '10'],
+  ['ANONYMOUS_TIMEOUT', '3'],
+  ['MAX_WAITING', '0'],
+  ['MAX_WAIT', 'long'],
+  ['MAX_LAG', '100'],
   ['TIME_ZONE', 'Mars/Olympus'],
   ['SECRET_KEY', 'too short'],
   ['LOG_LEVEL', 'loud'],

@@ -1,5 +1,6 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
+import { ClientGone, isTimeout, isUnavailable, Overloaded } from '../database/refusals';
 import type { Mistake } from './mistakes';
 
 /** Messages by the paths of fields in GraphQL, such as `days[1].workoutSets[0].sets`; those of a row as a whole under `nonFieldErrors`. */
@@ -41,7 +42,6 @@ export const notSignedIn = (message = 'Authentication credentials were not provi
 export const forbidden = (message = 'You do not have permission to perform this action.') => new KnownError('FORBIDDEN', message);
 export const notFound = (at?: string) => new KnownError('NOT_FOUND', 'Not found.', place(at));
 export const conflict = () => new KnownError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
-export const clientGone = () => new KnownError('CLIENT_GONE', 'The client has gone.');
 export const invalid = (fields: FieldErrors) =>
   new KnownError(
     'BAD_USER_INPUT',
@@ -51,3 +51,18 @@ export const invalid = (fields: FieldErrors) =>
     { fields },
   );
 export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });
+
+const RETRY_SECONDS = 2;
+
+/** What the database refused for reasons that are not in the request; undefined for a mistake in the program. */
+export function ofDatabase(error: unknown): KnownError | undefined {
+  if (error instanceof ClientGone) return new KnownError('CLIENT_GONE', 'The client has gone.');
+  if (isTimeout(error)) return new KnownError('TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.');
+  if (error instanceof Overloaded) return overloaded();
+  if (isUnavailable(error))
+    return new KnownError('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.', { retryAfter: RETRY_SECONDS });
+  return undefined;
+}
+
+export const overloaded = () =>
+  new KnownError('OVERLOADED', 'The server has too much to do. Try again in a moment.', { retryAfter: RETRY_SECONDS });

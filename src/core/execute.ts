@@ -16,12 +16,12 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
-import { ClientGone, isTimeout } from '../database/refusals';
+import { isUnavailable } from '../database/refusals';
 import { LRUCache } from 'lru-cache';
 import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
 import { conditions, costOf, tooCostly, type Cost } from './cost';
-import { clientGone, KnownError } from './errors';
+import { KnownError, ofDatabase } from './errors';
 import { selected } from './plan';
 import { coerced, deepValue } from './variables';
 
@@ -130,6 +130,7 @@ export class Executor {
     const source = found[Symbol.asyncIterator]();
     return {
       next: async () => {
+        context.session.renew();
         try {
           const { done, value } = await source.next();
           if (done) return { done, value: undefined };
@@ -232,8 +233,9 @@ function presentable(error: GraphQLError, { log }: Context): GraphQLError {
   // Without a path nothing has run yet: the variables did not fit. Where graphql-js points into the document, an argument did not.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
-  if (cause instanceof ClientGone) return shown(clientGone().message, clientGone().extensions);
-  if (isTimeout(cause)) return shown('This takes too long. Ask for less at a time, or by simpler conditions.', { code: 'TIMEOUT' });
+  const refused = ofDatabase(cause);
+  if (isUnavailable(cause)) log.error({ err: cause, path }, 'the database cannot be used');
+  if (refused) return shown(refused.message, { ...refused.extensions });
   if (error.extensions?.code) return shown(error.message, { ...error.extensions });
   const id = randomUUID();
   log.error({ err: cause, errorId: id, path }, 'unexpected error');

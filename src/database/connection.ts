@@ -4,9 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { parse } from 'pg-connection-string';
 import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
-import type { Transaction } from 'sequelize';
-import { ClientGone } from './refusals';
-import { Statement } from './statement';
+import { ConnectionError, type Transaction } from 'sequelize';
+import { Lane, type Caller, type Patience } from './lane';
+import { ClientGone, isTimeout, isUnavailable, Overloaded, Unavailable } from './refusals';
+import { Statement, type Asking, type Reads } from './statement';
 
 export type Row = Record<string, any>;
 
@@ -20,13 +21,28 @@ export interface ConnectionOptions {
   connection: PoolConfig;
   poolSize: number;
   timeZone: string;
-  /** Milliseconds after which a statement of the pool is given up; absent or 0: never. */
+  /** Milliseconds after which a statement is given up; absent or 0: never. */
   statementTimeout?: number;
+  /** The same for what strangers read. */
+  anonymousTimeout?: number;
+  /** Who may wait for a place in a lane. */
+  patience: Patience;
   models: ModelCtor[];
 }
 
-/** Longer than this nobody waits for a free connection. */
-const CONNECTION_TIMEOUT_MS = 15_000;
+/** Longer than this nobody waits for a connection to be made. */
+const CONNECTION_TIMEOUT_MS = 5_000;
+
+/** Of the connections, those that no request can take from the server itself. */
+const OWN = 2;
+
+/** A write is larger than most reads, and whoever waits for one has more to lose. */
+const WRITES_WAIT_LONGER = 4;
+
+/** Who reads: a stranger, somebody signed in, a subscription, the server itself. */
+export type LaneName = 'strangers' | 'users' | 'live' | 'own';
+
+const AS_LONG_AS_IT_TAKES: Patience = { waiting: Infinity, ms: Infinity };
 
 /** So much longer a running statement may take once nobody waits for it. */
 const CLOSE_TIMEOUT_MS = 500;
@@ -67,26 +83,46 @@ const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
 }) as typeof types.getTypeParser;
 
 export class Database {
+  /** Of everybody but strangers, whose connections have a shorter timeout of their own. */
   readonly pool: Pool;
+  readonly lanes: Readonly<Record<LaneName, Reads>>;
+  /** Of transactions. */
+  readonly writes: Lane;
   readonly sequelize: Sequelize;
+  private readonly strangers: Pool;
   private readonly names = new Map<string, string>();
   private readonly uses = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, poolSize, timeZone, statementTimeout = 0 } = options;
+    const { connection, poolSize, timeZone, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
     const settings = `-c TimeZone=${timeZone} -c DateStyle=ISO,YMD`;
-    this.pool = new Pool({
-      ...connection,
-      max: poolSize,
-      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-      options: `${settings} -c statement_timeout=${statementTimeout}`,
-      types: { getTypeParser },
-      application_name: 'fitgraph',
-    });
-    // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
-    this.pool.on('error', () => undefined);
-    // One that is lost while it is used fails what it runs; that it tells so besides must find a listener.
-    this.pool.on('connect', (client) => client.on('error', () => undefined));
+    const writes = Math.max(2, Math.ceil(poolSize / 2));
+    const [strangers, users, live] = [Math.max(1, Math.floor(poolSize / 2)), Math.ceil(poolSize / 2), Math.ceil(poolSize / 4)];
+    const pool = (max: number, timeout: number) => {
+      const made = new Pool({
+        ...connection,
+        max,
+        connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+        options: `${settings} -c statement_timeout=${timeout}`,
+        types: { getTypeParser },
+        application_name: 'fitgraph',
+      });
+      // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
+      made.on('error', () => undefined);
+      // One that is lost while it is used fails what it runs; that it tells so besides must find a listener.
+      made.on('connect', (client) => client.on('error', () => undefined));
+      return made;
+    };
+    this.pool = pool(users + live + OWN, statementTimeout);
+    this.strangers = pool(strangers, anonymousTimeout);
+    this.lanes = {
+      strangers: { pool: this.strangers, lane: new Lane(strangers, patience) },
+      users: { pool: this.pool, lane: new Lane(users, patience) },
+      // Of these there are so many at most, and what they are told is told to them even if it takes a while.
+      live: { pool: this.pool, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
+      own: { pool: this.pool, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
+    };
+    this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
     const { ssl, ...target } = sequelizeConnection(connection);
     this.sequelize = new Sequelize({
       dialect: 'postgres',
@@ -95,8 +131,12 @@ export class Database {
       logging: false,
       benchmark: true,
       define: { underscored: true, timestamps: false },
-      pool: { max: Math.max(2, Math.ceil(poolSize / 2)), min: 0, idle: 10_000 },
-      dialectOptions: { options: settings, application_name: 'fitgraph', ...(ssl ? { ssl } : {}) },
+      pool: { max: writes, min: 0, idle: 10_000 },
+      dialectOptions: {
+        options: `${settings} -c statement_timeout=${statementTimeout}`,
+        application_name: 'fitgraph',
+        ...(ssl ? { ssl } : {}),
+      },
     });
   }
 
@@ -134,7 +174,7 @@ export class Database {
 
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
-    const closed = Promise.all([this.pool.end(), this.sequelize.close()]);
+    const closed = Promise.all([this.pool.end(), this.strangers.end(), this.sequelize.close()]);
     await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 }
@@ -153,22 +193,48 @@ function sequelizeConnection({ connectionString, ...given }: PoolConfig) {
 }
 
 /** What one request sends to the database, counted. */
-export class Session {
+export class Session implements Asking {
   statements = 0;
   milliseconds = 0;
   /** Read so far. */
   rows = 0;
-  private readonly running = new Set<Statement>();
+  private readonly running = new Set<{ stop(why: Error): void }>();
   /** Why nothing more is asked of the database. */
   private over?: Error;
   private lasting = false;
+  private lane: LaneName = 'own';
+  caller: Caller = 'own';
+  begun = false;
 
   constructor(readonly database: Database) {}
 
+  /** Who asks; that this was looked up gives no place before others. A subscription stays one, whoever has it. */
+  asks(lane: LaneName, caller: Caller): void {
+    if (this.lane !== 'live') this.lane = lane;
+    this.caller = caller;
+    this.begun = false;
+  }
+
   async query(text: string, values: Parameters = []): Promise<Row[]> {
     if (this.over) throw this.over;
+    try {
+      return await this.send(text, values);
+    } catch (error) {
+      // What else is asked for would be in vain too, and is not tried: one request waits in vain once.
+      if (error instanceof Overloaded || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
+      throw error;
+    }
+  }
+
+  /** Notes what became of the request, whatever that is. */
+  async note(text: string, values: Parameters): Promise<void> {
+    this.begun = true;
+    await this.send(text, values);
+  }
+
+  private async send(text: string, values: Parameters): Promise<Row[]> {
     const began = performance.now();
-    const statement = new Statement(this.database.pool);
+    const statement = new Statement(this.database.lanes[this.lane], this);
     this.running.add(statement);
     this.statements += 1;
     try {
@@ -182,17 +248,26 @@ export class Session {
     }
   }
 
+  private end(why: Error): void {
+    this.over ??= why;
+    for (const running of this.running) running.stop(why);
+  }
+
   /** Nobody waits for the answer any more: what is read is stopped. A change that has begun is made all the same, whole. */
   abandon(): void {
-    if (this.lasting || this.over) return;
-    this.over = new ClientGone();
-    for (const statement of this.running) statement.stop(this.over);
+    if (!this.lasting) this.end(new ClientGone());
   }
 
   /** From now on the request is carried out to its end, whether somebody waits for it or not. */
   last(): void {
     if (this.over) throw this.over;
     this.lasting = true;
+  }
+
+  /** An event of a subscription is read like a request of its own, whatever became of the one before. */
+  renew(): void {
+    this.lane = 'live';
+    if (!(this.over instanceof ClientGone)) this.over = undefined;
   }
 
   /** Options for a Sequelize call, so that it is counted too. */
@@ -209,12 +284,32 @@ export class Session {
 
   /** All or nothing. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    this.last();
-    return this.database.sequelize.transaction(this.counted, async (transaction) => {
-      const result = await work(transaction);
-      await this.beforeCommit?.(transaction);
-      return result;
-    });
+    const { caller } = this;
+    const { writes, sequelize } = this.database;
+    await this.turn(writes, caller);
+    try {
+      this.last();
+      return await sequelize.transaction(this.counted, async (transaction) => {
+        const result = await work(transaction);
+        await this.beforeCommit?.(transaction);
+        return result;
+      });
+    } catch (error) {
+      throw error instanceof ConnectionError ? new Unavailable(error) : error;
+    } finally {
+      writes.leave(caller);
+    }
+  }
+
+  private async turn(lane: Lane, caller: Caller): Promise<void> {
+    if (this.over) throw this.over;
+    const waiting = { stop: (_why: Error): void => undefined };
+    this.running.add(waiting);
+    try {
+      await lane.enter(caller, false, (refuse) => (waiting.stop = refuse));
+    } finally {
+      this.running.delete(waiting);
+    }
   }
 }
 

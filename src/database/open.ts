@@ -17,10 +17,10 @@ export interface OpenDatabase {
 }
 
 export async function openDatabase(config: Config, models: ModelCtor[], log: (message: string) => void): Promise<OpenDatabase> {
-  const { databaseUrl, poolSize, timeZone, statementTimeout } = config;
+  const { databaseUrl, poolSize, timeZone, statementTimeout, anonymousTimeout, queue } = config;
   const embedded = databaseUrl ? undefined : await openEmbedded({ dataDir: config.dataDir, log });
   const connection = databaseUrl ? { connectionString: databaseUrl } : embedded!.connection;
-  const database = new Database({ connection, poolSize, timeZone, statementTimeout, models });
+  const database = new Database({ connection, poolSize, timeZone, statementTimeout, anonymousTimeout, patience: queue, models });
   const close = async () => {
     await database.close();
     await embedded?.release();

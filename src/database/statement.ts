@@ -1,26 +1,61 @@
-/** One statement on a connection of the pool, which can be stopped when nobody waits for it any more. */
+/** One statement that reads: it waits for a place in its lane, runs on a connection of the pool, and can be stopped when nobody waits for it. */
 import { DatabaseError, type Pool, type PoolClient, type QueryConfig } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Row } from './connection';
+import type { Caller, Lane } from './lane';
+import { isUnavailable, Unavailable } from './refusals';
+
+/** Connections, and who may use how many of them. */
+export interface Reads {
+  pool: Pool;
+  lane: Lane;
+}
+
+/** What a statement is part of. */
+export interface Asking {
+  caller: Caller;
+  /** It has had a place, so it may go on before others begin. */
+  begun: boolean;
+}
 
 export class Statement {
-  private client?: PoolClient;
   private why?: Error;
+  private client?: PoolClient;
+  private refuse?: (why: Error) => void;
   private stopping?: Promise<void>;
 
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly reads: Reads,
+    private readonly request: Asking,
+  ) {}
 
   async rows(config: QueryConfig): Promise<Row[]> {
-    const client = await this.pool.connect();
+    const { lane } = this.reads;
+    const { caller, begun } = this.request;
+    const turn = lane.enter(caller, begun, (refuse) => (this.refuse = refuse));
+    if (turn) await turn;
+    this.request.begun = true;
+    try {
+      return await this.run(config);
+    } finally {
+      lane.leave(caller);
+    }
+  }
+
+  private async run(config: QueryConfig): Promise<Row[]> {
+    const client = await this.reads.pool.connect().catch((error: unknown) => {
+      throw new Unavailable(error);
+    });
     let broken: Error | undefined;
     try {
       if (this.why) throw this.why;
       this.client = client;
       return (await client.query(config)).rows;
     } catch (error) {
+      if (error === this.why) throw error;
       // After an error that PostgreSQL tells of, the connection is as good as before.
-      if (!(error instanceof DatabaseError) && error !== this.why) broken = error as Error;
-      throw this.why ?? error;
+      if (!(error instanceof DatabaseError) || isUnavailable(error)) broken = new Unavailable(error);
+      throw this.why ?? broken ?? error;
     } finally {
       this.client = undefined;
       // What comes next on this connection must not be stopped in its place.
@@ -34,5 +69,6 @@ export class Statement {
     if (this.why) return;
     this.why = why;
     if (this.client) this.stopping = cancelStatement(this.client);
+    else this.refuse?.(why);
   }
 }

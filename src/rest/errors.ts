@@ -37,6 +37,7 @@ const STATUS: Record<string, number> = {
   COST_LIMIT: 400,
   TIMEOUT: 503,
   OVERLOADED: 503,
+  SERVICE_UNAVAILABLE: 503,
   CLIENT_GONE: 503,
 };
 

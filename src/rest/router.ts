@@ -89,6 +89,16 @@ export function restHandler(options: RestOptions): Handler {
     }
   }
 
+  /** What a page shows beside the answer may be refused where the answer was not. */
+  const pageOf = async (shown: Parameters<typeof viewOf>[0]): Promise<Page | RestError> => {
+    try {
+      return await options.html(await viewOf(shown));
+    } catch (error) {
+      if (error instanceof RestError) return error;
+      throw error;
+    }
+  };
+
   return async (message, response) => {
     const url = message.url ?? '/';
     const mark = url.indexOf('?');
@@ -132,9 +142,13 @@ export function restHandler(options: RestOptions): Handler {
     if (!tagged) delete headers.ETag;
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {
-      const page = await options.html(await viewOf({ route, request, answer: result, headers }));
-      const status = result.status === 204 ? 200 : result.status;
-      respond(message, response, status, { ...headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+      const page = await pageOf({ route, request, answer: result, headers });
+      if (page instanceof RestError)
+        respond(message, response, page.status, headersOf(message, route, page.headers), MEDIA.json, JSON.stringify(page.body));
+      else {
+        const status = result.status === 204 ? 200 : result.status;
+        respond(message, response, status, { ...headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+      }
     } else if (tagged && ETag !== undefined && SAFE.includes(method) && isKnown(message.headers, ETag)) {
       response.writeHead(304, headers).end();
     } else {

@@ -20,6 +20,7 @@ const LAYERS = [
     'interfaces',
     'live',
     'origin',
+    'pressure',
     'readiness',
     'schema',
     'serve',

@@ -1,6 +1,7 @@
 /** Databases of the test run's one PostgreSQL: as many as tests want, each a copy of a template, so that making one takes a moment. */
 import { Client, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
+import type { Config } from '../../src/config';
 import { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
 import { models } from '../../src/schema';
@@ -31,8 +32,19 @@ async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
   }
 }
 
-export const open = (connection: PoolConfig, statementTimeout?: number): Database =>
-  new Database({ connection, poolSize: 5, timeZone: TIME_ZONE, statementTimeout, models });
+/** Without a configuration nothing is given up, as for the commands of an operator. */
+export const open = (
+  connection: PoolConfig,
+  config?: Pick<Config, 'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'queue'>,
+): Database =>
+  new Database({
+    connection,
+    poolSize: 5,
+    timeZone: TIME_ZONE,
+    ...config,
+    patience: config?.queue ?? { waiting: Infinity, ms: Infinity },
+    models,
+  });
 
 let made = 0;
 

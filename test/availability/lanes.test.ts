@@ -1,0 +1,171 @@
+/** Whoever crowds in gets a clear refusal in the end, and is in nobody else's way. */
+import { Client } from 'pg';
+import { until } from '../database/processes';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
+
+const WAIT_MS = 1_500;
+const WAITING = 30;
+const CROWD = 60;
+/** Sooner than any of the crowd makes room. */
+const SOON_MS = 2_000;
+
+const fitgraph = fitgraphForThisFile({
+  environment: {
+    MAX_WAIT: `${WAIT_MS}ms`,
+    MAX_WAITING: String(WAITING),
+    ANONYMOUS_TIMEOUT: '3s',
+    STATEMENT_TIMEOUT: '5s',
+    TRUSTED_PROXIES: '127.0.0.1, ::1',
+  },
+});
+
+let blocker: Client;
+/** In a transaction one sees what others did when one first looked. */
+let watcher: Client;
+let ann: Person;
+let bea: Person;
+beforeAll(async () => {
+  [blocker, watcher] = [new Client(fitgraph.database.options.connection), new Client(fitgraph.database.options.connection)];
+  // The database is gone before they are.
+  for (const client of [blocker, watcher]) await client.on('error', () => undefined).connect();
+  [ann, bea] = [await fitgraph.user('ann'), await fitgraph.user('bea')];
+});
+
+/** Statements that need the table wait until the work is done. */
+async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
+  await blocker.query('BEGIN');
+  try {
+    await blocker.query(`LOCK TABLE "${table}" IN ${mode} MODE`);
+    return await work();
+  } finally {
+    await blocker.query('ROLLBACK');
+  }
+}
+
+const waiting = async (): Promise<number> =>
+  (await watcher.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).rows.length;
+
+const timed = async (ask: () => Promise<Answer>) => {
+  const began = performance.now();
+  const answer = await ask();
+  return { answer, ms: performance.now() - began };
+};
+
+/** Works, and soon, while the crowd waits; the crowd is refused as it should be. */
+async function unharmed(table: string, crowd: () => Promise<Answer>, others: (() => Promise<Answer>)[], mode?: string): Promise<Answer[]> {
+  return locked(
+    table,
+    async () => {
+      const crowding = Array.from({ length: CROWD }, () => timed(crowd));
+      await until('the crowd waits', async () => (await waiting()) >= 2);
+      for (const other of others)
+        for (let time = 0; time < 5; time += 1) {
+          const { answer, ms } = await timed(other);
+          expect([answer.status, answer.body.errors]).toEqual([answer.status < 300 ? answer.status : 200, undefined]);
+          expect(ms).toBeLessThan(SOON_MS);
+        }
+      // Those that run are given up by the statement's timeout; of the others some wait for a while, and the rest is refused at once.
+      const refused = (await Promise.all(crowding)).filter(({ answer }) => answer.headers.get('retry-after') !== null);
+      expect(refused.length).toBeGreaterThan(CROWD - 10);
+      for (const { answer } of refused) expect(answer.status).toBe(503);
+      expect(refused.filter(({ ms }) => ms < WAIT_MS - 100).length).toBeGreaterThanOrEqual(CROWD - WAITING - 10);
+      return refused.map(({ answer }) => answer);
+    },
+    mode,
+  );
+}
+
+const ready = () => fitgraph.anyone.send('GET', '/health/ready');
+
+test('strangers are in the way of nobody who is signed in', async () => {
+  const refused = await unharmed('exercise', () => fitgraph.anyone.get('/exercise/'), [
+    () => ann.get('/weightentry/'),
+    () => ann.post('/weightentry/', { date: `2024-01-${String((day += 1)).padStart(2, '0')}`, weight: '70' }),
+    () => ann.query('{ viewer { username } weightEntries { totalCount } }'),
+    ready,
+  ]);
+  for (const { body } of refused) expect(body).toEqual({ detail: 'The server has too much to do. Try again in a moment.' });
+});
+let day = 0;
+
+test('neither do users stop strangers, nor one user another', async () => {
+  await unharmed('weight_entry', () => ann.get('/weightentry/'), [
+    () => fitgraph.anyone.get('/exercise/'),
+    () => bea.get('/workout/'),
+    () => fitgraph.anyone.query('{ exercises { totalCount } }'),
+    ready,
+  ]);
+});
+
+test('nor one stranger another, and GraphQL is refused with a code, 503 and Retry-After', async () => {
+  const elsewhere = fitgraph.anyone.sending({ 'X-Forwarded-For': '203.0.113.7' });
+  const refused = await unharmed('exercise', () => fitgraph.anyone.query('{ exercises { totalCount } }'), [
+    () => elsewhere.get('/ingredient/'),
+    () => elsewhere.query('{ ingredients { totalCount } }'),
+  ]);
+  for (const { body, headers } of refused) {
+    expect(body.errors[0].extensions).toMatchObject({ code: 'OVERLOADED' });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+});
+
+test('writes do not stop reads, nor the writes of others', async () => {
+  const entry = () => ({
+    date: `2023-${String(1 + ((day += 1) % 12)).padStart(2, '0')}-${String(1 + (day % 28)).padStart(2, '0')}`,
+    weight: '70',
+  });
+  await locked(
+    'weight_entry',
+    async () => {
+      const crowding = Array.from({ length: CROWD }, () => ann.post('/weightentry/', entry()));
+      await until('the crowd waits', async () => (await waiting()) >= 2);
+      for (const other of [
+        () => ann.get('/weightentry/'),
+        () => fitgraph.anyone.get('/exercise/'),
+        () => bea.post('/workout/', { name: 'Mine' }),
+      ]) {
+        const { answer, ms } = await timed(other);
+        expect([200, 201]).toContain(answer.status);
+        expect(ms).toBeLessThan(SOON_MS);
+      }
+      const answers = await Promise.all(crowding);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    },
+    'SHARE',
+  );
+  expect((await ann.post('/weightentry/', { date: '2022-01-01', weight: '70' })).status).toBe(201);
+});
+
+test('strangers have less time than users', async () => {
+  await locked('exercise', async () => {
+    const [strangers, users] = await Promise.all([timed(() => fitgraph.anyone.get('/exercise/')), timed(() => ann.get('/exercise/'))]);
+    expect([strangers.answer.status, users.answer.status]).toEqual([503, 503]);
+    expect(strangers.ms).toBeGreaterThan(2_900);
+    expect(strangers.ms).toBeLessThan(4_500);
+    expect(users.ms).toBeGreaterThan(4_900);
+  });
+});
+
+test('one operation waits in vain once', async () => {
+  const fields = Array.from({ length: 20 }, (_, index) => `a${index}: exercises(first: ${index + 1}) { totalCount }`).join(' ');
+  const { answer, ms } = await locked('exercise', () => timed(() => fitgraph.anyone.query(`{ ${fields} }`)));
+  expect(answer.body.errors[0].extensions.code).toBe('TIMEOUT');
+  expect(ms).toBeLessThan(5_000);
+});
+
+test('connections that are lost are no mistake of the request', async () => {
+  const lost = locked('exercise', async () => {
+    const asked = [fitgraph.anyone.get('/exercise/'), fitgraph.anyone.query('{ exercises { totalCount } }')];
+    await until('they wait', async () => (await waiting()) >= 2);
+    await blocker.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return Promise.all(asked);
+  });
+  for (const { status, headers } of await lost) {
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('2');
+  }
+  expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
+});
