@@ -140,7 +140,7 @@ describe('by relevance', () => {
   const where = { comment: { search: 'squat' } };
 
   test.each([
-    ['asked for', [{ relevance: 'DESC' }, { weight: 'ASC' }]],
+    ['asked for', [{ relevance: 'DESC' }, { targetWeight: 'ASC' }]],
     ['upwards', [{ relevance: 'ASC' }]],
     ['as the default', undefined],
   ])('%s', async (_name, orderBy) => {
