@@ -15,8 +15,8 @@ const MANY = Array.from({ length: 201 }, (_, id) => ({ id: { eq: id } }));
 const TOO_LONG = ['Ensure this value has no more than 200 characters.'];
 const BACKWARD = ['Ensure that `from` is not greater than `to`.'];
 const TOO_MANY = ['There are more than 200 conditions.'];
-const LENGTHY = ['Ensure this list has no more than 10 elements.'];
-const ORDERS = Array.from({ length: 11 }, () => ({ id: 'ASC' }));
+const LENGTHY = ['Ensure this list has no more than 50 elements.'];
+const ORDERS = Array.from({ length: 51 }, () => ({ id: 'ASC' }));
 
 const EXERCISES: [string, object, object][] = [
   ['too long a search', { where: { name: { search: LONG } } }, { 'where.name.search': TOO_LONG }],
