@@ -33,7 +33,7 @@ export interface FieldFact {
   readonly label: string;
   /** Help text that REST shows. */
   readonly help?: string;
-  /** The help text, or documentation where there is none. */
+  /** Documentation, or the help text where there is none. */
   readonly description: string;
   readonly null: boolean;
   /** May be an empty text. */

@@ -48,7 +48,7 @@ export const ofKind = ({ fixed = {} }: Link, alias: string): string =>
 export interface FieldOptions<N extends boolean = boolean> {
   label?: string;
   help?: string;
-  /** Documentation where REST shows no help text. */
+  /** Documentation beside REST's help text, or where there is none. */
   note?: string;
   /** May be null in the database, and absent or null on input. */
   null?: N;
@@ -177,7 +177,7 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options
       type,
       rest: options.rest ?? snake(options.object ?? name),
       label: options.label ?? label(options.object ?? name),
-      description: options.help ?? options.note ?? `${options.label ?? label(options.object ?? name)}.`,
+      description: options.note ?? options.help ?? `${options.label ?? label(options.object ?? name)}.`,
       null: options.null ?? false,
       blank: options.blank ?? false,
       hasDefault: options.default !== undefined,
@@ -272,7 +272,7 @@ function relation(target: Lazy, object: string, many: boolean): NonNullable<Fiel
 export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
   return (prototype: any, name: any) => {
     const object = String(name).replace(/Id$/, '');
-    const note = o.note ?? `Id of the ${snake(object).replaceAll('_', ' ')}.`;
+    const note = o.note ?? `The \`id\` of \`${object}\`; asked for alone it reads no other row.`;
     define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
       prototype,
       name,
@@ -281,7 +281,8 @@ export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O):
 };
 
 /** The owner of the row: set at creation, never accepted. Every owned table has it, shown or not. */
-export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> => Ref(target, { label: 'User', readOnly: true, ...o });
+export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> =>
+  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, ...o });
 
 export interface LinkOptions extends FieldOptions {
   /** The GraphQL field that shows the objects. */

@@ -149,7 +149,7 @@ export function whereInput(entity: Entity): ClassType {
   for (const field of fieldsOf(entity)) {
     const type = filterOf(field);
     if (!type) continue;
-    condition(field.name, () => type, `By ${field.label.toLowerCase()}.`);
+    condition(field.name, () => type, field.description);
     Extensions({ field })(Where.prototype, field.name);
   }
   condition('and', () => [Where], 'All of these hold; an empty list always does.');
@@ -159,7 +159,13 @@ export function whereInput(entity: Entity): ClassType {
   pending.push(() => {
     for (const { name: relation, target, many, noun } of relativesOf(entity)) {
       const type = many ? listFilter(target()) : whereInput(target());
-      condition(relation, () => type, many ? `By its ${noun}.` : `By the ${noun}: there is one, and these conditions hold for it.`);
+      condition(
+        relation,
+        () => type,
+        many
+          ? `By rows of \`${relation}\`: some, every or none of them.`
+          : `By the ${noun}: there is one, and these conditions hold for it.`,
+      );
     }
   });
   return Where;

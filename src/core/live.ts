@@ -64,7 +64,7 @@ registerEnumType(ChangeOperation, {
 @ObjectType({ description: 'Something that happened to a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType as any, { description: 'The type of the row.' }) readonly type: string;
-  @Field(() => ID, { description: 'Id of the row.' }) readonly rowId: number;
+  @Field(() => ID, { description: 'The `id` of the row, also of one that is gone.' }) readonly rowId: number;
   @Field(() => ChangeOperation, { description: 'What happened to it.' }) readonly operation: string;
   @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly at: string;
   private readonly entity: Entity;

@@ -43,7 +43,11 @@ export function addMutations(target: ClassType, entity: Entity): void {
         (input: Values, context: Context) =>
           answered(Payload, async () => (await createRows(entity, [{ input, path: '' }], 'input', context))[0]!),
         [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
-        Mutation(() => Payload, { nullable: true, name: fact.create, description: `Creates ${aNoun}${andBelow}.` }),
+        Mutation(() => Payload, {
+          nullable: true,
+          name: fact.create,
+          description: `Creates ${aNoun}${andBelow}. What the input leaves out has its default.`,
+        }),
       );
     }
     if (fact.update) {
@@ -54,7 +58,11 @@ export function addMutations(target: ClassType, entity: Entity): void {
         (id: string, input: Values, context: Context, ifVersion?: string | null) =>
           answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '', ...meant(ifVersion) }], 'input', context))[0]!),
         [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
-        Mutation(() => Payload, { nullable: true, name: fact.update, description: `Changes ${aNoun}.${whose}` }),
+        Mutation(() => Payload, {
+          nullable: true,
+          name: fact.update,
+          description: `Changes ${aNoun}; what the input leaves out stays.${whose}`,
+        }),
       );
     }
   }

@@ -73,7 +73,7 @@ export function orderInput(entity: Entity): ClassType {
   orders.set(entity, Order);
   const element = (key: string, type: () => any, description: string) => Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
-    element(field.name, () => OrderDirection, `By ${field.label.toLowerCase()}.`);
+    element(field.name, () => OrderDirection, field.description);
     Extensions({ field })(Order.prototype, field.name);
     if (field.object) element(field.object, () => orderInput(field.target!()), `By a field of the ${field.label.toLowerCase()}.`);
   }

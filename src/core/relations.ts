@@ -9,7 +9,6 @@ import type { ChildMeta, Entity, FieldMeta } from './fields';
 import { completeFilters, whereInput } from './filters';
 import { loadChildren, loadLinked, loadParent } from './loaders';
 import { method, type Parameter } from './method';
-import { upperFirst } from './names';
 import { orderInput } from './ordering';
 import { connectionPlan, need } from './plan';
 import { resourceOf } from './resource';
@@ -63,7 +62,7 @@ function addRelation(target: ClassType, field: FieldMeta): void {
     [Root(), Ctx(), Info()],
     FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, {
       nullable: field.null || hides,
-      description: `${upperFirst(field.label)}.${hides ? ` ${HIDDEN}` : ''}`,
+      description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hides ? ` ${HIDDEN}` : ''}`,
     }),
     hides && !field.null ? { neverNullInRest: true } : undefined,
   );

@@ -11,7 +11,10 @@ export enum MassUnit {
 registerEnumType(MassUnit, {
   name: 'MassUnit',
   description: 'The unit of masses in nutrition values.',
-  valuesConfig: { GRAM: { description: 'Grams.' }, OUNCE: { description: 'Ounces, for users who prefer pounds.' } },
+  valuesConfig: {
+    GRAM: { description: 'Metric, for users who prefer kilograms.' },
+    OUNCE: { description: 'Ounces, for users who prefer pounds.' },
+  },
 });
 
 const MASS = 'in g unless a `unit` beside it says otherwise';
@@ -46,7 +49,7 @@ export class NutritionalValues {}
 export class ExactNutritionalValues {}
 
 @ObjectType({ description: 'A figure for each macro-nutrient, rounded to two places.', simpleResolvers: true })
-@Amounts(MACROS, () => Float, (name) => `Of ${name}.`)
+@Amounts(MACROS, () => Float, (name) => `What comes from ${name}, as the field that shows this says.`)
 export class MacroNutrients {}
 
 @ObjectType({ description: 'What a nutrition plan amounts to.', simpleResolvers: true })
@@ -69,7 +72,7 @@ export class PlanValues {
 
 @ObjectType({ description: 'What the diary of a plan amounts to on one day of the zone of the server.', simpleResolvers: true })
 export class DiaryDay extends NutritionalValues {
-  @Field(() => DateScalar, { description: 'The day.' })
+  @Field(() => DateScalar, { description: 'The day in the zone of the server.' })
   declare date: string;
 
   @Field(() => MassUnit, { description: 'The unit of the masses, as the owner of the plan prefers.' })

@@ -16,7 +16,7 @@ import { Resource } from '../core/resource';
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;
-  @Text({ label: 'Day of the week', max: 9 }) declare dayOfWeek: string;
+  @Text({ label: 'Day of the week', note: 'Its name in English.', max: 9 }) declare dayOfWeek: string;
 }
 
 export default crud(DayOfWeek);

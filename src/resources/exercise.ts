@@ -56,11 +56,27 @@ const variations = (alias: string) =>
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
-  @Uuid({ readOnly: true }) declare uuid: string;
-  @Text({ label: 'Name', max: 200, searched: true }) declare name: string;
-  @Choose({ label: 'Status', choices: STATUS, default: PENDING, readOnly: true, max: 2 }) declare status: string;
+  @Uuid({ note: 'Stays the same wherever the exercise is copied to.', readOnly: true }) declare uuid: string;
+  @Text({ label: 'Name', note: 'What it is called in its language.', max: 200, searched: true }) declare name: string;
+  @Choose({
+    label: 'Status',
+    note: 'Only accepted ones are shown to everybody.',
+    choices: STATUS,
+    default: PENDING,
+    readOnly: true,
+    max: 2,
+  })
+  declare status: string;
   @Text({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
-  @Day({ label: 'Date', rest: 'creation_date', column: 'creation_date', readOnly: true, null: true, default: defaults.today })
+  @Day({
+    label: 'Date',
+    note: 'The day on which it was contributed, if that is known.',
+    rest: 'creation_date',
+    column: 'creation_date',
+    readOnly: true,
+    null: true,
+    default: defaults.today,
+  })
   declare addedOn: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: ofBase('category_id') }) declare categoryId: number;
   @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY, via } }) declare muscleIds: number[];

@@ -26,14 +26,16 @@ export const EQUIPMENT = { table: 'exercise_base_equipment', own: 'exercise_base
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
-  @Uuid() declare uuid: string;
-  @Choose({ label: 'Status', choices: STATUS, default: PENDING, max: 2 }) declare status: string;
+  @Uuid({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
+  @Choose({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: STATUS, default: PENDING, max: 2 })
+  declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, { object: 'muscles', link: PRIMARY }) declare muscleIds: number[];
   @Links(() => Muscle, { object: 'musclesSecondary', link: SECONDARY }) declare muscleSecondaryIds: number[];
   @Links(() => Equipment, { object: 'equipment', link: EQUIPMENT }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @Text({ label: 'Author', max: 50, null: true, blank: true }) declare licenseAuthor: string | null;
+  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
+    string | null;
   @Ref(() => Variation, { label: 'Variation', rest: 'variations', help: 'The group of exercises that vary each other.', null: true })
   declare variationId: number | null;
   @Children(() => Exercise, 'exerciseBaseId', { help: 'The translations, pending ones included.' }) declare translations: Exercise[];

@@ -16,8 +16,8 @@ import { Exercise } from './exercise';
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
-  @Text({ label: 'Name', max: 100 }) declare name: string;
-  @Children(() => Exercise, 'categoryId', { connection: true, help: 'Its exercises.' }) declare exercises: Exercise[];
+  @Text({ label: 'Name', note: 'The part of the body in English.', max: 100 }) declare name: string;
+  @Children(() => Exercise, 'categoryId', { connection: true, help: 'What trains this part of the body.' }) declare exercises: Exercise[];
 }
 
 export default crud(ExerciseCategory);

@@ -36,13 +36,22 @@ const MAX_AUTHOR = 50;
 })
 export class ExerciseImage extends Model<ExerciseImage> {
   @Id() declare id: number;
-  @Uuid({ readOnly: true, default: () => randomUUID() }) declare uuid: string;
+  @Uuid({ note: 'Stays the same wherever the image is copied to.', readOnly: true, default: () => randomUUID() }) declare uuid: string;
   @Ref(() => ExerciseBase, { label: 'Exercise', rest: 'exercise' }) declare exerciseBaseId: number;
   @Image({ label: 'Image', help: 'Only PNG and JPEG formats are supported.', ...uploadedImage(MAX_PATH) }) declare image: string;
   @Flag({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
-  @Choose({ label: 'Status', choices: STATUS, default: PENDING, readOnly: true, max: 2 }) declare status: string;
+  @Choose({
+    label: 'Status',
+    note: 'Only accepted images are shown to everybody.',
+    choices: STATUS,
+    default: PENDING,
+    readOnly: true,
+    max: 2,
+  })
+  declare status: string;
   @Ref(() => License, { label: 'License', default: 2, hidden: true }) declare licenseId: number;
-  @Text({ label: 'Author', max: MAX_AUTHOR, null: true, blank: true, hidden: true }) declare licenseAuthor: string | null;
+  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: MAX_AUTHOR, null: true, blank: true, hidden: true })
+  declare licenseAuthor: string | null;
 }
 
 const run = async (sql: string, bind: unknown[], { session }: Context, transaction: Transaction): Promise<object[]> =>

@@ -66,9 +66,10 @@ const filters = [
 })
 export class Ingredient extends Model<Ingredient> {
   @Id() declare id: number;
-  @Text({ label: 'Name', min: 3, max: 200, searched: true }) declare name: string;
-  @Day({ label: 'Date', readOnly: true, default: defaults.today }) declare creationDate: string;
-  @Day({ label: 'Date', readOnly: true, default: defaults.today }) declare updateDate: string;
+  @Text({ label: 'Name', note: 'What it is called in its language.', min: 3, max: 200, searched: true }) declare name: string;
+  @Day({ label: 'Date', note: 'The day on which it was contributed.', readOnly: true, default: defaults.today })
+  declare creationDate: string;
+  @Day({ label: 'Date', note: 'The day of its last change.', readOnly: true, default: defaults.today }) declare updateDate: string;
   @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: -2147483648, max: 2147483647 }) declare energy: number;
   @Decimal({ label: 'Protein', help: 'In g per 100 g of product.', ...grams }) declare protein: string;
   @Decimal({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...grams }) declare carbohydrates: string;
@@ -83,15 +84,51 @@ export class Ingredient extends Model<Ingredient> {
   @Text({ label: 'Author', help: 'If you are not the author, enter the name or source here.', max: 50, null: true, blank: true })
   declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @Choose({ label: 'Status', choices: STATUS, default: PENDING, readOnly: true, hidden: true, max: 2 }) declare status: string;
+  @Choose({
+    label: 'Status',
+    note: 'Only accepted ones are shown to everybody.',
+    choices: STATUS,
+    default: PENDING,
+    readOnly: true,
+    hidden: true,
+    max: 2,
+  })
+  declare status: string;
   @Text({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: 200, null: true, blank: true, hidden: true }) declare code: string | null;
-  @Text({ label: 'Source name', max: 200, null: true, blank: true, hidden: true }) declare sourceName: string | null;
-  @Url({ label: 'Source URL', max: 200, null: true, blank: true, hidden: true }) declare sourceUrl: string | null;
-  @Moment({ label: 'Last imported', null: true, readOnly: true, hidden: true }) declare lastImported: string | null;
-  @Text({ label: 'Common name', max: 200, null: true, blank: true, hidden: true }) declare commonName: string | null;
-  @Text({ label: 'Category', rest: 'category', column: 'category', max: 100, null: true, blank: true, hidden: true })
+  @Text({
+    label: 'Source name',
+    note: 'Where the values come from, e.g. Open Food Facts.',
+    max: 200,
+    null: true,
+    blank: true,
+    hidden: true,
+  })
+  declare sourceName: string | null;
+  @Url({ label: 'Source URL', note: 'A page about the food.', max: 200, null: true, blank: true, hidden: true }) declare sourceUrl:
+    string | null;
+  @Moment({ label: 'Last imported', note: 'When the values were last taken over.', null: true, readOnly: true, hidden: true })
+  declare lastImported: string | null;
+  @Text({
+    label: 'Common name',
+    note: 'What people call it, where the name is a trade name.',
+    max: 200,
+    null: true,
+    blank: true,
+    hidden: true,
+  })
+  declare commonName: string | null;
+  @Text({
+    label: 'Category',
+    note: 'What kind of food it is.',
+    rest: 'category',
+    column: 'category',
+    max: 100,
+    null: true,
+    blank: true,
+    hidden: true,
+  })
   declare foodCategory: string | null;
-  @Text({ label: 'Brand', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
+  @Text({ label: 'Brand', note: 'Who makes or sells it.', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
   @Children(() => IngredientUnit, 'ingredientId', { help: 'Its household units.' }) declare units: IngredientUnit[];
   @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'When the viewer ate it.' }) declare diaryEntries: DiaryEntry[];
 }

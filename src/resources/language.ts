@@ -17,7 +17,7 @@ import { Ingredient } from './ingredient';
 export class Language extends Model<Language> {
   @Id() declare id: number;
   @Text({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
-  @Text({ label: 'Language full name', max: 30 }) declare fullName: string;
+  @Text({ label: 'Language full name', note: 'What it is called by those who speak it.', max: 30 }) declare fullName: string;
   @Children(() => Exercise, 'languageId', { connection: true, help: 'Exercises in it.' }) declare exercises: Exercise[];
   @Children(() => Ingredient, 'languageId', { connection: true, help: 'Ingredients named in it.' }) declare ingredients: Ingredient[];
 }

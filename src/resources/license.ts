@@ -16,7 +16,8 @@ export class License extends Model<License> {
   @Id() declare id: number;
   @Text({ label: 'Full name', help: 'If a licence has been localized, e.g. the Creative Commons licences, the language too.', max: 60 })
   declare fullName: string;
-  @Text({ label: 'Short name, e.g. CC-BY-SA 3', max: 15 }) declare shortName: string;
+  @Text({ label: 'Short name, e.g. CC-BY-SA 3', note: 'What people write below a work, e.g. `CC-BY-SA 3`.', max: 15 })
+  declare shortName: string;
   @Url({ label: 'Link', help: 'Link to the text of the licence or to other information.', max: 200, null: true, blank: true })
   declare url: string | null;
 }

@@ -26,7 +26,7 @@ export class Meal extends Model<Meal> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Whole({ label: 'Order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' }) declare order: number;
-  @Clock({ label: 'Time (approx)', null: true }) declare time: string | null;
+  @Clock({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
   @Children(() => MealItem, 'mealId', { help: 'What it consists of.' }) declare items: MealItem[];
 }

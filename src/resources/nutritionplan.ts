@@ -49,7 +49,8 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
 })
 export class NutritionPlan extends Model<NutritionPlan> {
   @Id() declare id: number;
-  @Day({ label: 'Creation date', readOnly: true, default: defaults.today }) declare creationDate: string;
+  @Day({ label: 'Creation date', note: 'The day on which it was made.', readOnly: true, default: defaults.today })
+  declare creationDate: string;
   @Text({
     label: 'Description',
     help: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',

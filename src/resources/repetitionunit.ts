@@ -14,7 +14,7 @@ import { Resource } from '../core/resource';
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {
   @Id() declare id: number;
-  @Text({ label: 'Name', max: 100 }) declare name: string;
+  @Text({ label: 'Name', note: 'What is counted, in English.', max: 100 }) declare name: string;
 }
 
 export default crud(RepetitionUnit);

@@ -24,14 +24,33 @@ export class Setting extends Model<Setting> {
   @Ref(() => WorkoutSet, { label: 'Sets' }) declare setId: number;
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
-  @Whole({ label: 'Reps', min: 0, max: 600 }) declare reps: number;
-  @Decimal({ label: 'Weight', rest: 'weight', column: 'weight', digits: 6, places: 2, min: 0, max: 1500, null: true })
+  @Whole({ label: 'Reps', note: 'How many repetitions are planned, in their unit.', min: 0, max: 600 }) declare reps: number;
+  @Decimal({
+    label: 'Weight',
+    note: 'How much is to be lifted, in its unit; null where it is left open.',
+    rest: 'weight',
+    column: 'weight',
+    digits: 6,
+    places: 2,
+    min: 0,
+    max: 1500,
+    null: true,
+  })
   declare targetWeight: string | null;
   @Decimal(byUnit) declare targetWeightKg: string | null;
   @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
-  @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
-  @Whole({ label: 'Order', min: -2147483648, max: 2147483647, default: 1, restIgnoredOnCreate: true }) declare order: number;
-  @Text({ label: 'Comment', max: 100, blank: true }) declare comment: string;
+  @Choose({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 }) declare rir:
+    string | null;
+  @Whole({
+    label: 'Order',
+    note: 'Place among the settings of the set.',
+    min: -2147483648,
+    max: 2147483647,
+    default: 1,
+    restIgnoredOnCreate: true,
+  })
+  declare order: number;
+  @Text({ label: 'Comment', note: 'A remark of the user.', max: 100, blank: true }) declare comment: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 

@@ -23,7 +23,7 @@ import { WorkoutLog } from './workoutlog';
 import { WorkoutSession } from './workoutsession';
 import { WorkoutSet } from './workoutset';
 
-const all = { connection: true } as const;
+const all = (help: string) => ({ connection: true, help }) as const;
 
 @Resource({
   table: 'user_account',
@@ -38,31 +38,31 @@ const all = { connection: true } as const;
 })
 export class User extends Model<User> {
   @Id() declare id: number;
-  @Text({ label: 'User name', max: 150 }) declare username: string;
-  @Text({ label: 'First name', max: 150, blank: true }) declare firstName: string;
-  @Text({ label: 'Last name', max: 150, blank: true }) declare lastName: string;
-  @Text({ label: 'E-mail address', max: 254, blank: true }) declare email: string;
+  @Text({ label: 'User name', note: 'With which they sign in.', max: 150 }) declare username: string;
+  @Text({ label: 'First name', note: 'Given name.', max: 150, blank: true }) declare firstName: string;
+  @Text({ label: 'Last name', note: 'Family name.', max: 150, blank: true }) declare lastName: string;
+  @Text({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true }) declare email: string;
   @Flag({ label: 'Active', help: 'An inactive user cannot sign in.', default: true }) declare isActive: boolean;
-  @Flag({ label: 'Staff', default: false }) declare isStaff: boolean;
+  @Flag({ label: 'Staff', note: 'Whether they help to run the service.', default: false }) declare isStaff: boolean;
   @Flag({ label: 'Superuser', help: 'What they contribute is accepted at once.', default: false }) declare isSuperuser: boolean;
-  @Moment({ label: 'Joined', default: defaults.now }) declare dateJoined: string;
-  @Moment({ label: 'Last login', null: true }) declare lastLogin: string | null;
+  @Moment({ label: 'Joined', note: 'When the account was made.', default: defaults.now }) declare dateJoined: string;
+  @Moment({ label: 'Last login', note: 'When they last signed in; null if never.', null: true }) declare lastLogin: string | null;
   /** A hash; never a field of any interface. */
   @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
 
-  @Children(() => Workout, 'userId', all) declare workouts: Workout[];
-  @Children(() => TrainingDay, 'userId', all) declare trainingDays: TrainingDay[];
-  @Children(() => WorkoutSet, 'userId', all) declare allWorkoutSets: WorkoutSet[];
-  @Children(() => Setting, 'userId', all) declare allSettings: Setting[];
-  @Children(() => WorkoutSession, 'userId', all) declare workoutSessions: WorkoutSession[];
-  @Children(() => WorkoutLog, 'userId', all) declare workoutLogs: WorkoutLog[];
-  @Children(() => Schedule, 'userId', all) declare schedules: Schedule[];
-  @Children(() => ScheduleStep, 'userId', all) declare allScheduleSteps: ScheduleStep[];
-  @Children(() => NutritionPlan, 'userId', all) declare nutritionPlans: NutritionPlan[];
-  @Children(() => Meal, 'userId', all) declare allMeals: Meal[];
-  @Children(() => MealItem, 'userId', all) declare mealItems: MealItem[];
-  @Children(() => DiaryEntry, 'userId', all) declare diaryEntries: DiaryEntry[];
-  @Children(() => WeightEntry, 'userId', all) declare weightEntries: WeightEntry[];
+  @Children(() => Workout, 'userId', all('Their plans of training.')) declare workouts: Workout[];
+  @Children(() => TrainingDay, 'userId', all('The days of all their workouts.')) declare trainingDays: TrainingDay[];
+  @Children(() => WorkoutSet, 'userId', all('The sets of all their training days.')) declare allWorkoutSets: WorkoutSet[];
+  @Children(() => Setting, 'userId', all('The settings of all their sets.')) declare allSettings: Setting[];
+  @Children(() => WorkoutSession, 'userId', all('When they trained, and how it went.')) declare workoutSessions: WorkoutSession[];
+  @Children(() => WorkoutLog, 'userId', all('What they did, set by set.')) declare workoutLogs: WorkoutLog[];
+  @Children(() => Schedule, 'userId', all('Workouts that they do one after the other.')) declare schedules: Schedule[];
+  @Children(() => ScheduleStep, 'userId', all('The steps of all their schedules.')) declare allScheduleSteps: ScheduleStep[];
+  @Children(() => NutritionPlan, 'userId', all('What they mean to eat.')) declare nutritionPlans: NutritionPlan[];
+  @Children(() => Meal, 'userId', all('The meals of all their plans.')) declare allMeals: Meal[];
+  @Children(() => MealItem, 'userId', all('What all those meals consist of.')) declare mealItems: MealItem[];
+  @Children(() => DiaryEntry, 'userId', all('What they ate.')) declare diaryEntries: DiaryEntry[];
+  @Children(() => WeightEntry, 'userId', all('What they weighed.')) declare weightEntries: WeightEntry[];
 }
 
 @Resolver(() => User)

@@ -50,8 +50,8 @@ const validBirthdate = (value: unknown) => {
 export class UserProfile extends Model<UserProfile> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
-  @Whole({ label: 'Gym', null: true, readOnly: true }) declare gym: number | null;
-  @Flag({ label: 'Is temporary', readOnly: true, default: false }) declare isTemporary: boolean;
+  @Whole({ label: 'Gym', note: 'Number of the gym that the user belongs to.', null: true, readOnly: true }) declare gym: number | null;
+  @Flag({ label: 'Is temporary', note: 'Whether it is a trial account.', readOnly: true, default: false }) declare isTemporary: boolean;
   @Flag({ label: 'Show exercise comments', help: 'Show the hints on exercises in the workout view.', default: true })
   declare showComments: boolean;
   @Flag({
@@ -74,11 +74,19 @@ export class UserProfile extends Model<UserProfile> {
   declare timerActive: boolean;
   @Whole({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
   declare timerPause: number;
-  @Whole({ label: 'Age', ...AGE, null: true }) declare age: number | null;
-  @Day({ label: 'Date of Birth', null: true, check: validBirthdate }) declare birthdate: string | null;
-  @Whole({ label: 'Height (cm)', min: 140, max: 230, null: true }) declare height: number | null;
+  @Whole({ label: 'Age', note: 'In years; worked out from the day of birth where that alone is given.', ...AGE, null: true }) declare age:
+    number | null;
+  @Day({
+    label: 'Date of Birth',
+    note: 'The day on which the user was born; between 10 and 100 years ago.',
+    null: true,
+    check: validBirthdate,
+  })
+  declare birthdate: string | null;
+  @Whole({ label: 'Height (cm)', note: 'In centimetres.', min: 140, max: 230, null: true }) declare height: number | null;
   @Choose({
     label: 'Gender',
+    note: 'As the user states it, or null.',
     choices: GENDER,
     null: true,
     default: '1',
@@ -88,14 +96,38 @@ export class UserProfile extends Model<UserProfile> {
   @Whole({ label: 'Hours of sleep', help: 'The average hours of sleep per day.', min: 4, max: 10, null: true, default: 7 })
   declare sleepHours: number | null;
   @Whole({ label: 'Work', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare workHours: number | null;
-  @Choose({ label: 'Physical intensity', help: 'Of the work.', choices: INTENSITY, null: true, default: '1', max: 1 })
+  @Choose({
+    label: 'Physical intensity',
+    note: 'How hard the work is for the body.',
+    help: 'Of the work.',
+    choices: INTENSITY,
+    null: true,
+    default: '1',
+    max: 1,
+  })
   declare workIntensity: string | null;
   @Whole({ label: 'Sport', help: 'Average hours per week.', min: 1, max: 30, null: true, default: 3 }) declare sportHours: number | null;
-  @Choose({ label: 'Physical intensity', help: 'Of the sport.', choices: INTENSITY, null: true, default: '2', max: 1 })
+  @Choose({
+    label: 'Physical intensity',
+    note: 'How hard the sport is for the body.',
+    help: 'Of the sport.',
+    choices: INTENSITY,
+    null: true,
+    default: '2',
+    max: 1,
+  })
   declare sportIntensity: string | null;
   @Whole({ label: 'Free time', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare freetimeHours:
     number | null;
-  @Choose({ label: 'Physical intensity', help: 'Of the free time.', choices: INTENSITY, null: true, default: '1', max: 1 })
+  @Choose({
+    label: 'Physical intensity',
+    note: 'How hard the rest of the day is for the body.',
+    help: 'Of the free time.',
+    choices: INTENSITY,
+    null: true,
+    default: '1',
+    max: 1,
+  })
   declare freetimeIntensity: string | null;
   @Whole({
     label: 'Total daily calories',
@@ -128,7 +160,14 @@ export class UserProfile extends Model<UserProfile> {
   declare numDaysWeightReminder: number;
   @Whole({ label: 'Added by', help: 'Id of the user whose program made the account.', null: true, readOnly: true, hidden: true })
   declare addedBy: number | null;
-  @Flag({ label: 'May add users', default: false, readOnly: true, hidden: true }) declare canAddUser: boolean;
+  @Flag({
+    label: 'May add users',
+    note: 'Whether programs may make accounts in the name of this one.',
+    default: false,
+    readOnly: true,
+    hidden: true,
+  })
+  declare canAddUser: boolean;
 }
 
 const base = crud(UserProfile, {

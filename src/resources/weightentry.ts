@@ -18,8 +18,8 @@ import { User } from './user';
 })
 export class WeightEntry extends Model<WeightEntry> {
   @Id() declare id: number;
-  @Day({ label: 'Date' }) declare date: string;
-  @Decimal({ label: 'Weight', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
+  @Day({ label: 'Date', note: 'The day of the weighing; one for each day.' }) declare date: string;
+  @Decimal({ label: 'Weight', note: 'In the unit that the user prefers.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
   @Decimal(byPreference) declare weightKg: string;
   @Owner(() => User) declare userId: number;
 }

@@ -14,7 +14,7 @@ import { Resource } from '../core/resource';
 })
 export class WeightUnit extends Model<WeightUnit> {
   @Id() declare id: number;
-  @Text({ label: 'Name', max: 100 }) declare name: string;
+  @Text({ label: 'Name', note: 'What it is called in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
 }
 
 export default crud(WeightUnit);

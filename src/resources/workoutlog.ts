@@ -26,11 +26,12 @@ const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}
 })
 export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
-  @Whole({ label: 'Repetitions', min: 0, max: 2147483647 }) declare reps: number;
-  @Decimal({ label: 'Weight', digits: 5, places: 2, min: 0 }) declare weight: string;
+  @Whole({ label: 'Repetitions', note: 'How many there were, in their unit.', min: 0, max: 2147483647 }) declare reps: number;
+  @Decimal({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
   @Decimal(byUnit) declare weightKg: string | null;
-  @Day({ label: 'Date' }) declare date: string;
-  @Choose({ label: 'RiR', choices: RIR, null: true, blank: true, max: 3 }) declare rir: string | null;
+  @Day({ label: 'Date', note: 'The day of the training.' }) declare date: string;
+  @Choose({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR, null: true, blank: true, max: 3 })
+  declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;

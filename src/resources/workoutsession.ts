@@ -37,7 +37,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @Day({ label: 'Date' }) declare date: string;
+  @Day({ label: 'Date', note: 'The day of the training; a user has one session a day.' }) declare date: string;
   @Text({ label: 'Notes', help: 'Any notes you might want to save about this workout session.', null: true, blank: true })
   declare notes: string | null;
   @Choose({
@@ -48,8 +48,8 @@ export class WorkoutSession extends Model<WorkoutSession> {
     max: 2,
   })
   declare impression: string;
-  @Clock({ label: 'Start time', null: true }) declare timeStart: string | null;
-  @Clock({ label: 'Finish time', null: true }) declare timeEnd: string | null;
+  @Clock({ label: 'Start time', note: 'When the training began.', null: true }) declare timeStart: string | null;
+  @Clock({ label: 'Finish time', note: 'When the training was over.', null: true }) declare timeEnd: string | null;
   @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'What was logged for the workout on that day.' })
   declare logs: WorkoutLog[];
 }

@@ -29,7 +29,7 @@ import { User } from './user';
 export class WorkoutSet extends Model<WorkoutSet> {
   @Id() declare id: number;
   @Ref(() => TrainingDay, { label: 'Exercise day', rest: 'exerciseday' }) declare trainingDayId: number;
-  @Whole({ label: 'Number of sets', min: 0, max: 10, default: 4 }) declare sets: number;
+  @Whole({ label: 'Number of sets', note: 'How often its settings are repeated.', min: 0, max: 10, default: 4 }) declare sets: number;
   @Whole({
     label: 'Order',
     rest: 'order',

@@ -92,6 +92,35 @@ test('one selection of a node shows what it is of any of the types that share na
   expect(validate(schema, document)).toEqual([]);
 });
 
+/** Words that say nothing by themselves. */
+const EMPTY_WORDS = ['a', 'an', 'and', 'by', 'in', 'its', 'of', 'the', 'this', 'to'];
+const wordsOf = (text: string) =>
+  text
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word && !EMPTY_WORDS.includes(word))
+    .map((word) => word.replace(/ies$/, 'y').replace(/(?<=..)e?s$/, ''));
+
+test('no description only repeats the name of what it describes', () => {
+  const repeating: string[] = [];
+  const look = (owner: string, name: string, description: string | null | undefined, label = '') => {
+    const known = new Set([owner, name, label].flatMap(wordsOf));
+    if (wordsOf(description ?? '').every((word) => known.has(word))) repeating.push(`${owner}.${name}: ${description}`);
+  };
+  for (const type of types) {
+    if (isEnumType(type)) for (const value of type.getValues()) look('', value.name.toLowerCase(), value.description);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    // Operations say in their names what they do with which type.
+    const owner = [schema.getQueryType(), schema.getMutationType()].includes(type as never) ? '' : type.name;
+    for (const field of Object.values(type.getFields())) {
+      look(owner, field.name, field.description, field.extensions.field?.label);
+      if ('args' in field) for (const argument of field.args) look(field.name, argument.name, argument.description);
+    }
+  }
+  expect(repeating).toEqual([]);
+});
+
 test('every REST field has a label', () => {
   for (const type of resources)
     for (const { extensions } of Object.values(type.getFields())) if (extensions.field) expect(extensions.field.label).toMatch(/\S/);

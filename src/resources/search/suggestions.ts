@@ -34,8 +34,8 @@ interface FoundExercise {
   simpleResolvers: true,
 })
 export class ExerciseHit {
-  @Field(() => ID, { description: 'Id of the exercise.' }) readonly exerciseId: number;
-  @Field(() => String, { description: 'Its name.' }) readonly name: string;
+  @Field(() => ID, { description: 'What `exercise` has as its `id`.' }) readonly exerciseId: number;
+  @Field(() => String, { description: 'What it is called in its language.' }) readonly name: string;
   @Field(() => String, { description: 'Name of its category. Always English.' }) readonly category: string;
   private readonly path: string | null;
 
@@ -56,7 +56,7 @@ export class ExerciseHit {
     return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, await media.hasPngThumbnails(this.path)));
   }
 
-  @Field(() => Exercise, { description: 'The exercise.' })
+  @Field(() => Exercise, { description: 'Whatever else there is to know of it.' })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(Exercise, this.exerciseId, context, info);
   }
@@ -70,15 +70,15 @@ export class ExerciseHit {
 
 @ObjectType({ description: 'An ingredient that a search found: its name at once, and the ingredient itself.', simpleResolvers: true })
 export class IngredientHit {
-  @Field(() => ID, { description: 'Id of the ingredient.' }) readonly ingredientId: number;
-  @Field(() => String, { description: 'Its name.' }) readonly name: string;
+  @Field(() => ID, { description: 'What `ingredient` has as its `id`.' }) readonly ingredientId: number;
+  @Field(() => String, { description: 'What it is called in its language.' }) readonly name: string;
 
   constructor({ id, name }: FoundIngredient) {
     this.ingredientId = id;
     this.name = name;
   }
 
-  @Field(() => Ingredient, { description: 'The ingredient.' })
+  @Field(() => Ingredient, { description: 'Whatever else there is to know of it.' })
   ingredient(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(Ingredient, this.ingredientId, context, info);
   }

@@ -28,7 +28,8 @@ import { WorkoutSession } from '../workoutsession';
 })
 export class Workout extends Model<Workout> {
   @Id() declare id: number;
-  @Day({ label: 'Creation date', readOnly: true, default: defaults.today }) declare creationDate: string;
+  @Day({ label: 'Creation date', note: 'The day on which it was made.', readOnly: true, default: defaults.today })
+  declare creationDate: string;
   @Text({ label: 'Description', help: 'A short description or goal of the workout, e.g. "Focus on back".', max: 100, blank: true })
   declare comment: string;
   @Owner(() => User, { hidden: true }) declare userId: number;

@@ -12,21 +12,21 @@ import { REPETITIONS } from '../../training/texts';
 
 @ObjectType({ description: 'The heaviest weight of a day for a number of repetitions.', simpleResolvers: true })
 export class ChartPoint {
-  @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
+  @Field(() => DateScalar, { description: 'When it was trained.' }) declare date: string;
   @Field(() => DecimalScalar, { description: 'The weight, in the unit in which it was logged.' }) declare weight: string;
   @Field(() => Int, { description: 'The number of repetitions.' }) declare reps: number;
 }
 
 @ObjectType({ description: 'What was logged on one day.', simpleResolvers: true })
 export class LogDay {
-  @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
-  @Field(() => [WorkoutLog], { description: 'The logs of the day.' }) declare logs: RowOf<WorkoutLog>[];
+  @Field(() => DateScalar, { description: 'When it was trained.' }) declare date: string;
+  @Field(() => [WorkoutLog], { description: 'What was logged then, in the order of its repetitions.' }) declare logs: RowOf<WorkoutLog>[];
 }
 
 @ObjectType({ description: 'What was logged for one exercise of a workout.', simpleResolvers: true })
 export class ExerciseLogData {
   @Field(() => [[ChartPoint]], { description: 'A line for each number of repetitions.' }) declare chart: ChartPoint[][];
-  @Field(() => [LogDay], { description: 'Day by day.' }) declare days: LogDay[];
+  @Field(() => [LogDay], { description: 'The same as a list, oldest first.' }) declare days: LogDay[];
 }
 
 /** Logs in other units cannot be compared. */
