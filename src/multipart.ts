@@ -153,8 +153,11 @@ export function readMultipart(
       if (refusal) throw new MultipartError(refusal.reason, refusal.name, all);
       return all;
     }
-    // Breaks off the file that is being read, if any.
+    let over = false;
+    // Breaks off the file that is being read, if any. Nobody would hear what a second reading of the parts throws.
     const done = () => {
+      if (over) return;
+      over = true;
       parser.destroy();
       resolve(collected());
     };

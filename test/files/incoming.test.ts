@@ -103,3 +103,18 @@ test('files whose server died are swept away by the next, those of other servers
   expect(readdirSync(join(data, 'incoming'))).toEqual(['young']);
   rmSync(data, { recursive: true });
 });
+
+test('a file that is too large in a body that breaks off is refused once, and nothing is left unheard', async () => {
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown) => void unheard.push(reason);
+  process.on('unhandledRejection', hear);
+  try {
+    const { sent, answered } = sending();
+    sent.end(Buffer.concat([Buffer.from(head), randomBytes(3 * 1024 * 1024)]));
+    expect(await answered).toBe(400);
+    await sleep(100);
+    expect(unheard).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', hear);
+  }
+});
