@@ -58,6 +58,8 @@ export class Contexts {
     const exchange = new HttpExchange(request, means, ['token'], 'graphql');
     await exchange.authenticate();
     const context = exchange.context as Context;
+    // Budgets are the executor's business, and graphql-js knows none.
+    context.spending = undefined;
     if (transaction) context.session = new TakenBack(this.fitgraph, transaction);
     return context;
   }
