@@ -27,8 +27,8 @@ const INFO = `e.id, e.name, e.uuid, e.description, e.creation_date, (SELECT row_
   (SELECT row_to_json(g) FROM (SELECT g.id, g.full_name, g.short_name, g.url FROM license g WHERE g.id = e.license_id) g) AS license, e.license_author,
   ${nested(IMAGES)} AS images, ${nested(`SELECT c.id, c.exercise_id AS exercise, c.comment FROM exercise_comment c WHERE c.exercise_id = e.id ORDER BY c.id`)} AS comments, ${VARIATIONS} AS variations`;
 const GRAPHQL = `e.id::text AS id, e.name, (SELECT row_to_json(c) FROM (SELECT c.name FROM exercise_base b JOIN exercise_category c ON c.id = b.category_id WHERE b.id = e.exercise_base_id) c) AS category,
-  ${nested(`SELECT m.name FROM exercise_base_muscle l JOIN muscle m ON m.id = l.muscle_id WHERE l.exercise_base_id = e.exercise_base_id AND NOT l.is_secondary ORDER BY m.name, m.id`)} AS muscles,
-  ${nested(`SELECT q.name FROM exercise_base_equipment l JOIN equipment q ON q.id = l.equipment_id WHERE l.exercise_base_id = e.exercise_base_id ORDER BY q.name, q.id`)} AS equipment,
+  ${nested(`SELECT m.name FROM exercise_base_muscle l JOIN muscle m ON m.id = l.muscle_id WHERE l.exercise_base_id = e.exercise_base_id AND NOT l.is_secondary ORDER BY m.name COLLATE "reader", m.id`)} AS muscles,
+  ${nested(`SELECT q.name FROM exercise_base_equipment l JOIN equipment q ON q.id = l.equipment_id WHERE l.exercise_base_id = e.exercise_base_id ORDER BY q.name COLLATE "reader", q.id`)} AS equipment,
   ${nested(`SELECT '${base}/media/' || i.image AS image, i.is_main AS "isMain" FROM exercise_image i WHERE i.exercise_base_id = e.exercise_base_id ORDER BY i.is_main DESC, i.id`)} AS images`;
 const pageOf = (columns) =>
   `SELECT (SELECT count(*)::int FROM exercise WHERE status = '2') AS count, (SELECT ${list(`SELECT ${columns} FROM exercise e WHERE e.status = '2' ORDER BY e.name, e.id LIMIT $1`)}) AS results`;
@@ -40,10 +40,11 @@ const Q = {
   weight: `WITH u AS (SELECT t.user_id FROM token t JOIN user_account a ON a.id = t.user_id AND a.is_active WHERE t.digest = $1)
     SELECT (SELECT user_id FROM u) AS viewer, (SELECT count(*)::int FROM weight_entry w, u WHERE w.user_id = u.user_id) AS count,
     (SELECT ${list(`SELECT w.id, w.date, w.weight::text AS weight, w.user_id AS "user" FROM weight_entry w, u WHERE w.user_id = u.user_id ORDER BY w.date, w.id LIMIT $2`)}) AS results`,
-  graphql: `SELECT ${list(`SELECT ${GRAPHQL} FROM exercise e WHERE e.status = '2' ORDER BY e.name, e.id LIMIT $1`)}`.replace(
-    ' FROM (',
-    ' AS results FROM (',
-  ),
+  graphql:
+    `SELECT ${list(`SELECT ${GRAPHQL} FROM exercise e WHERE e.status = '2' ORDER BY e.name COLLATE "reader", e.id LIMIT $1`)}`.replace(
+      ' FROM (',
+      ' AS results FROM (',
+    ),
 };
 const run = async (name, values) => (await pool.query({ name, text: Q[name], values })).rows[0];
 
