@@ -1,12 +1,12 @@
 /** The database of this process: a pool for planned reads, Sequelize for writes, and a session that counts what one request sends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import { parse } from 'pg-connection-string';
 import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
 import { ConnectionError, type Transaction } from 'sequelize';
 import { Lane, type Caller, type Patience } from './lane';
 import { ClientGone, isTimeout, isUnavailable, Overloaded, Unavailable } from './refusals';
+import { Prepared } from './prepared';
 import { Statement, type Asking, type Reads } from './statement';
 
 export type Row = Record<string, any>;
@@ -47,12 +47,6 @@ const AS_LONG_AS_IT_TAKES: Patience = { waiting: Infinity, ms: Infinity };
 /** So much longer a running statement may take once nobody waits for it. */
 const CLOSE_TIMEOUT_MS = 500;
 
-/** Statements beyond this many run without a name, so that a server's memory is bounded whatever clients ask. */
-const MAX_NAMED = 2000;
-/** A statement that comes again this often gets a name; conditions that are asked for once must not use the names up. */
-const USES_BEFORE_NAMED = 2;
-const MAX_COUNTED = 10_000;
-
 const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
 
 const micro = (fraction: string | undefined) => (fraction ? `.${fraction.padEnd(6, '0')}` : '');
@@ -90,8 +84,6 @@ export class Database {
   readonly writes: Lane;
   readonly sequelize: Sequelize;
   private readonly strangers: Pool;
-  private readonly names = new Map<string, string>();
-  private readonly uses = new LRUCache<string, number>({ max: MAX_COUNTED });
 
   constructor(readonly options: ConnectionOptions) {
     const { connection, poolSize, timeZone, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
@@ -115,12 +107,13 @@ export class Database {
     };
     this.pool = pool(users + live + OWN, statementTimeout);
     this.strangers = pool(strangers, anonymousTimeout);
+    const prepared = new Prepared();
     this.lanes = {
-      strangers: { pool: this.strangers, lane: new Lane(strangers, patience) },
-      users: { pool: this.pool, lane: new Lane(users, patience) },
+      strangers: { pool: this.strangers, lane: new Lane(strangers, patience), prepared },
+      users: { pool: this.pool, lane: new Lane(users, patience), prepared },
       // Of these there are so many at most, and what they are told is told to them even if it takes a while.
-      live: { pool: this.pool, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
-      own: { pool: this.pool, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
+      live: { pool: this.pool, lane: new Lane(live, AS_LONG_AS_IT_TAKES), prepared },
+      own: { pool: this.pool, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES), prepared },
     };
     this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
     const { ssl, ...target } = sequelizeConnection(connection);
@@ -142,20 +135,6 @@ export class Database {
 
   session(): Session {
     return new Session(this);
-  }
-
-  /** The name of a prepared statement; the same text has the same name in every connection. */
-  nameOf(text: string): string | undefined {
-    let name = this.names.get(text);
-    if (name !== undefined || this.names.size >= MAX_NAMED) return name;
-    const uses = this.uses.get(text) ?? 0;
-    if (uses < USES_BEFORE_NAMED) {
-      this.uses.set(text, uses + 1);
-      return undefined;
-    }
-    this.uses.delete(text);
-    this.names.set(text, (name = `f${this.names.size}`));
-    return name;
   }
 
   /** For work of our own that takes as long as it takes. */
@@ -238,8 +217,7 @@ export class Session implements Asking {
     this.running.add(statement);
     this.statements += 1;
     try {
-      const name = values.decisive ? undefined : this.database.nameOf(text);
-      const rows = await statement.rows(name === undefined ? { text, values } : { name, text, values });
+      const rows = await statement.rows(text, values);
       this.rows += rows.length;
       return rows;
     } finally {

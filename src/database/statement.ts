@@ -1,14 +1,16 @@
 /** One statement that reads: it waits for a place in its lane, runs on a connection of the pool, and can be stopped when nobody waits for it. */
-import { DatabaseError, type Pool, type PoolClient, type QueryConfig } from 'pg';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
-import type { Row } from './connection';
+import type { Parameters, Row } from './connection';
 import type { Caller, Lane } from './lane';
+import type { Prepared } from './prepared';
 import { isUnavailable, Unavailable } from './refusals';
 
 /** Connections, and who may use how many of them. */
 export interface Reads {
   pool: Pool;
   lane: Lane;
+  prepared: Prepared;
 }
 
 /** What a statement is part of. */
@@ -29,28 +31,31 @@ export class Statement {
     private readonly request: Asking,
   ) {}
 
-  async rows(config: QueryConfig): Promise<Row[]> {
+  async rows(text: string, values: Parameters): Promise<Row[]> {
     const { lane } = this.reads;
     const { caller, begun } = this.request;
     const turn = lane.enter(caller, begun, (refuse) => (this.refuse = refuse));
     if (turn) await turn;
     this.request.begun = true;
     try {
-      return await this.run(config);
+      return await this.run(text, values);
     } finally {
       lane.leave(caller);
     }
   }
 
-  private async run(config: QueryConfig): Promise<Row[]> {
-    const client = await this.reads.pool.connect().catch((error: unknown) => {
+  private async run(text: string, values: Parameters): Promise<Row[]> {
+    const { pool, prepared } = this.reads;
+    const client = await pool.connect().catch((error: unknown) => {
       throw new Unavailable(error);
     });
     let broken: Error | undefined;
     try {
       if (this.why) throw this.why;
       this.client = client;
-      return (await client.query(config)).rows;
+      const name = values.decisive ? undefined : prepared.nameOf(text);
+      if (name !== undefined) prepared.makeRoom(client, name, text);
+      return (await client.query(name === undefined ? { text, values } : { name, text, values })).rows;
     } catch (error) {
       if (error === this.why) throw error;
       // After an error that PostgreSQL tells of, the connection is as good as before.

@@ -1,0 +1,75 @@
+/**
+ * Which statements run as prepared ones: those that come again. Each connection of PostgreSQL keeps the plans of all that it was given, some fifty
+ * times as large as their texts, so a connection keeps those it used last, and the others are closed.
+ */
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { ClientBase } from 'pg';
+
+/** A statement that comes again this often gets a name; conditions that are asked for once must not use the names up. */
+const USES_BEFORE_NAMED = 2;
+/** Longer ones are made by conditions that hardly come again. */
+const MAX_TEXT = 16_000;
+/** Texts that are counted or have a name: how many, and of how many characters in all. */
+const KNOWN = { max: 5_000, maxSize: 5_000_000 };
+/** What a connection keeps. */
+export const MAX_KEPT = 200;
+const MAX_KEPT_TEXT = 250_000;
+
+/** Missing in the type declarations of pg. */
+interface Wire {
+  /** Texts by names: what the connection has, and what was sent and is not answered yet. */
+  parsedStatements: Record<string, string>;
+  submittedNamedStatements: Record<string, string>;
+  close(what: { type: 'S'; name: string }): void;
+}
+
+interface Kept {
+  /** Lengths of the texts by their names, the one used last at the end. */
+  lengths: Map<string, number>;
+  total: number;
+}
+
+export class Prepared {
+  private readonly uses = new LRUCache<string, number>({ ...KNOWN, sizeCalculation: (_uses, text) => text.length });
+  private readonly names = new LRUCache<string, string>({ ...KNOWN, sizeCalculation: (_name, text) => text.length });
+  private readonly kept = new WeakMap<ClientBase, Kept>();
+
+  /** The same text has the same name in every connection of every process. */
+  nameOf(text: string): string | undefined {
+    const known = this.names.get(text);
+    if (known !== undefined || text.length > MAX_TEXT) return known;
+    const uses = this.uses.get(text) ?? 0;
+    if (uses < USES_BEFORE_NAMED) {
+      this.uses.set(text, uses + 1);
+      return undefined;
+    }
+    this.uses.delete(text);
+    const name = `f${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
+    this.names.set(text, name);
+    return name;
+  }
+
+  /**
+   * To be called right before a statement runs by its name. What has to go for it goes in the same packet, so that it takes no time of its own.
+   * PostgreSQL reads it after everything that was sent before, and closing what is not there is no mistake.
+   */
+  makeRoom(client: ClientBase, name: string, text: string): void {
+    let kept = this.kept.get(client);
+    if (!kept) this.kept.set(client, (kept = { lengths: new Map(), total: 0 }));
+    const { lengths } = kept;
+    if (!lengths.delete(name)) kept.total += text.length;
+    lengths.set(name, text.length);
+    if (lengths.size <= MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
+    const { connection } = client as unknown as { connection: Wire };
+    for (const [oldest, length] of lengths) {
+      if (lengths.size <= MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
+      // Its answer would make pg believe that it is still there.
+      if (oldest in connection.submittedNamedStatements) continue;
+      lengths.delete(oldest);
+      kept.total -= length;
+      connection.close({ type: 'S', name: oldest });
+      delete connection.parsedStatements[oldest];
+    }
+  }
+}
