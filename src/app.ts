@@ -1,6 +1,6 @@
 /** express, GraphQL, REST and pages put together; no logic. */
 import { expressMiddleware } from '@as-integrations/express5';
-import express, { type ErrorRequestHandler, type Request } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
@@ -40,6 +40,14 @@ const GRAPHQL_SCHEMES = ['token', 'bearer'];
 
 /** Whoever watches over the server is answered whatever it has to do. */
 const HEALTH = '/health/';
+
+/** Longer than any that means something: libraries take the square of its length to read it. */
+const MAX_CONTENT_TYPE = 1000;
+
+const shortTypes: RequestHandler = (request, _response, next) => {
+  if ((request.headers['content-type']?.length ?? 0) <= MAX_CONTENT_TYPE) return next();
+  next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE} characters.`), { status: 415 }));
+};
 
 export interface App {
   listener: RequestListener;
@@ -95,6 +103,7 @@ export async function createApp(services: Services): Promise<App> {
     const ready = await readiness.decide();
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
+  app.use(shortTypes);
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInPages(exchangeOf));

@@ -133,7 +133,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
   const publicOrigin = publicUrl && new URL(publicUrl).origin;
   // A path, a query or a password in it would end up in every link.
-  if (publicUrl?.replace(/\/+$/, '').toLowerCase() !== publicOrigin)
+  if (publicUrl !== undefined && ![publicOrigin, `${publicOrigin}/`].includes(publicUrl.toLowerCase()))
     fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
   const [cert, key] = [text('TLS_CERT'), text('TLS_KEY')];
   if ((cert === undefined) !== (key === undefined)) {

@@ -69,10 +69,8 @@ export class Origin {
   network(request: IncomingMessage): string {
     const address = this.address(request);
     if (isIP(address) !== 6) return address;
-    const [before = [], after] = address
-      .replace(/%.*$/s, '')
-      .split('::')
-      .map((part) => part.split(':').filter(Boolean));
+    const [withoutZone = ''] = address.split('%', 1);
+    const [before = [], after] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
     const groups = after ? [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after] : before;
     return `${groups
       .slice(0, 4)

@@ -11,21 +11,22 @@ const BLANKS_OF_INTEGERS = new Set([...BLANKS].filter((blank) => blank < '\x1c' 
 /** Most texts begin and end with neither a blank nor anything else beyond the plain signs. */
 const isPlain = (code: number): boolean => code > 0x20 && code < 0x7f;
 
-function stripped(text: string, blanks: ReadonlySet<string>, fromStart: boolean): string {
-  if (isPlain(text.charCodeAt(0)) && isPlain(text.charCodeAt(text.length - 1))) return text;
+function stripped(text: string, signs: ReadonlySet<string>, fromStart: boolean): string {
   let start = 0;
   let end = text.length;
-  while (fromStart && start < end && blanks.has(text[start]!)) start += 1;
-  while (end > start && blanks.has(text[end - 1]!)) end -= 1;
+  while (fromStart && start < end && signs.has(text[start]!)) start += 1;
+  while (end > start && signs.has(text[end - 1]!)) end -= 1;
   return text.slice(start, end);
 }
 
-export const trimmed = (text: string): string => stripped(text, BLANKS, true);
-export const trimmedAtEnd = (text: string): string => stripped(text, BLANKS, false);
+const hasNoBlanksAround = (text: string): boolean => isPlain(text.charCodeAt(0)) && isPlain(text.charCodeAt(text.length - 1));
+
+export const trimmed = (text: string): string => (hasNoBlanksAround(text) ? text : stripped(text, BLANKS, true));
+export const trimmedAtEnd = (text: string): string => (hasNoBlanksAround(text) ? text : stripped(text, BLANKS, false));
 
 /** An integer: ASCII digits, perhaps with a sign and with blanks around. */
 export function integerOf(text: string): number | undefined {
-  const digits = stripped(text, BLANKS_OF_INTEGERS, true);
+  const digits = hasNoBlanksAround(text) ? text : stripped(text, BLANKS_OF_INTEGERS, true);
   return /^[+-]?\d+$/.test(digits) ? Number(digits) : undefined;
 }
 
@@ -39,17 +40,13 @@ export function decimalOf(text: string): string | undefined {
 }
 
 const UUID_DIGITS = 32;
+const BRACES = new Set('{}');
 /** With all that may stand between and around the digits. */
 const MAX_UUID = 200;
 
 /** A UUID as 32 digits; dashes, braces and `urn:uuid:` are passed over. */
 export function uuidOf(text: string): string | undefined {
   if (text.length > MAX_UUID) return undefined;
-  const digits = text
-    .replaceAll('urn:', '')
-    .replaceAll('uuid:', '')
-    .replace(/^[{}]+/, '')
-    .replace(/[{}]+$/, '')
-    .replaceAll('-', '');
+  const digits = stripped(text.replaceAll('urn:', '').replaceAll('uuid:', ''), BRACES, true).replaceAll('-', '');
   return digits.length === UUID_DIGITS && /^[0-9a-f]+$/i.test(digits) ? digits.toLowerCase() : undefined;
 }

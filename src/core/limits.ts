@@ -72,7 +72,7 @@ function range(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): Mistak
 
 /** Trailing zeros count as decimals, an exponent as the zeros that it stands for. */
 function precision(value: string, { digits, places }: Limits): Mistake | undefined {
-  const parts = /^\s*[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\s*$/.exec(value);
+  const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
   if (!parts) return mistake(MistakeCode.INVALID, 'A valid number is required.');
   const [, before = '', fraction = '', power = '0'] = parts;
   const exponent = Number(power) - fraction.length;

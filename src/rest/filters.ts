@@ -44,7 +44,7 @@ type Result = { where: Record<string, unknown>; listed?: readonly string[] } | {
 
 /** Of a decimal number that any column could hold. */
 const MAX_DIGITS = 100;
-const HELD = /^[+-]?\d*\.?\d*(?:e[+-]?0*\d{1,2})?$/i;
+const HELD = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
 
 function number(field: FieldFact, text: string): Result {
   const given = decimalOf(text);

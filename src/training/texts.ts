@@ -16,7 +16,7 @@ export interface Effort {
 export const isWeighted = ({ weight }: Pick<Effort, 'weight'>): boolean => weight !== null && Number(weight) !== 0;
 
 /** `12.50` → `12.5`, `20.00` → `20`. */
-const plain = (decimal: string) => (decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal);
+const plain = (decimal: string) => String(Number(decimal));
 
 function amount({ reps, repetitionUnitId, repetitionUnit }: Effort): string {
   if (repetitionUnitId === UNTIL_FAILURE) return '∞';

@@ -29,7 +29,7 @@ const FORMS: Partial<Record<Kind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,
   datetime: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
-  decimal: /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i,
+  decimal: /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i,
 };
 
 /** All or nothing. Answers how many rows of each model were written. */

@@ -1,0 +1,293 @@
+/**
+ * Long texts that patterns could be slow to refuse: one sign or group over and over, with a start or an end that does not fit. Wherever a stranger's
+ * text is read, what is read in no time must be refused in no time.
+ */
+import { endpoints, filterKeys } from '../attacks/surface';
+import { ALIVE_MS, ANSWERED_MS, graphql, send, Siege, type Reply } from './siege';
+
+let siege: Siege;
+beforeAll(async () => {
+  siege = await Siege.start();
+}, 180_000);
+afterAll(() => siege.end());
+
+/** As long as Node takes headers and addresses, and as a value of a body. */
+const OF_A_HEADER = 15_000;
+const OF_A_BODY = 50_000;
+
+const GROUPS = [
+  ' ',
+  '\t',
+  ',',
+  ', ',
+  ';',
+  '; ',
+  '"',
+  '""',
+  "'",
+  '-',
+  '_',
+  '.',
+  '0',
+  '1',
+  '1.',
+  '1-',
+  '1,',
+  '1:',
+  '1e',
+  'a',
+  'a-',
+  'a,',
+  'a;q=0,',
+  'a=',
+  'a=b; ',
+  'W/"',
+  '{',
+  '[',
+  '(',
+  '%',
+  '/',
+  ':',
+  '=',
+  '\\',
+];
+/** What comes before and after the groups: nothing, a start that fits and an end that does not, a quotation without its end. */
+const FRAMES = [
+  ['', ''],
+  ['1', '!'],
+  ['"a', '\u00e9'],
+] as const;
+
+const hostile = (length: number): string[] =>
+  GROUPS.flatMap((group) =>
+    FRAMES.map(([before, after]) => `${before}${group.repeat(Math.floor(length / group.length) - before.length)}${after}`),
+  );
+
+/** Sends them all, a few at a time, and tells which took too long or broke the server. */
+async function sendAll(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<string[]> {
+  const waiting = [...texts];
+  const bad: string[] = [];
+  const sender = async () => {
+    for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
+      const { status, ms, text: answer } = await request(text);
+      if (status === 0 || status === 500 || ms > ANSWERED_MS)
+        bad.push(`${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`);
+    }
+  };
+  const { aliveMs } = await siege.under(() => Promise.all([sender(), sender()]));
+  return aliveMs < ALIVE_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
+}
+
+/** What a text does it does again; what else the machine did meanwhile it does not. */
+async function attack(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<void> {
+  const bad = await sendAll(texts, request);
+  if (bad.length) expect(await sendAll(texts, request)).toEqual([]);
+}
+
+const signedIn = () => ({ Authorization: `Token ${siege.token}` });
+
+describe('a header of 15 KB', () => {
+  test.each([
+    'Accept',
+    'Accept-Charset',
+    'Accept-Encoding',
+    'Accept-Language',
+    'Authorization',
+    'Cookie',
+    'Host',
+    'If-Modified-Since',
+    'If-None-Match',
+    'Origin',
+    'Range',
+    'Referer',
+    'User-Agent',
+    'X-Forwarded-For',
+    'X-Forwarded-Host',
+    'X-Forwarded-Proto',
+    'X-Requested-With',
+  ])('%s of a read', (name) =>
+    attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: '/api/v2/language/', headers: { [name]: text } })),
+  );
+
+  test.each(['Authorization', 'Content-Disposition', 'Content-Encoding', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-CSRFToken'])(
+    '%s of a write',
+    (name) =>
+      attack(hostile(OF_A_HEADER), (text) =>
+        send(siege.base, {
+          method: 'PATCH',
+          path: '/api/v2/workout/1/',
+          headers: { ...signedIn(), 'Content-Type': 'application/json', [name]: text },
+          body: '{}',
+        }),
+      ),
+  );
+
+  test.each(['Accept', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Origin'])('%s of GraphQL', (name) =>
+    attack(hostile(OF_A_HEADER), (text) => graphql(siege.base, '{ version }', {}, { ...signedIn(), [name]: text })),
+  );
+
+  test.each([
+    ['boundary', (text: string) => `multipart/form-data; boundary=${text}`],
+    ['quoted boundary', (text: string) => `multipart/form-data; boundary="${text}"`],
+    ['charset', (text: string) => `application/json; charset=${text}`],
+    ['parameter', (text: string) => `application/x-www-form-urlencoded; a=${text}`],
+  ])('%s of a Content-Type', (_what, typeOf) =>
+    attack(hostile(OF_A_HEADER), (text) =>
+      send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: { 'Content-Type': typeOf(text) }, body: 'a=b' }),
+    ),
+  );
+});
+
+describe('an address of 15 KB', () => {
+  /** Fewer signs, because most become three. */
+  const escaped = (text: string) => encodeURIComponent(text).slice(0, OF_A_HEADER).replace(/%.?$/, '');
+  /** As they are written, but for what Node does not take. */
+  const raw = (text: string) => text.replaceAll(/[^!-~]/g, '+');
+
+  test.each(['/', '/api/v2/', '/api/v2/exercise/', '/media/', '/media/exercise-images/', '/graphql/', '/user/', '//', '/schema/'])(
+    'a segment after %s',
+    async (path) => {
+      await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}` }));
+      await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${raw(text)}/` }));
+    },
+  );
+
+  test('a query', async () => {
+    for (const path of ['/api/v2/exercise/', '/', '/graphql', '/user/login'])
+      await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}?${raw(text)}` }));
+  });
+
+  /** One endpoint for each way in which a filter is read. */
+  const filters = new Map<string, string>();
+  for (const { view, fields } of endpoints)
+    for (const [index, { field, parse }] of view.filters.entries()) {
+      const { kind } = fields.find(({ name }) => name === field)!;
+      const key = filterKeys({ view, fields } as (typeof endpoints)[number])[index]!;
+      if (!filters.has(`${kind} ${parse ?? ''}`)) filters.set(`${kind} ${parse ?? ''}`, `/api/v2/${view.rest}/?${key}=`);
+    }
+  test.each([...filters, ...['ordering', 'limit', 'offset', 'format', 'indent'].map((key) => [key, `/api/v2/exercise/?${key}=`])])(
+    'a filter: %s',
+    (_kind, path) => attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
+  );
+
+  test.each([
+    '/api/v2/ingredient/1/get_values/?amount=',
+    '/api/v2/ingredient/1/get_values/?unit=',
+    '/api/v2/exercise/search/?term=',
+    '/api/v2/ingredient/search/?language=',
+    '/user/login?next=',
+    '/api/v2/ingredient/?format=api&name=',
+  ])('%s', (path) => attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })));
+});
+
+describe('a variable of 50 KB', () => {
+  test.each([
+    ['ID!', 'exercise(id: $value) { id }'],
+    ['ID!', 'node(nodeId: $value) { nodeId }'],
+    ['String', 'exercises(after: $value) { totalCount }'],
+    ['String!', 'changes(since: $value, first: 1) { cursor }'],
+    ['String', 'exercises(where: { name: { search: $value } }) { totalCount }'],
+    ['String', 'exercises(where: { name: { contains: $value } }) { totalCount }'],
+    ['String', 'exercises(where: { uuid: { eq: $value } }) { totalCount }'],
+    ['Int', 'exercises(first: $value) { totalCount }'],
+    ['Boolean!', 'workouts { totalCount @include(if: $value) }'],
+    ['Decimal', 'weightEntries(where: { weight: { eq: $value } }) { totalCount }'],
+    ['Decimal!', 'ingredients(first: 1) { nodes { valuesOf(amount: $value) { energy } } }'],
+    ['Date', 'weightEntries(where: { date: { gte: $value } }) { totalCount }'],
+    ['DateTime', 'diaryEntries(where: { datetime: { gte: $value } }) { totalCount }'],
+    ['Time', 'workoutSessions(where: { timeStart: { gte: $value } }) { totalCount }'],
+  ])('%s of %s', async (type, field) => {
+    const document = `query ($value: ${type}) { ${field} }`;
+    // Otherwise it is not the variable that is refused.
+    const { text } = await graphql(siege.base, document, { value: null }, signedIn());
+    expect(text).not.toMatch(/VALIDATION|PARSE/);
+    await attack(hostile(OF_A_BODY), (value) => graphql(siege.base, document, { value }, signedIn()));
+  });
+});
+
+describe('a body with 50 KB', () => {
+  const json = { 'Content-Type': 'application/json' };
+
+  test('a document', async () => {
+    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, text));
+    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: ${JSON.stringify(text)}) { id } }`));
+    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: """${text}""") { id } }`));
+    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ version } # ${text}`));
+    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ ${text.replaceAll(/\W/g, '_')} }`));
+  });
+
+  test('a name of an operation, and one that is kept', () =>
+    attack(hostile(OF_A_BODY), (text) =>
+      send(siege.base, {
+        method: 'POST',
+        path: '/graphql',
+        headers: json,
+        body: JSON.stringify({
+          query: '{ version }',
+          operationName: text,
+          id: text,
+          extensions: { persistedQuery: { version: 1, sha256Hash: text } },
+        }),
+      }),
+    ));
+
+  /** One field for each way in which a value is read, all of an endpoint in one request. */
+  const kinds = new Set<string>();
+  const bodies = endpoints.flatMap(({ create, view, fields }) => {
+    const keys = fields
+      .filter(({ kind, restReadOnly }) => create && !restReadOnly && !kinds.has(kind))
+      .map(({ kind, rest }) => (kinds.add(kind), rest));
+    return keys.length ? [[view.rest, keys] as const] : [];
+  });
+  test.each(bodies)('values of %s', async (rest, keys) => {
+    const path = `/api/v2/${rest}/`;
+    await attack(hostile(OF_A_BODY), (text) =>
+      send(siege.base, {
+        method: 'POST',
+        path,
+        headers: { ...signedIn(), ...json },
+        body: JSON.stringify(Object.fromEntries(keys.map((key) => [key, text]))),
+      }),
+    );
+    await attack(hostile(OF_A_BODY), (text) =>
+      send(siege.base, {
+        method: 'POST',
+        path,
+        headers: { ...signedIn(), 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(keys.map((key): [string, string] => [key, text])).toString(),
+      }),
+    );
+  });
+
+  test('names and headers of the parts of a form', async () => {
+    const part = (header: string) => `--x\r\n${header}\r\n\r\nvalue\r\n--x--\r\n`;
+    const form = (header: (text: string) => string) =>
+      attack(hostile(OF_A_BODY), (text) =>
+        send(siege.base, {
+          method: 'POST',
+          path: '/api/v2/workout/',
+          headers: { ...signedIn(), 'Content-Type': 'multipart/form-data; boundary=x' },
+          body: part(header(text)),
+        }),
+      );
+    await form((text) => `Content-Disposition: form-data; name="${text}"`);
+    await form((text) => `Content-Disposition: form-data; name=${text}`);
+    await form((text) => `Content-Disposition: form-data; name="a"; filename="${text}"`);
+    await form((text) => `Content-Disposition: ${text}`);
+    await form((text) => `Content-Disposition: form-data; name="a"\r\nContent-Type: ${text}`);
+  });
+
+  test('names of a form and of an object', async () => {
+    const to = (type: string, body: string) =>
+      send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers: { ...signedIn(), 'Content-Type': type }, body });
+    await attack(hostile(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', `${encodeURIComponent(text)}=1`));
+    await attack(hostile(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', text));
+    await attack(hostile(OF_A_BODY), (text) => to('application/json', JSON.stringify({ [text]: 1 })));
+    await attack(hostile(OF_A_BODY), (text) => to('application/json', text));
+  });
+
+  test('a sign-in', () =>
+    attack(hostile(OF_A_BODY), (text) =>
+      send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: json, body: JSON.stringify({ username: text, password: 'x' }) }),
+    ));
+});
