@@ -68,7 +68,7 @@ export async function createApp(services: Services): Promise<App> {
   };
   const executing: ExecutorOptions = { compiling: config.compileOperations ? undefined : 'never', maxCost: config.maxCost };
   const pressure = new Pressure(config.maxLag);
-  const executor = new Executor(buildGraphQLSchema(), executing);
+  const executor = new Executor(buildGraphQLSchema(), { ...executing, introspection: config.introspection });
   const restExecutor = new Executor(buildRestSchema(), executing);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);

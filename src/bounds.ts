@@ -2,48 +2,100 @@
 import {
   GraphQLError,
   Kind,
+  visit,
+  type ASTNode,
   type ASTVisitor,
-  type GraphQLObjectType,
+  type FieldNode,
   type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidationContext,
+  type ValidationRule,
 } from 'graphql';
 
-/** What every selection of a set counts, with what is in its fragments. */
-export function counted(
-  set: SelectionSetNode,
+export const MAX_TOKENS = 10_000;
+const MAX_DEPTH = 20;
+/** Of an operation, fragments included. */
+const MAX_ROOT_FIELDS = 100;
+/** Of a selection set, without what its fragments have; no type has half as many. */
+const MAX_SELECTIONS = 500;
+const MAX_ALIASES = 500;
+/** Characters: an alias comes back with each row. */
+const MAX_ALIAS = 200;
+/** At one place. */
+const MAX_DIRECTIVES = 5;
+
+/** With `limit`, by which it is known from what else is wrong with a document. */
+const exceeded = (message: string, limit: number, node: ASTNode) => new GraphQLError(message, { nodes: [node], extensions: { limit } });
+
+/** A sum or a maximum over the fields that a selection set has with its fragments. */
+function gathered(
+  set: SelectionSetNode | undefined,
   context: ValidationContext,
-  weightOf: (name: string) => number,
+  ofField: (field: FieldNode) => number,
+  join: (one: number, other: number) => number,
   known = new Map<string, number>(),
 ): number {
-  let sum = 0;
-  for (const selection of set.selections) {
-    if (selection.kind === Kind.FIELD) sum += weightOf(selection.name.value);
-    else if (selection.kind === Kind.INLINE_FRAGMENT) sum += counted(selection.selectionSet, context, weightOf, known);
-    else {
-      const name = selection.name.value;
-      if (!known.has(name)) {
-        // A fragment that spreads itself is refused elsewhere, and must not be followed here.
-        known.set(name, 0);
-        const fragment = context.getFragment(name);
-        if (fragment) known.set(name, counted(fragment.selectionSet, context, weightOf, known));
-      }
-      sum += known.get(name)!;
+  return (set?.selections ?? []).reduce((total, selection) => {
+    if (selection.kind === Kind.FIELD) return join(total, ofField(selection));
+    if (selection.kind === Kind.INLINE_FRAGMENT) return join(total, gathered(selection.selectionSet, context, ofField, join, known));
+    const name = selection.name.value;
+    if (!known.has(name)) {
+      // A fragment that spreads itself is refused elsewhere, and must not be followed here.
+      known.set(name, 0);
+      known.set(name, gathered(context.getFragment(name)?.selectionSet, context, ofField, join, known));
     }
-  }
-  return sum;
+    return join(total, known.get(name)!);
+  }, 0);
 }
 
-const rootOf = (context: ValidationContext, { operation }: OperationDefinitionNode): GraphQLObjectType | null | undefined =>
-  context.getSchema().getRootType(operation);
+const counted = (set: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
+  gathered(set, context, weightOf, (one, other) => one + other);
 
-/** Fields with the fact `once`, such as `login`, which aliases would make a list of guesses. */
-export function onceInAnOperation(context: ValidationContext): ASTVisitor {
-  return {
-    OperationDefinition(node) {
-      for (const { name, extensions } of Object.values(rootOf(context, node)?.getFields() ?? {}))
-        if (extensions.once && counted(node.selectionSet, context, (field) => (field === name ? 1 : 0)) > 1)
-          context.reportError(new GraphQLError(`\`${name}\` may stand once in an operation.`, { nodes: [node] }));
-    },
-  };
+/** Levels of fields below a selection set. */
+function height(set: SelectionSetNode | undefined, context: ValidationContext, known: Map<string, number>): number {
+  return gathered(set, context, ({ selectionSet }) => 1 + height(selectionSet, context, known), Math.max, known);
 }
+
+function* ofOperation(
+  operation: OperationDefinitionNode,
+  context: ValidationContext,
+  heights: Map<string, number>,
+): Generator<GraphQLError> {
+  const { selectionSet } = operation;
+  if (height(selectionSet, context, heights) > MAX_DEPTH)
+    yield exceeded(`Fields are nested deeper than ${MAX_DEPTH} levels.`, MAX_DEPTH, operation);
+  if (counted(selectionSet, context, () => 1) > MAX_ROOT_FIELDS)
+    yield exceeded(`An operation may have ${MAX_ROOT_FIELDS} fields of its own, and has more.`, MAX_ROOT_FIELDS, operation);
+  // Fields with the fact `once`, such as `login`, which aliases would make a list of guesses.
+  for (const { name, extensions } of Object.values(context.getSchema().getRootType(operation.operation)?.getFields() ?? {}))
+    if (extensions.once && counted(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1)
+      yield exceeded(`\`${name}\` may stand once in an operation.`, 1, operation);
+}
+
+/** All of them, before the other rules look at anything: of errors so many are told and no more. */
+export const bounds: ValidationRule = (context): ASTVisitor => ({
+  Document(document) {
+    const heights = new Map<string, number>();
+    for (const definition of document.definitions)
+      if (definition.kind === Kind.OPERATION_DEFINITION)
+        for (const error of ofOperation(definition, context, heights)) context.reportError(error);
+    let aliases = 0;
+    visit(document, {
+      enter(node) {
+        const directives = ('directives' in node && node.directives?.length) || 0;
+        if (directives > MAX_DIRECTIVES)
+          context.reportError(
+            exceeded(`There may be ${MAX_DIRECTIVES} directives at one place, and there are more.`, MAX_DIRECTIVES, node),
+          );
+        if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS)
+          context.reportError(exceeded(`A selection may have ${MAX_SELECTIONS} parts, and has more.`, MAX_SELECTIONS, node));
+        if (node.kind !== Kind.FIELD || !node.alias) return;
+        aliases += 1;
+        if (node.alias.value.length > MAX_ALIAS)
+          context.reportError(exceeded(`An alias may have ${MAX_ALIAS} characters, and has more.`, MAX_ALIAS, node.alias));
+      },
+    });
+    if (aliases > MAX_ALIASES)
+      context.reportError(exceeded(`There may be ${MAX_ALIASES} aliases, and there are more.`, MAX_ALIASES, document));
+  },
+});

@@ -47,6 +47,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Paths of PEM files. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Who may ask for the schema of GraphQL, and use the playground, which does. */
+  readonly introspection: 'anyone' | 'users';
   /** Whether /graphql refuses requests that another site's page can send without asking. */
   readonly graphqlCsrf: boolean;
   /** Whether operations of a proven shape run compiled; else all of them run by graphql-js itself. */
@@ -92,6 +94,10 @@ export function readConfig(environment: Environment = process.env): Config {
     const value = text(name)?.toLowerCase();
     if (value === undefined) return fallback;
     return ['on', 'true'].includes(value) || (['off', 'false'].includes(value) ? false : fail(name, 'on or off'));
+  };
+  const choice = <T extends string>(name: string, [fallback, ...others]: readonly [T, ...T[]]): T => {
+    const value = text(name)?.toLowerCase() ?? fallback;
+    return [fallback, ...others].find((one) => one === value) ?? fail(name, [fallback, ...others].join(' or '));
   };
   const duration = (name: string, fallback: number) => {
     const value = text(name);
@@ -172,6 +178,7 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl: publicOrigin,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
+    introspection: choice('INTROSPECTION', ['anyone', 'users']),
     graphqlCsrf: flag('GRAPHQL_CSRF', true),
     budget: flag('BUDGET', true)
       ? { user: whole('BUDGET_USER', 100_000, 1, 1_000_000_000), anonymous: whole('BUDGET_ANONYMOUS', 20_000, 1, 1_000_000_000) }

@@ -7,67 +7,32 @@ import {
 } from '@apollo/server/plugin/disabled';
 import {
   GraphQLError,
-  Kind,
   parse,
   specifiedRules,
   validate,
-  type ASTVisitor,
   type DocumentNode,
   type FormattedExecutionResult,
   type GraphQLSchema,
-  type SelectionSetNode,
-  type ValidationContext,
 } from 'graphql';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
 import { CsrfError } from './auth/sessions';
-import { onceInAnOperation } from './bounds';
+import { bounds, MAX_TOKENS } from './bounds';
 import type { Config } from './config';
 import type { Context } from './core/context';
-import { KnownError } from './core/errors';
+import { KnownError, MAX_ERRORS } from './core/errors';
 import type { Executor } from './core/execute';
 import type { HttpExchange } from './exchange';
 import type { Attempt } from './idempotency';
+import { shownErrors } from './shownerrors';
 
 export interface GraphQLContext {
   exchange: HttpExchange;
   full: Context;
 }
 
-/** A plain limit on nesting; limits by cost are another matter. */
-const MAX_DEPTH = 20;
-const MAX_TOKENS = 10_000;
-
-/** Levels of fields below a selection set. Each fragment is measured once, however often it is spread, so the walk is linear. */
-function height(set: SelectionSetNode | undefined, context: ValidationContext, heights: Map<string, number>): number {
-  return Math.max(
-    0,
-    ...(set?.selections ?? []).map((selection) => {
-      if (selection.kind === Kind.FIELD) return 1 + height(selection.selectionSet, context, heights);
-      if (selection.kind === Kind.INLINE_FRAGMENT) return height(selection.selectionSet, context, heights);
-      const name = selection.name.value;
-      const known = heights.get(name);
-      if (known !== undefined) return known;
-      // A fragment that spreads itself is refused elsewhere, and must not be followed here.
-      heights.set(name, 0);
-      const levels = height(context.getFragment(name)?.selectionSet, context, heights);
-      heights.set(name, levels);
-      return levels;
-    }),
-  );
-}
-
-function depthLimit(context: ValidationContext): ASTVisitor {
-  const heights = new Map<string, number>();
-  return {
-    OperationDefinition(node) {
-      if (height(node.selectionSet, context, heights) > MAX_DEPTH)
-        context.reportError(new GraphQLError(`Fields are nested deeper than ${MAX_DEPTH} levels.`, { nodes: [node] }));
-    },
-  };
-}
-
-const RULES = [depthLimit, onceInAnOperation];
+/** One more is graphql-js's own, which says that there are more. */
+const VALIDATION = { maxErrors: MAX_ERRORS - 1 };
 
 /** A document as operations of others may have it: parsed and validated, or what is wrong with it. */
 export function readDocument(schema: GraphQLSchema, text: string): DocumentNode | readonly GraphQLError[] {
@@ -78,7 +43,7 @@ export function readDocument(schema: GraphQLSchema, text: string): DocumentNode 
     const { message, source, positions } = error as GraphQLError;
     return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   }
-  const errors = validate(schema, document, [...specifiedRules, ...RULES]);
+  const errors = validate(schema, document, [...specifiedRules, bounds], VALIDATION);
   return errors.length ? errors : document;
 }
 
@@ -183,6 +148,15 @@ const spent: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
+const fewErrors: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async ({ contextValue }) => ({
+    willSendResponse: async ({ response: { body } }) => {
+      if (body.kind !== 'single' || !body.singleResult.errors?.length) return;
+      body.singleResult.errors = shownErrors(body.singleResult.errors, contextValue.full.viewer !== null);
+    },
+  }),
+};
+
 /** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
 const noEmptyName: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ request }) => {
@@ -231,12 +205,15 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: MAX_TOKENS },
-    validationRules: RULES,
+    validationRules: [bounds],
+    validationOptions: VALIDATION,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
       noEmptyName,
+      // Before those that keep and read errors.
+      fewErrors,
       // What is kept is the status that no media type has changed yet, so it comes before that.
       overloaded,
       idempotency,

@@ -11,6 +11,7 @@ import type { Context } from './core/context';
 import type { Executor, Variables } from './core/execute';
 import type { HttpExchange } from './exchange';
 import { readDocument, refusal } from './graphql';
+import { shownResult } from './shownerrors';
 import type { TrustedDocuments } from './trusted';
 
 const PATH = '/graphql';
@@ -56,6 +57,17 @@ async function* once(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
   yield result;
 }
 
+/** Not a generator of its own: those end only once they have what they wait for. */
+const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (result: ExecutionResult) => ExecutionResult) =>
+  Object.create(events, {
+    next: {
+      value: async () => {
+        const { done, value } = await events.next();
+        return done ? { done, value } : { done: false, value: map(value) };
+      },
+    },
+  }) as typeof events;
+
 export function liveTransports({ executor, trusted, maxBody, open, known, failed }: LiveOptions): Live {
   const streams = new Set<ServerResponse>();
 
@@ -71,7 +83,7 @@ export function liveTransports({ executor, trusted, maxBody, open, known, failed
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
     const document = readDocument(executor.schema, query);
-    if (!('kind' in document)) return document;
+    if (!('kind' in document)) return shownResult({ errors: document }, context.viewer !== null).errors!;
     if (getOperationAST(document, name)?.operation !== 'subscription')
       return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
     return {
@@ -83,8 +95,12 @@ export function liveTransports({ executor, trusted, maxBody, open, known, failed
     };
   }
 
-  const subscribe = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) =>
-    executor.subscribe(document, operationName ?? undefined, contextValue as Context, (variableValues ?? {}) as Variables);
+  const subscribe = async ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
+    const context = contextValue as Context;
+    const found = await executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables);
+    const shown = (result: ExecutionResult) => shownResult(result, context.viewer !== null);
+    return 'next' in found ? mapped(found, shown) : shown(found);
+  };
 
   const serveEvents = createHandler({
     // Every subscription has a connection of its own: that needs no state between requests, which may reach different instances.

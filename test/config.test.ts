@@ -96,6 +96,7 @@ test.each([
   ['SERVER_TIMING', 'yes'],
   ['GRAPHQL_CSRF', 'maybe'],
   ['COMPILE_OPERATIONS', 'sometimes'],
+  ['INTROSPECTION', 'nobody'],
   ['PERSISTED_ONLY', 'perhaps'],
   ['MAX_BODY', 'big'],
   ['MAX_BODY', '5 furlongs'],

@@ -9,6 +9,13 @@ export type FieldErrors = Record<string, string[]>;
 /** The same with codes. */
 export type Mistakes = Record<string, Mistake[]>;
 
+/** Of one answer; who sends more mistakes mends these first. */
+export const MAX_ERRORS = 20;
+
+const MAX_ECHO = 200;
+/** Of what was sent, as messages repeat it. */
+export const shortened = (text: string): string => (text.length > MAX_ECHO ? `${text.slice(0, MAX_ECHO)}…` : text);
+
 export const WHOLE = 'nonFieldErrors';
 
 /** Values that cannot be stored as they are; the payload of the mutation says why, field by field. */

@@ -21,7 +21,8 @@ import { LRUCache } from 'lru-cache';
 import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
 import { conditions, costOf, tooCostly, type Cost } from './cost';
-import { KnownError, ofDatabase } from './errors';
+import { KnownError, notSignedIn, ofDatabase } from './errors';
+import { introspects } from './introspection';
 import { selected } from './plan';
 import { coerced, deepValue } from './variables';
 
@@ -35,6 +36,8 @@ export interface ExecutorOptions {
   compiling?: 'never' | number;
   /** Operations that may cost more do not run. */
   maxCost?: number;
+  /** Who may ask for the schema. */
+  introspection?: 'anyone' | 'users';
 }
 
 /** Of an operation of our own: costs by the size of the page, which is all that they depend on beside conditions. */
@@ -44,11 +47,13 @@ export class Executor {
   private readonly operations?: CompiledOperations;
   private readonly compiles: boolean;
   private readonly maxCost: number;
+  private readonly closed: boolean;
 
   constructor(
     readonly schema: GraphQLSchema,
-    { compiling, maxCost = Infinity }: ExecutorOptions = {},
+    { compiling, maxCost = Infinity, introspection }: ExecutorOptions = {},
   ) {
+    this.closed = introspection === 'users';
     this.compiles = compiling !== 'never';
     this.maxCost = maxCost;
     if (compiling !== 'never') this.operations = new CompiledOperations(schema, compiling);
@@ -71,7 +76,7 @@ export class Executor {
       return { ...known, total: known.total + conditions(where ?? {}) };
     };
     return async (context, variables = {}) => {
-      const read = coerced(this.schema, operation, variables);
+      const read = coerced(this.schema, operation, variables, !context.viewer);
       if (read.errors) return finish({ errors: read.errors }, context);
       // What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for.
       const { total, ...rest } = cost(read.values);
@@ -185,9 +190,11 @@ export class Executor {
     variables: Variables,
     context: Context,
   ): { values: Variables; cost: Cost; errors?: undefined } | { errors: readonly GraphQLError[] } {
+    if (this.closed && !context.viewer && introspects(document))
+      return { errors: [notSignedIn('Introspection is for those who are signed in.')] };
     const deep = deepValue(document);
     if (deep) return { errors: [deep] };
-    const read = coerced(this.schema, operation, variables);
+    const read = coerced(this.schema, operation, variables, !context.viewer);
     if (read.errors) return read;
     const cost = costOf(this.schema, document, operation, read.values);
     const refused = this.refused(cost, context);

@@ -3,7 +3,7 @@ import { reachable } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';
 import { pathOf, type Draft } from './drafts';
-import { InvalidValues, WHOLE, type Mistakes } from './errors';
+import { InvalidValues, shortened, WHOLE, type Mistakes } from './errors';
 import { fieldsOf, type Entity, type FieldMeta } from './fields';
 import { parseId } from './ids';
 import { invalidValue, mistake, MistakeCode, type Mistake } from './mistakes';
@@ -74,7 +74,11 @@ export async function validate(drafts: readonly Draft[], context: Context): Prom
     for (const reference of named) {
       const missing = reference.ids.find((id) => !known.has(Number(id)));
       if (missing === undefined) continue;
-      add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, `Invalid pk "${missing}" - object does not exist.`));
+      add(
+        reference.draft,
+        reference.field.name,
+        mistake(MistakeCode.NOT_FOUND, `Invalid pk "${shortened(String(missing))}" - object does not exist.`),
+      );
     }
   };
   const findDoubles = async (entity: Entity) => {

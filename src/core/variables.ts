@@ -4,6 +4,7 @@ import {
   getNullableType,
   getVariableValues,
   GraphQLError,
+  isEnumType,
   isInputObjectType,
   isInputType,
   isListType,
@@ -15,22 +16,17 @@ import {
   type ASTNode,
   type DocumentNode,
   type GraphQLInputType,
-  type GraphQLLeafType,
+  type GraphQLScalarType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import type { FieldErrors } from './errors';
+import { MAX_ERRORS, shortened, type FieldErrors } from './errors';
 
 type Variables = Record<string, unknown>;
 
 /** Deeper than any input can mean anything, and shallower than anything that reads it recursively can go. */
 const MAX_DEPTH = 64;
-/** Of one answer; who sends more mistakes mends these first. */
-const MAX_ERRORS = 20;
-const MAX_MESSAGE = 200;
-
-const shortened = (text: string) => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text);
 
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)));
@@ -83,14 +79,19 @@ function depthError(definition: VariableDefinitionNode, variables: Variables): G
 
 export type Coerced = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
-/** The variables that the operation has, with defaults and without what is absent; or what is wrong with them. */
-export function coerced(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode, variables: Variables): Coerced {
+/** The variables that the operation has, with defaults and without what is absent; or what is wrong with them, without names that nobody has guessed. */
+export function coerced(
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Variables,
+  hideSuggestions: boolean,
+): Coerced {
   if (!variableDefinitions.length) return { values: {} };
   const deep = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
   if (deep.length) return { errors: deep };
-  const read = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
+  const read = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
   if (!read.errors) return { values: read.coerced };
-  const errors = variableErrors(schema, variableDefinitions, variables);
+  const errors = variableErrors(schema, variableDefinitions, variables, hideSuggestions);
   return { errors: errors.length ? errors : read.errors };
 }
 
@@ -100,7 +101,10 @@ class Findings {
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 
-  constructor(private readonly most: number) {}
+  constructor(
+    private readonly most: number,
+    readonly hideSuggestions: boolean,
+  ) {}
 
   get full(): boolean {
     return this.count >= this.most;
@@ -142,7 +146,8 @@ function check(type: GraphQLInputType, value: unknown, path: string, found: Find
     }
   } else {
     try {
-      (nullable as GraphQLLeafType).parseValue(value);
+      if (isEnumType(nullable)) nullable.parseValue(value, found.hideSuggestions);
+      else (nullable as GraphQLScalarType).parseValue(value);
     } catch (error) {
       found.add(path, (error as Error).message);
     }
@@ -150,7 +155,12 @@ function check(type: GraphQLInputType, value: unknown, path: string, found: Find
 }
 
 /** One error a variable; its `fields` name what is wrong inside of it, or the variable itself. */
-function variableErrors(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[], variables: Variables): GraphQLError[] {
+function variableErrors(
+  schema: GraphQLSchema,
+  definitions: readonly VariableDefinitionNode[],
+  variables: Variables,
+  hideSuggestions: boolean,
+): GraphQLError[] {
   let left = MAX_ERRORS;
   return definitions.flatMap((definition) => {
     const name = definition.variable.name.value;
@@ -160,7 +170,7 @@ function variableErrors(schema: GraphQLSchema, definitions: readonly VariableDef
     if (left === 0 || !isInputType(type) || (value === undefined && optional)) return [];
     // The fields of an input object are named as a form would name them, without the variable.
     const root = isInputObjectType(getNullableType(type)) && value != null ? '' : name;
-    const found = new Findings(left);
+    const found = new Findings(left, hideSuggestions);
     check(type, value, root, found);
     const fields = Object.fromEntries(Object.entries(found.fields).map(([path, messages]) => [path || name, messages]));
     const messages = Object.entries(fields).map(([field, said]) => `${field}: ${said.join(' ')}`);

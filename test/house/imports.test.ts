@@ -25,6 +25,7 @@ const LAYERS = [
     'schema',
     'serve',
     'services',
+    'shownerrors',
     'site',
     'supervisor',
     'target',

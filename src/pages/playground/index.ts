@@ -20,6 +20,8 @@ interface Visit {
 interface Limits {
   /** The server refuses what a visitor types. */
   persistedOnly: boolean;
+  /** Whoever may not ask for the schema has no use for the page. */
+  introspection: 'anyone' | 'users';
 }
 
 // Under jest this file runs as it is, three folders below the project; compiled, three folders below dist.
@@ -41,16 +43,20 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Serves the page and its assets; `folder` holds the bundle. Without a bundle the page is a 503 that says how to build it. */
-export function playground(visitOf: (request: IncomingMessage) => Visit, { persistedOnly }: Limits, folder: string = built): Router {
+export function playground(
+  visitOf: (request: IncomingMessage) => Visit,
+  { persistedOnly, introspection }: Limits,
+  folder: string = built,
+): Router {
   const router = express.Router();
   // The assets too: a worker obeys the policy of its own answer, not that of the page.
   router.use('/playground', protect);
   router.get('/playground', async (req, res) => {
+    const visit = visitOf(req);
+    const signedIn = await visit.authenticate().catch(() => false);
+    if (introspection === 'users' && !signedIn) return res.set('Cache-Control', 'no-store').redirect(303, '/login?next=%2Fplayground');
     // Read anew each time, so that a build behind a running server shows at once.
     const manifest = await readManifest(folder);
-    const visit = visitOf(req);
-    // The page is everybody's, whatever a header says.
-    await visit.authenticate().catch(() => false);
     const { csrfToken } = visit.visitor();
     res.set('Cache-Control', csrfToken === undefined ? 'no-cache' : 'no-store').type('html');
     if (manifest) res.send(page(manifest, csrfToken, persistedOnly));

@@ -1,0 +1,196 @@
+/** What a document may hold at most, and how much an answer says of what is wrong with it. */
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+
+const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+describe('more than a document may hold', () => {
+  test.each([
+    ['fields at the root', 100, (count: number) => `{ ${repeated(count, () => '__typename')} }`],
+    [
+      'fields at the root in a fragment',
+      100,
+      (count: number) => `{ ...F } fragment F on Query { ${repeated(count, (i) => `a${i}: __typename`)} }`,
+    ],
+    ['a selection', 500, (count: number) => `{ exercise(id: 1) { ${repeated(count, () => 'name')} } }`],
+    [
+      'aliases',
+      500,
+      (count: number) =>
+        `{ exercise(id: 1) { ${repeated(count - 300, (i) => `a${i}: name`)} category { ${repeated(300, (i) => `b${i}: name`)} } } }`,
+    ],
+    ['an alias', 200, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
+    ['directives', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
+  ])('%s: %s', async (_what, limit, document) => {
+    const over = await fitgraph.anyone.query(document(limit + 1));
+    expect(over).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', errors: [{ extensions: { limit } }] });
+    expect(over.errors).toHaveLength(1);
+    const within = await fitgraph.anyone.query(document(limit));
+    for (const { extensions } of within.errors ?? []) expect(extensions.limit).toBeUndefined();
+  });
+
+  test('what may stand five times may be no such directive all the same', async () => {
+    const { errors } = await fitgraph.anyone.query('{ __typename @aa@aa@aa }');
+    expect(errors!.map(({ message }) => message)).toEqual(Array<string>(3).fill('Unknown directive "@aa".'));
+  });
+
+  test.each(['{ ...', '[', '{ viewer '])('levels upon levels of %j', async (text) => {
+    const answer = await fitgraph.anyone.query(`${text.repeat(3_000)}`);
+    expect([answer.status, answer.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
+    const closed = await fitgraph.anyone.query(`{ ${'... { '.repeat(2_400)} __typename ${'}'.repeat(2_400)} }`);
+    expect(closed.status).toBeLessThan(500);
+  });
+});
+
+describe('twenty errors at most, each of them short', () => {
+  const fewAndShort = ({ errors, text }: { errors?: readonly { message: string }[]; text?: string }) => {
+    expect(errors!.length).toBeGreaterThan(0);
+    expect(errors!.length).toBeLessThanOrEqual(20);
+    for (const { message } of errors!) expect(message.length).toBeLessThanOrEqual(1_001);
+    if (text !== undefined) expect(text.length).toBeLessThan(30_000);
+  };
+  const long = 'a'.repeat(50_000);
+
+  test.each([
+    ['unknown fields', `{ ${repeated(90, (i) => `wrong${i}`)} }`],
+    ['unknown fields in fragments', `{ ...F } fragment F on Query { exercise(id: 1) { ${repeated(300, (i) => `wrong${i}`)} } }`],
+    ['arguments', `{ exercise(${repeated(1_000, (i) => `wrong${i}: 1`)}) { id } }`],
+    ['variables', `query (${repeated(1_000, (i) => `$v${i}: ID`)}) { __typename }`],
+    ['a long name', `{ ${long} }`],
+    ['a long argument', `{ exercise(${long}: 1) { id } }`],
+    ['a long type', `query ($v: ${long}) { __typename }`],
+    ['a long enum', `{ exercises(orderBy: [{ name: ${long} }]) { totalCount } }`],
+    ['a long number', `{ exercises(first: ${'1'.repeat(50_000)}) { totalCount } }`],
+    ['a long text that is no text', `{ exercise(id: 1) { id } ${JSON.stringify(long)} }`],
+    ['a long id', `{ ${repeated(30, (i) => `a${i}: node(nodeId: "${'a'.repeat(1_000)}") { nodeId }`)} }`],
+    ['a long cursor', `{ exercises(after: "${long}") { totalCount } }`],
+    ['execution', `{ ${repeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`],
+  ])('%s', async (_what, document) => fewAndShort(await fitgraph.anyone.query(document)));
+
+  test('of execution the last one tells how many more there are', async () => {
+    const answer = await fitgraph.anyone.query(`{ ${repeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`);
+    expect(answer.errors).toHaveLength(20);
+    expect(answer.errors![19]).toMatchObject({ message: 'There are 41 more errors.', extensions: { code: 'TOO_MANY_ERRORS' } });
+    expect(Object.keys(answer.data)).toHaveLength(60);
+  });
+
+  test.each([
+    ['wrong keys', Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`wrong${index}`, 1]))],
+    ['a long key', { [long]: 1 }],
+    ['wrong values', { and: Array.from({ length: 500 }, () => ({ addedOn: { eq: 'never' } })) }],
+    ['a long value', { addedOn: { eq: long } }],
+  ])('variables with %s', async (_what, where) => {
+    fewAndShort(await fitgraph.anyone.query('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where }));
+  });
+
+  test('one variable each', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => `v${index}`);
+    const document = `query (${names.map((name) => `$${name}: Int`).join(' ')}) { ${names.map((name) => `${name}: exercises(first: $${name}) { totalCount }`).join(' ')} }`;
+    fewAndShort(await fitgraph.anyone.query(document, Object.fromEntries(names.map((name) => [name, long]))));
+  });
+
+  test('an id that no row has is repeated in part', async () => {
+    const ann = await fitgraph.user('ann');
+    const document = 'mutation ($id: ID!) { createSetting(input: { setId: $id, exerciseId: $id, reps: 1 }) { fieldErrors { messages } } }';
+    const { data, text } = await ann.query(document, { id: long });
+    expect(data.createSetting.fieldErrors).toHaveLength(2);
+    expect(text.length).toBeLessThan(2_000);
+  });
+
+  test('over a WebSocket', async () => {
+    const client = createClient({ url: `${fitgraph.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+    const failed = (query: string) =>
+      new Promise<any>((resolve) => client.subscribe({ query }, { next: resolve, error: resolve, complete: () => resolve(undefined) }));
+    fewAndShort({ errors: await failed(`subscription { ${repeated(90, (i) => `wrong${i}`)} }`) });
+    const [unknown] = await failed('subscription { rowChange { id } }');
+    expect(unknown.message).toMatch(/^Cannot query field/);
+    expect(unknown.message).not.toContain('Did you mean');
+    await client.dispose();
+  });
+
+  test('over server-sent events', async () => {
+    const answer = await fitgraph.anyone
+      .sending({ Accept: 'text/event-stream' })
+      .send('POST', '/graphql/stream', { query: `subscription { ${repeated(90, (i) => `exercise${i}`)} }` });
+    fewAndShort(JSON.parse(/^data: (.*)$/m.exec(answer.text)![1]!));
+    expect(answer.text).not.toContain('Did you mean');
+  });
+});
+
+describe('Did you mean …?', () => {
+  test.each<[string, string, Record<string, unknown>]>([
+    ['a field', '{ exercize(id: 1) { id } }', {}],
+    ['a field of a type', '{ exercise(id: 1) { nam } }', {}],
+    ['an argument', '{ exercise(idd: 1) { id } }', {}],
+    ['a type', '{ node(nodeId: "a") { ... on Exercize { id } } }', {}],
+    ['a choice', '{ exercises(orderBy: [{ name: ASCC }]) { totalCount } }', {}],
+    ['a key', '{ exercises(where: { nam: { eq: "a" } }) { totalCount } }', {}],
+    [
+      'a choice in a variable',
+      'query ($order: [ExerciseOrder!]) { exercises(orderBy: $order) { totalCount } }',
+      { order: [{ name: 'ASCC' }] },
+    ],
+  ])('is for the signed-in: %s', async (_what, document, variables) => {
+    const stranger = await fitgraph.anyone.query(document, variables);
+    expect(stranger.errors!.length).toBeGreaterThan(0);
+    expect(stranger.text).not.toContain('Did you mean');
+    expect((await (await fitgraph.user('ann')).query(document, variables)).text).toContain('Did you mean');
+  });
+
+  test('is nothing that REST asks', async () => {
+    const ann = await fitgraph.user('ann');
+    const answers = [
+      await fitgraph.anyone.get('/exercise/?status=3&ordering=nam&nam=a'),
+      await ann.post('/workoutsession/', { impression: 'GOO', date: '2024-01-01', workout: 1 }),
+      await ann.post('/setting/', { rir: 'RIR_1' }),
+    ];
+    for (const { text } of answers) expect(text).not.toContain('Did you mean');
+  });
+});
+
+describe('what is refused altogether', () => {
+  const unlike = { 'Apollo-Require-Preflight': 'yes' };
+
+  test('a batch', async () => {
+    for (const batch of [[], [{ query: '{ __typename }' }], Array<object>(1_000).fill({ query: '{ __typename }' })]) {
+      const { status, body } = await fitgraph.anyone.send('POST', '/graphql', batch);
+      expect([status, body.errors.length, body.data]).toEqual([400, 1, undefined]);
+    }
+  });
+
+  test('a mutation by GET, even where the header says that no page of another site sent it', async () => {
+    const ann = await fitgraph.user('ann');
+    const path = `/graphql?${new URLSearchParams({ query: 'mutation { createWorkout(input: {}) { workout { id } } }' })}`;
+    expect((await ann.sending(unlike).send('GET', path)).status).toBe(405);
+    expect((await ann.send('GET', path)).status).toBe(400);
+    expect((await ann.ask('{ workouts { totalCount } }')).workouts.totalCount).toBe(0);
+  });
+
+  test.each(['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain', 'application/graphql', ''])(
+    'a body of the type %j',
+    async (type) => {
+      const bodies = ['query={__typename}', '{"query":"{ __typename }"}', '{ __typename }'];
+      for (const body of bodies)
+        for (const sender of [fitgraph.anyone, fitgraph.anyone.sending(unlike)]) {
+          const answer = await sender.sending({ 'Content-Type': type }).send('POST', '/graphql', body);
+          expect(answer.status).toBeGreaterThanOrEqual(400);
+          expect(answer.status).toBeLessThan(500);
+          expect(answer.text).not.toContain('"data"');
+        }
+    },
+  );
+});
+
+test('no error shows where it was thrown', async () => {
+  for (const document of [
+    '{',
+    '{ wrong }',
+    '{ exercise(id: 99999) { id } }',
+    '{ node(nodeId: "a") { nodeId } }',
+    'mutation { login(username: "a", password: "b") { token } }',
+  ])
+    for (const { text } of [await fitgraph.anyone.query(document)]) expect(text).not.toMatch(/stacktrace|exception|node_modules|\.ts:/);
+});

@@ -1,0 +1,119 @@
+/** The twelve checks of graphql-cop (https://github.com/dolevf/graphql-cop), each as it sends them, and whether it would have something to report. */
+import { Fitgraph } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+let open: Fitgraph;
+let closed: Fitgraph;
+beforeAll(async () => {
+  open = await Fitgraph.start();
+  closed = await Fitgraph.start({ beside: open, environment: { INTROSPECTION: 'users' } });
+});
+afterAll(async () => {
+  await closed.stop();
+  await open.stop();
+});
+
+const cop = (person: Person) => person.sending({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
+const query = async (person: Person, text: string) =>
+  (await cop(person).send('POST', '/graphql', { query: text, operationName: 'cop' })).body;
+
+const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join('');
+
+/** Whether it finds something. */
+const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
+  'alias overloading': async (person) => {
+    const { data } = await query(person, `query cop { ${repeated(101, (index) => `alias${index}:__typename \n`)} }`);
+    return Boolean(data?.alias100);
+  },
+  'batch queries': async (person) => {
+    const one = { query: 'query cop { __typename }' };
+    const { body } = await cop(person).send('POST', '/graphql', Array<object>(10).fill(one));
+    return body.length >= 10;
+  },
+  'directive overloading': async (person) => {
+    const { errors } = await query(person, 'query cop { __typename @aa@aa@aa@aa@aa@aa@aa@aa@aa@aa }');
+    return errors?.length === 10;
+  },
+  'circular introspection': async (person) => {
+    const { data } = await query(
+      person,
+      'query cop { __schema { types { fields { type { fields { type { fields { type { fields { type { name } } } } } } } } } } }',
+    );
+    return data?.__schema?.types.length > 25;
+  },
+  'field duplication': async (person) => {
+    const { data } = await query(person, `query cop { ${'__typename \n'.repeat(500)} }`);
+    return Boolean(data?.__typename);
+  },
+  'field suggestions': async (person) => {
+    const { errors } = await query(person, 'query cop { __schema { directive } }');
+    return errors[0].message.includes('Did you mean');
+  },
+  'mutations by GET': async (person) => {
+    const { body } = await cop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'mutation cop {__typename}' })}`);
+    return Boolean(body.data?.__typename);
+  },
+  'queries by GET': async (person) => {
+    const { body } = await cop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'query cop {__typename}' })}`);
+    return Boolean(body.data?.__typename);
+  },
+  'queries by a form': async (person) => {
+    const form = new URLSearchParams({ query: 'query cop {__typename}' }).toString();
+    const sender = cop(person).sending({ 'Content-Type': 'application/x-www-form-urlencoded' });
+    const answers = [await sender.send('POST', '/graphql', form), await sender.send('POST', `/graphql?${form}`)];
+    return answers.some(({ body }) => body.data?.__typename);
+  },
+  introspection: async (person) => {
+    const { data } = await query(person, 'query cop { __schema { types { name fields { name } } } }');
+    return Boolean(data?.__schema?.types);
+  },
+  playground: async (person) => {
+    const pages = await Promise.all(['/graphiql', '/playground', '/console', '/graphql'].map((path) => cop(person).send('GET', path)));
+    // Beside what graphql-cop looks for, what our own page has.
+    const signs = ['graphiql.min.css', 'GraphQL Playground', 'GraphiQL', 'graphql-playground', 'id="playground"', '<title>Playground'];
+    return pages.some(({ text }) => signs.some((sign) => text.includes(sign)));
+  },
+  'trace mode': async (person) => {
+    const { errors, extensions } = await query(person, 'query cop { __typename }');
+    return extensions !== undefined || JSON.stringify(errors ?? []).match(/tracing|exception|stacktrace/i) !== null;
+  },
+  'unhandled errors': async (person) => {
+    const { errors } = await query(person, 'qwerty cop { abc }');
+    return JSON.stringify(errors).match(/exception|stacktrace|node_modules/i) !== null;
+  },
+};
+const ON_PURPOSE = ['introspection', 'playground'];
+
+test.each(Object.keys(CHECKS))('%s', async (name) => {
+  const found = CHECKS[name]!;
+  expect(await found(open.anyone)).toBe(ON_PURPOSE.includes(name));
+  expect(await found(closed.anyone)).toBe(false);
+});
+
+describe('with INTROSPECTION=users', () => {
+  test.each([
+    '{ __schema { queryType { name } } }',
+    '{ __type(name: "Exercise") { name } }',
+    '{ exercise(id: 1) { name } ...Q } fragment Q on Query { ... on Query { s: __schema { queryType { name } } } }',
+  ])('a stranger is told to sign in, whoever has is answered: %s', async (text) => {
+    const refused = await closed.anyone.query(text);
+    expect([refused.code, refused.data]).toEqual(['UNAUTHENTICATED', undefined]);
+    expect(refused.errors).toEqual([expect.objectContaining({ message: 'Introspection is for those who are signed in.' })]);
+    expect((await (await closed.user('ann')).query(text)).errors).toBeUndefined();
+    expect((await open.anyone.query(text)).errors).toBeUndefined();
+  });
+
+  test('the names of types remain, and so does everything else', async () => {
+    expect((await closed.anyone.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
+      __typename: 'Query',
+      exercise: { __typename: 'Exercise' },
+    });
+    expect((await closed.anyone.get('/schema')).status).toBe(200);
+  });
+
+  test('the playground asks to sign in', async () => {
+    const answer = await closed.anyone.send('GET', '/playground');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/login?next=%2Fplayground']);
+    expect([200, 503]).toContain((await (await closed.user('ann')).send('GET', '/playground')).status);
+  });
+});
