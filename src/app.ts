@@ -8,6 +8,8 @@ import { Sessions } from './auth/sessions';
 import { Executor, type ExecutorOptions } from './core/execute';
 import { ofDatabase, overloaded, type KnownError } from './core/errors';
 import { migrated } from './database/migrate';
+import { jsonBody } from './bodies';
+import { leaveUnread } from './connections';
 import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
 import { serveMedia } from './files/serve';
@@ -32,6 +34,7 @@ import { buildGraphQLSchema, buildRestSchema } from './schema';
 import type { Services } from './services';
 import { tidied } from './target';
 import { TrustedDocuments, trustedDocuments } from './trusted';
+import { TooBusy, Turns } from './turns';
 import { graphqlUploads } from './uploads';
 
 /** Of the Authorization header. */
@@ -58,6 +61,9 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** Pages that wait to be made. */
+const PAGES = { waiting: 100, ms: 1_500 };
+
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, media, vault, origin } = services;
   const means: Means = {
@@ -72,6 +78,7 @@ export async function createApp(services: Services): Promise<App> {
   const restExecutor = new Executor(buildRestSchema(), executing);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config);
+  const pages = new Turns(2, PAGES);
   const prepare: Prepare = (document) => restExecutor.prepare(document) as never;
   const rest = restHandler({
     schema: restExecutor.schema,
@@ -79,6 +86,7 @@ export async function createApp(services: Services): Promise<App> {
     prepare,
     open: (request) => exchangeOf(request),
     html: browsePage,
+    inTurn: (work) => pages.run(work),
     limits: config,
     timeZone: config.timeZone,
   });
@@ -88,7 +96,7 @@ export async function createApp(services: Services): Promise<App> {
   const live = liveTransports({
     executor,
     trusted,
-    maxBody: config.maxBody,
+    maxMessage: config.maxAnonymousBody,
     open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql'),
     known: exchangeOf,
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
@@ -112,16 +120,15 @@ export async function createApp(services: Services): Promise<App> {
   app.use(reference(restExecutor.schema, exchangeOf));
   app.use('/media', serveMedia(media));
   app.use(muscleDrawings((id) => services.reference.get(Muscle, id)));
-  app.use('/graphql', live.events);
+  app.use('/graphql', jsonBody(config, exchangeOf), live.events);
   app.use(
     '/graphql',
-    express.json({ limit: config.maxBody }),
-    graphqlUploads(config),
+    graphqlUploads(config, exchangeOf),
     trustedDocuments(trusted),
     expressMiddleware(apollo, {
       context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
         const exchange = exchangeOf(req);
-        await exchange.authenticate().catch((error) => {
+        await exchange.identified().catch((error) => {
           throw refusal(error);
         });
         return { exchange, full: exchange.context };
@@ -156,11 +163,13 @@ export async function createApp(services: Services): Promise<App> {
   app.use(onError);
 
   function failed(error: unknown, request: IncomingMessage, response: ServerResponse, further: Record<string, string> = {}): void {
+    // The client went away, or took too long, while its body was read.
+    if (request.destroyed && !request.complete) return void response.destroy();
     if (response.headersSent) {
       log.error({ err: error }, 'an answer could not be finished');
       return void response.destroy();
     }
-    const refused = ofDatabase(error);
+    const refused = error instanceof TooBusy ? overloaded() : ofDatabase(error);
     if (refused) return turnAway(request, response, refused, further);
     const id = randomUUID();
     log.error({ err: error, errorId: id }, 'unexpected error');
@@ -183,6 +192,7 @@ export async function createApp(services: Services): Promise<App> {
       exchanges.set(request, exchange);
       exchange.watch(response);
       exchange.logged(response);
+      leaveUnread(request, response);
       // The API is most of the traffic and has no use for express, which costs more than half of a short request.
       if (isRest) return void rest(request, response).catch((error) => failed(error, request, response, corsOf(request)));
       // Whatever is answered, an error too, is what it says it is.

@@ -42,6 +42,10 @@ export interface Config {
   /** Bytes. */
   readonly maxBody: number;
   readonly maxUpload: number;
+  /** Of a body whose sender is not signed in. */
+  readonly maxAnonymousBody: number;
+  /** Milliseconds in which a client must send something of its request, or take something of its answer; 0: for ever. */
+  readonly clientTimeout: number;
   /** Scheme and host of every link, e.g. `https://fit.example.com`. */
   readonly publicUrl?: string;
   readonly trustedProxies: readonly string[];
@@ -175,6 +179,8 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel,
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),
     maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
+    maxAnonymousBody: size('MAX_ANONYMOUS_BODY', 256 * SIZES.kb!),
+    clientTimeout: duration('CLIENT_TIMEOUT', 30_000),
     publicUrl: publicOrigin,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,

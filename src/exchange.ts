@@ -57,6 +57,8 @@ export class HttpExchange {
   /** Of the browser: the session that its cookie names, once it is known to be one. */
   private browser?: { sessionId: string; username: string };
 
+  private identifying?: Promise<boolean>;
+
   constructor(
     private readonly request: IncomingMessage,
     private readonly services: Means,
@@ -146,6 +148,16 @@ export class HttpExchange {
       if (!sessions.isCsrfToken(sessionId, csrfToken?.toString())) throw new CsrfError();
     }
     return (this.full.viewer = viewer);
+  }
+
+  /** As `authenticate`, asked once: before a body is read, and again for whoever answers it. */
+  identified(): Promise<boolean> {
+    return (this.identifying ??= this.authenticate());
+  }
+
+  /** Whether the sender is signed in; wrong credentials are told later. */
+  isKnown(): Promise<boolean> {
+    return this.identified().catch(() => false);
   }
 
   /** Who looks at the page that is answered, and the token for its forms. */

@@ -3,14 +3,14 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
 import { getOperationAST, GraphQLError, type ExecutionArgs, type ExecutionResult } from 'graphql';
-import { createHandler } from 'graphql-sse/lib/use/http';
+import { createHandler } from 'graphql-sse/lib/use/express';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { Context } from './core/context';
 import type { Executor, Variables } from './core/execute';
 import type { HttpExchange } from './exchange';
-import { readDocument, refusal } from './graphql';
+import { readDocument, refusal, refuse } from './graphql';
 import { shownResult } from './shownerrors';
 import type { TrustedDocuments } from './trusted';
 
@@ -25,8 +25,8 @@ type Params = Record<string, unknown>;
 export interface LiveOptions {
   executor: Executor;
   trusted: TrustedDocuments;
-  /** Bytes of one message. */
-  maxBody: number;
+  /** Bytes of one message of a WebSocket, whose sender may be unknown. */
+  maxMessage: number;
   /** A new exchange, for a connection that is not an HTTP request like others. */
   open(request: IncomingMessage): HttpExchange;
   /** The exchange of a request that is being answered. */
@@ -39,6 +39,8 @@ export interface Live {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   end(): void;
 }
+
+const JSON_BODY = 'The body must be JSON, with the Content-Type application/json.';
 
 const refused = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
 
@@ -68,7 +70,7 @@ const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (resul
     },
   }) as typeof events;
 
-export function liveTransports({ executor, trusted, maxBody, open, known, failed }: LiveOptions): Live {
+export function liveTransports({ executor, trusted, maxMessage, open, known, failed }: LiveOptions): Live {
   const streams = new Set<ServerResponse>();
 
   /** What graphql-js's `subscribe` takes, or what is wrong. */
@@ -116,7 +118,7 @@ export function liveTransports({ executor, trusted, maxBody, open, known, failed
 
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: maxBody,
+    maxPayload: maxMessage,
     handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
   });
   const anonymous = new Set<unknown>();
@@ -156,6 +158,8 @@ export function liveTransports({ executor, trusted, maxBody, open, known, failed
       const accepted = request.headers.accept ?? '';
       // Some clients use one address for everything and say by Accept that they want events and nothing else.
       if (path !== STREAM && !(path === '/' && accepted.includes(EVENTS) && !accepted.includes('json'))) return next();
+      // It would read a body that our parser took for something else, however long it is.
+      if (request.method === 'POST' && request.body === undefined) return refuse(request, response, 415, 'BAD_REQUEST', JSON_BODY);
       // graphql-sse knows no list of types here.
       if (accepted.includes(EVENTS)) request.headers.accept = EVENTS;
       streams.add(response);

@@ -27,13 +27,24 @@ export interface MultipartLimits {
   maxBody: number;
   /** In bytes: of a file. */
   maxUpload: number;
+  /** In bytes: of a body whose sender is not signed in. */
+  maxAnonymousBody: number;
   /** Where files are kept until their request is answered: in a folder of this one. */
   dataDir: string;
+  /** The sender is not signed in: `maxBody` counts for all of it, and nothing is kept of files, so that all of them are empty. */
+  isStrange?: boolean;
 }
+
+/** What somebody may send who is not signed in: nothing that is kept anywhere. */
+export const limitsOfStrangers = (limits: MultipartLimits): MultipartLimits => ({
+  ...limits,
+  maxBody: Math.min(limits.maxBody, limits.maxAnonymousBody),
+  isStrange: true,
+});
 
 export class MultipartError extends Error {
   constructor(
-    readonly reason: 'boundary' | 'body too large' | 'file too large',
+    readonly reason: 'boundary' | 'body too large' | 'file too large' | 'too many parts',
     /** The boundary as it was given, or the name of the part. */
     readonly subject?: string,
     /** What is good of it: all texts that there was room for, and the files before the refusal. */
@@ -43,7 +54,11 @@ export class MultipartError extends Error {
   }
 }
 
-const MAX_PARTS = 1000;
+/** In bytes. */
+const MIN_PATIENCE = 1024 * 1024;
+const MAX_FILES = 20;
+const MAX_TEXTS = 200;
+export const TOO_MANY_PARTS = `A form has at most ${MAX_FILES} files and ${MAX_TEXTS} other parts.`;
 /** Longer than any request takes. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
@@ -97,9 +112,10 @@ async function* arriving(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 export function readMultipart(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBody, maxUpload, dataDir }: MultipartLimits,
+  { maxBody, maxUpload, dataDir, isStrange }: MultipartLimits,
 ): Promise<Parts> {
   const header = request.headers['content-type'] ?? '';
+  if (isStrange && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
   return new Promise((resolve, reject) => {
     let parser: busboy.Busboy;
     try {
@@ -107,7 +123,7 @@ export function readMultipart(
         headers: { 'content-type': header },
         defParamCharset: 'utf8',
         preservePath: true,
-        limits: { fieldSize: maxBody, fileSize: maxUpload + 1, parts: MAX_PARTS },
+        limits: { fieldSize: maxBody, fileSize: maxUpload + 1, fields: MAX_TEXTS, files: MAX_FILES },
       });
     } catch {
       return reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
@@ -131,10 +147,16 @@ export function readMultipart(
       else if (valueTruncated) refuse('body too large');
       else if (fits(Buffer.byteLength(value))) parts.push([name, value]);
     });
+    parser.on('fieldsLimit', () => refuse('too many parts'));
+    parser.on('filesLimit', () => refuse('too many parts'));
     parser.on('file', (name, stream, { filename }) => {
       stream.on('limit', () => refuse('file too large', name));
       // It may break off before anybody reads it.
       stream.on('error', () => undefined);
+      if (isStrange) {
+        stream.resume();
+        return void parts.push([name, new UploadedFile(filename ?? '', '', 0, '')]);
+      }
       const written = spool.write(filename ?? '', arriving(stream), (bytes) => fits(bytes) && !refusal);
       const part = written.then((file) => (refusal ? undefined : file));
       // A disk that is full must not leave the rest of the body unread.
@@ -158,6 +180,7 @@ export function readMultipart(
     const done = () => {
       if (over) return;
       over = true;
+      request.unpipe(parser);
       parser.destroy();
       resolve(collected());
     };
@@ -165,6 +188,14 @@ export function readMultipart(
     parser.on('error', done);
     request.on('error', done);
     request.on('aborted', done);
+    // What comes behind something that is too large is read on, because it may be what was typed beside it; but not for ever.
+    let patience = isStrange ? maxBody : Math.max(MIN_PATIENCE, 2 * (maxBody + maxUpload));
+    request.on('data', (chunk: Buffer) => {
+      patience -= chunk.length;
+      if (patience >= 0) return;
+      refuse('body too large');
+      done();
+    });
     request.pipe(parser);
   });
 }

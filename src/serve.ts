@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Config } from './config';
+import { endStalled, inOrder, patience } from './connections';
 import { createLog } from './logging';
 import { Origin } from './origin';
 import { followTls, readTls } from './tls';
@@ -37,10 +38,11 @@ export const checkFiles = (config: Config) => ({ origin: new Origin(config), tls
 export async function serve(config: Config, { early = true, announce = true }: Terms = {}): Promise<RunningServer> {
   const { origin, tls } = checkFiles(config);
   const log = createLog(config.logLevel);
-  const options = { keepAliveTimeout: 65_000 };
+  const options = patience(config);
   const secure = tls && createTlsServer({ ...options, ...tls });
   const server = secure ?? createServer(options);
   answerUnreadable(server);
+  endStalled(server, config);
   const open = answerOnceOpen(server);
   if (early) await listen(server, config);
   let site: Site;
@@ -92,7 +94,7 @@ function answerOnceOpen(server: Server): (site: Site) => void {
   server.on('request', waiting).on('upgrade', upgrading);
   return (site) => {
     server.off('request', waiting).off('upgrade', upgrading);
-    server.on('request', site.app.listener).on('upgrade', site.app.upgrade);
+    server.on('request', inOrder(site.app.listener)).on('upgrade', site.app.upgrade);
     open(site);
   };
 }

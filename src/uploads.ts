@@ -2,17 +2,27 @@
  * GraphQL operations with files, sent as multipart forms: `operations` is the usual JSON with null in the place of every file, `map` says
  * which part goes to which places (https://github.com/jaydenseric/graphql-multipart-request-spec).
  */
+import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from './config';
 import { refuse } from './graphql';
-import { MultipartError, readMultipart, UploadedFile, type MultipartLimits, type Parts } from './multipart';
+import type { HttpExchange } from './exchange';
+import {
+  limitsOfStrangers,
+  MultipartError,
+  readMultipart,
+  TOO_MANY_PARTS,
+  UploadedFile,
+  type MultipartLimits,
+  type Parts,
+} from './multipart';
 
 /** Either makes a browser ask first whether a page of another site may send the request; Apollo refuses one without. */
 const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name'];
 
 class WrongRequest extends Error {}
 
-export function graphqlUploads(config: Config): RequestHandler {
+export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMessage) => HttpExchange): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
     if (config.graphqlCsrf && !PREFLIGHTED.some((name) => request.get(name))) {
@@ -21,11 +31,13 @@ export function graphqlUploads(config: Config): RequestHandler {
       return next();
     }
     try {
-      request.body = operationsOf(await readMultipart(request, response, config));
+      const limits = (await exchangeOf(request).isKnown()) ? config : limitsOfStrangers(config);
+      request.body = operationsOf(await readMultipart(request, response, limits));
     } catch (error) {
-      if (!(error instanceof WrongRequest) && !(error instanceof MultipartError)) throw error;
-      const message = error instanceof WrongRequest ? error.message : said(error, config);
-      return refuse(request, response, 400, 'BAD_REQUEST', message);
+      if (error instanceof WrongRequest) return refuse(request, response, 400, 'BAD_REQUEST', error.message);
+      if (!(error instanceof MultipartError)) throw error;
+      const status = error.reason === 'body too large' || error.reason === 'too many parts' ? 413 : 400;
+      return refuse(request, response, status, 'BAD_REQUEST', said(error, config));
     }
     next();
   };
@@ -34,6 +46,7 @@ export function graphqlUploads(config: Config): RequestHandler {
 function said({ reason, subject }: MultipartError, { maxUpload }: MultipartLimits): string {
   if (reason === 'boundary') return 'The multipart form has no boundary.';
   if (reason === 'file too large') return `The file of part ${JSON.stringify(subject)} is larger than ${maxUpload} bytes.`;
+  if (reason === 'too many parts') return TOO_MANY_PARTS;
   return 'The multipart form is too large.';
 }
 

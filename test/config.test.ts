@@ -101,6 +101,8 @@ test.each([
   ['MAX_BODY', 'big'],
   ['MAX_BODY', '5 furlongs'],
   ['MAX_UPLOAD', '-5'],
+  ['MAX_ANONYMOUS_BODY', 'little'],
+  ['CLIENT_TIMEOUT', 'soon'],
   ['PUBLIC_URL', 'fit.example.com'],
   ['PUBLIC_URL', 'ftp://fit.example.com'],
 ])('%s=%s is refused in one line that names the variable', (name, value) => {

@@ -55,7 +55,7 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
   async function list(endpoint: Endpoint, request: Request): Promise<Answer> {
     const { view, fields } = endpoint;
     const { query, exchange, path } = request;
-    const window = windowOf(query);
+    const window = windowOf(query, request.most);
     const filtered = filtersOf(view.filters, fields, query);
     const ids: Record<string, string[]> = Object.fromEntries(Object.entries(filtered.references).map(([field, id]) => [field, [id]]));
     for (const field of Object.keys(filtered.listed)) ids[field] = (filtered.where[field] as { in: string[] }).in;

@@ -1,7 +1,7 @@
 /** Request bodies: JSON, URL-encoded forms and multipart forms, read up to a limit. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import iconv from 'iconv-lite';
-import { MultipartError, readMultipart, type MultipartLimits, type Parts, type UploadedFile } from '../multipart';
+import { MultipartError, readMultipart, TOO_MANY_PARTS, type MultipartLimits, type Parts, type UploadedFile } from '../multipart';
 import { badRequest, invalid, RestError, tooLarge, unsupported } from './errors';
 import { parseJson } from './json';
 
@@ -30,14 +30,6 @@ export async function arrivedOf(reading: Promise<Body>): Promise<Body> {
 
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 export const MEDIA_TYPES = ['application/json', ...FORMS];
-
-/** Whoever is not signed in has no more to send than a name and a password. */
-const MAX_ANONYMOUS = 256 * 1024;
-
-export const limitsFor = (signedIn: boolean, limits: MultipartLimits): MultipartLimits => {
-  const most = (limit: number) => (signedIn ? limit : Math.min(limit, MAX_ANONYMOUS));
-  return { ...limits, maxBody: most(limits.maxBody), maxUpload: most(limits.maxUpload) };
-};
 
 /** A question mark at the start is the first character of the first name, which `URLSearchParams` would drop. */
 export const queryOf = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
@@ -70,7 +62,8 @@ async function read(request: IncomingMessage, limit: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request) {
+  // Whoever sends too much is still to be told so.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
     if (size > limit) throw tooLarge();
     chunks.push(chunk as Buffer);
@@ -90,8 +83,10 @@ async function multipart(request: IncomingMessage, response: ServerResponse, lim
     if (!(error instanceof MultipartError)) throw error;
     const { reason, subject, arrived } = error;
     if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
-    const refusal =
-      reason === 'file too large' ? invalid({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] }) : tooLarge();
-    throw new OversizedForm(refusal, arrived);
+    const tooLargeFile = () => invalid({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
+    throw new OversizedForm(
+      reason === 'file too large' ? tooLargeFile() : tooLarge(reason === 'too many parts' ? TOO_MANY_PARTS : undefined),
+      arrived,
+    );
   }
 }

@@ -130,7 +130,7 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     if (secret) return explained(login, { username: '', password: '' });
     if (!endpoint) return undefined;
     if (route.kind === 'detail') return explained(endpoint.detail, { id: route.id });
-    const { limit, offset } = windowOf(request.query);
+    const { limit, offset } = windowOf(request.query, request.most);
     return explained(endpoint.list, { first: limit, offset });
   }
 
@@ -225,7 +225,7 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     if (place.kind === 'list') {
       view.filters = await lookedUp(filterControls(facts.filters, fields, related), (key) => query.getAll(key).at(-1), request);
       view.orderable = visible.filter(({ ordered }) => ordered).map(({ rest }) => rest);
-      view.window = windowOf(query);
+      view.window = windowOf(query, request.most);
     }
     view.errors = {
       ...view.errors,

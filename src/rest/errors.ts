@@ -19,7 +19,7 @@ export const notPermitted = () => detail(403, 'You do not have permission to per
 export const notYours = () => detail(403, 'You are not allowed to do this');
 export const notAllowed = (method: string) => detail(405, `Method "${method}" not allowed.`);
 export const notAcceptable = () => detail(406, 'Could not satisfy the request Accept header.');
-export const tooLarge = () => detail(413, 'Request body too large.');
+export const tooLarge = (message = 'Request body too large.') => detail(413, message);
 export const unsupported = (type: string) => detail(415, `Unsupported media type "${type}" in request.`);
 export const badRequest = (message: string) => detail(400, message);
 export const invalid = (fields: Record<string, string[]>) => new RestError(400, fields);

@@ -4,6 +4,8 @@ import { integerOf } from '../reading';
 export const DEFAULT_LIMIT = 20;
 /** A larger limit counts as this one, a larger offset as that one. */
 export const MAX_LIMIT = 10_000;
+/** Of a page for people; who wants all at once takes JSON. */
+export const MAX_SHOWN = 200;
 export const MAX_OFFSET = 2_147_483_647;
 
 export interface Window {
@@ -13,10 +15,10 @@ export interface Window {
 
 const integer = (text: string | undefined): number | undefined => (text === undefined ? undefined : integerOf(text));
 
-export function windowOf(query: URLSearchParams): Window {
+export function windowOf(query: URLSearchParams, most = MAX_LIMIT): Window {
   const limit = integer(query.getAll('limit').at(-1)) ?? 0;
   const offset = integer(query.getAll('offset').at(-1)) ?? 0;
-  return { limit: limit > 0 ? Math.min(limit, MAX_LIMIT) : DEFAULT_LIMIT, offset: Math.min(Math.max(offset, 0), MAX_OFFSET) };
+  return { limit: limit > 0 ? Math.min(limit, most) : DEFAULT_LIMIT, offset: Math.min(Math.max(offset, 0), MAX_OFFSET) };
 }
 
 /** As Python's `quote_plus` does it. */

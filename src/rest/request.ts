@@ -29,6 +29,8 @@ export interface Request {
   query: URLSearchParams;
   exchange: Exchange;
   signedIn: boolean;
+  /** Rows of a list, whatever the query asks for. */
+  most?: number;
   /** Read when it is first asked for. */
   body(): Promise<Body>;
   /** What a form of a page sent. */

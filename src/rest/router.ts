@@ -1,18 +1,20 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { arrivedOf, limitsFor, queryOf, readBody, type Body } from './body';
+import { arrivedOf, queryOf, readBody, type Body } from './body';
 import { admit, SAFE } from './admission';
 import { answersOf } from './answers';
 import { viewsOf } from './browse';
 import { csrfTokenOf } from './csrf';
-import type { MultipartLimits } from '../multipart';
+import { limitsOfStrangers, type MultipartLimits } from '../multipart';
 import { endpointsOf, prepareOperation, type Prepare } from './endpoints';
 import { notFound, ofGraphQL, RestError } from './errors';
 import { formOf, isForm } from './forms';
 import { DOCUMENT } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './negotiate';
+import { MAX_SHOWN } from './pagination';
 import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
 import { corsOf, headersOf, PREFLIGHT, respond } from './respond';
@@ -27,6 +29,8 @@ export interface RestOptions {
   open(request: IncomingMessage): Exchange;
   /** What a browser is shown instead of bare JSON. */
   html(view: HtmlView): Promise<Page>;
+  /** Pages take long to make, so they wait for their turn, outside of which bodies are read. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
   timeZone: string;
 }
@@ -92,7 +96,10 @@ export function restHandler(options: RestOptions): Handler {
   /** What a page shows beside the answer may be refused where the answer was not. */
   const pageOf = async (shown: Parameters<typeof viewOf>[0]): Promise<Page | RestError> => {
     try {
-      return await options.html(await viewOf(shown));
+      const view = await viewOf(shown);
+      // Others are heard in between.
+      await setImmediate();
+      return await options.html(view);
     } catch (error) {
       if (error instanceof RestError) return error;
       throw error;
@@ -118,7 +125,7 @@ export function restHandler(options: RestOptions): Handler {
     }
     const route = found?.route;
     let reading: Promise<Body> | undefined;
-    const read = (signedIn: boolean) => (reading ??= readBody(message, response, limitsFor(signedIn, limits)));
+    const read = (signedIn: boolean) => (reading ??= readBody(message, response, signedIn ? limits : limitsOfStrangers(limits)));
     const request: Request = { message, method, path, query, exchange, signedIn: false, body: () => read(request.signedIn) };
     let wanted: Wanted = { format: 'json' };
     const result = await settled(async () => {
@@ -130,10 +137,11 @@ export function restHandler(options: RestOptions): Handler {
         throw notFound();
       }
       wanted = negotiate({ accept, suffix: route.suffix, format: query.getAll('format').at(-1), indent: query.getAll('indent').at(-1) });
+      if (wanted.format === 'api') request.most = MAX_SHOWN;
       await authenticate(request, wanted, () => read(true));
       admit(route, request);
       if (method === 'HEAD') request.method = 'GET';
-      return once(route, request);
+      return wanted.format === 'api' && SAFE.includes(request.method) ? options.inTurn(() => once(route, request)) : once(route, request);
     });
     const headers = headersOf(message, route, result.headers, exchange.headers());
     const { ETag } = headers;
@@ -142,7 +150,7 @@ export function restHandler(options: RestOptions): Handler {
     if (!tagged) delete headers.ETag;
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {
-      const page = await pageOf({ route, request, answer: result, headers });
+      const page = await options.inTurn(() => pageOf({ route, request, answer: result, headers }));
       if (page instanceof RestError)
         respond(message, response, page.status, headersOf(message, route, page.headers), MEDIA.json, JSON.stringify(page.body));
       else {
@@ -155,7 +163,5 @@ export function restHandler(options: RestOptions): Handler {
       const text = result.body === undefined ? undefined : JSON.stringify(result.body, null, wanted.indent);
       respond(message, response, result.status, headers, MEDIA.json, text);
     }
-    // What was not read of the body must not be taken for the next request on the connection.
-    if (!message.complete) message.resume();
   };
 }

@@ -84,6 +84,10 @@ export class Siege {
     return this.server.url;
   }
 
+  get dataDir(): string {
+    return this.installation.dataDir;
+  }
+
   get token(): string {
     return this.server.demo.token;
   }

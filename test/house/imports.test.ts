@@ -8,9 +8,11 @@ const src = path.join(__dirname, '../../src');
 const LAYERS = [
   [
     'app',
+    'bodies',
     'bounds',
     'budget',
     'cli',
+    'connections',
     'ending',
     'exchange',
     'exposure',

@@ -167,7 +167,8 @@ export class Orchard {
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
     html: async ({ name }) => ({ text: `<h1>${name}</h1>`, headers: {} }),
-    limits: { maxBody: 1000, maxUpload: 1000, dataDir: tmpdir() },
+    inTurn: (work) => work(),
+    limits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',
   });
 

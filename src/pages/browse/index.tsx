@@ -2,6 +2,7 @@
 import { renderPage } from '../layout';
 import { protection } from '../protection';
 import { SUGGEST_PATH } from '../suggest';
+import { MAX_SHOWN } from '../../rest/pagination';
 import type { HtmlView, Page } from '../../rest/view';
 import { chartOf, type Chart } from './chart';
 import { headlineOf, Trouble } from './errors';
@@ -14,9 +15,6 @@ import { crumbsOf, Related, Resources } from './places';
 import { AsGraphQL, Exchange, Options } from './request';
 import { BROWSE_STYLE } from './style';
 import { Words } from './words';
-
-/** A chart of more rows than this tells less, not more. */
-const CHART_ROWS = 1000;
 
 const NOTICES: Readonly<Record<string, string>> = { POST: 'Created.', PUT: 'Saved.', PATCH: 'Saved.', DELETE: 'Deleted.' };
 
@@ -42,7 +40,7 @@ function Share({ view }: { view: HtmlView }) {
   const envelope = envelopeOf(view);
   if (!envelope) return null;
   const { count, results } = envelope;
-  const all = Math.min(count, CHART_ROWS);
+  const all = Math.min(count, MAX_SHOWN);
   return (
     <span class="help">
       {`${results.length} of ${count} rows`}

@@ -128,6 +128,7 @@ export function Neighbours({ view, label }: { view: HtmlView; label: string }) {
     <nav class="neighbours row" aria-label={label}>
       {step('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
       <span>
+        {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; JSON has more. `}
         {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : count ? `None here; ${count} in all` : 'No rows'}
       </span>
       {step('next', 'Next →', envelope.next ? offset + limit : undefined)}
