@@ -128,7 +128,7 @@ export class Fitgraph {
 }
 
 function listening(app: App, witness: Witness): Promise<Server> {
-  const server = createServer(witness.hearing(app.listener)).on('upgrade', app.upgrade);
+  const server = createServer({ keepAliveTimeout: 65_000 }, witness.hearing(app.listener)).on('upgrade', app.upgrade);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
 }
 
