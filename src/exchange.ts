@@ -186,8 +186,8 @@ export class HttpExchange {
     return limit.attempt(origin.network(this.request), username, work);
   }
 
-  /** The session of the request stays, whoever else was signed in is signed out. The token stays too. */
-  private async changePassword(oldPassword: string, newPassword: string): Promise<void> {
+  /** The session of the request stays, whoever else was signed in is signed out, and the token is a new one. */
+  private async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const { viewer, session } = this.full;
     if (!viewer) throw notSignedIn();
     const problem = passwordProblem(newPassword);
@@ -199,7 +199,9 @@ export class HttpExchange {
       return found;
     });
     if (problem) throw new InvalidValues(weak);
-    if (!(await replacePassword(viewer.id, stored, newPassword, this.browser?.sessionId, session))) throw wrong();
+    const token = await replacePassword(viewer.id, stored, newPassword, this.browser?.sessionId, session, this.services.vault);
+    if (token === undefined) throw wrong();
+    return token;
   }
 
   private async replaceToken(): Promise<string> {

@@ -23,16 +23,20 @@ export async function viewerOf(token: string, session: Session): Promise<Viewer>
 const ACCOUNT_BY_NAME = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
   FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "user_account" u ON u."username" = $1`;
 
+/** With the hash anew: the password is the same, so that no session and no token ends. Nothing where it was changed since it was read. */
+const SIGNED_IN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
+  UPDATE "user_account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
+
 /** The id of the user with this name and password; UNAUTHENTICATED where there is none. */
 export async function checkCredentials(username: string, password: string, session: Session): Promise<number> {
   // No name is empty, and none has a NUL, which PostgreSQL does not take.
   const [user] = await session.query(ACCOUNT_BY_NAME, [username.includes('\0') ? '' : username]);
   const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations);
   if (!valid || !user!.isActive) throw new KnownError('UNAUTHENTICATED', 'Username or password unknown', { login: true });
-  const { id } = user!;
-  if (outdated) await session.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [id, await hashPassword(password)]);
-  await session.query('UPDATE "user_account" SET "last_login" = now() WHERE "id" = $1', [id]);
-  return id;
+  const { id, password: stored } = user!;
+  const signedIn = await session.query(SIGNED_IN, [id, stored, outdated ? await hashPassword(password) : stored]);
+  // Another one meanwhile, or the same one hashed anew by another login.
+  return signedIn.length ? id : checkCredentials(username, password, session);
 }
 
 const PASSWORD_BY_ID = `SELECT u."password", i."iterations" FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "user_account" u ON u."id" = $1`;
@@ -46,8 +50,8 @@ export async function hashOfPassword(userId: number, password: string, session: 
 }
 
 /**
- * Sets a new password in place of the one with this hash, and ends the sessions of the user but the one that is kept. False where the
- * password was changed meanwhile.
+ * Sets a new password in place of the one with this hash, ends the sessions of the user but the one that is kept, and answers the new token.
+ * Undefined where the password was changed meanwhile.
  */
 export async function replacePassword(
   userId: number,
@@ -55,8 +59,10 @@ export async function replacePassword(
   password: string,
   kept: string | undefined,
   session: Session,
-): Promise<boolean> {
+  vault: TokenVault,
+): Promise<string | undefined> {
   const hashed = await hashInTurn(password);
+  const token = newToken();
   const { sequelize } = session.database;
   return session.transaction(async (transaction) => {
     const run = async (text: string, bind: unknown[]) =>
@@ -64,10 +70,13 @@ export async function replacePassword(
     const find = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
     const [present] = kept === undefined ? [] : await run(find, [digestOf(kept), userId]);
     const replace = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
-    if (!(await run(replace, [userId, stored, hashed])).length) return false;
-    // The database ends all sessions of whoever has a new password, so that no way to change it leaves one; this one is put back.
+    if (!(await run(replace, [userId, stored, hashed])).length) return undefined;
+    // The database ends the token and all sessions of whoever has a new password, so that no way to change it leaves one; this one is put back.
+    const make = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
+      ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
+    await run(make, [userId, digestOf(token), vault.seal(token)]);
     if (present) await run('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(present.row)]);
-    return true;
+    return token;
   });
 }
 
@@ -92,7 +101,7 @@ export async function renewToken(
   });
 }
 
-/** The token of the user with this name and password; the same for ever once it is made. */
+/** The token of the user with this name and password; the same until it is replaced or the password changes. */
 export async function signIn(username: string, password: string, session: Session, vault: TokenVault): Promise<string> {
   return tokenOf(await checkCredentials(username, password, session), session, vault);
 }

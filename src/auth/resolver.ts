@@ -10,7 +10,9 @@ import { MAX_PASSWORD, MIN_PASSWORD } from './accounts';
 
 @ObjectType({ description: 'What a login answers.', simpleResolvers: true })
 class LoginPayload {
-  @Field(() => String, { description: 'For the header `Authorization: Token <token>`; the same at every login.' })
+  @Field(() => String, {
+    description: 'For the header `Authorization: Token <token>`; the same at every login until it is replaced or the password changes.',
+  })
   declare token: string;
 }
 
@@ -25,11 +27,15 @@ class ChangePasswordPayload {
   @Field(() => Boolean, { description: 'Whether it was changed.' })
   readonly changed: boolean;
 
+  @Field(() => String, { nullable: true, description: 'The new token, if the password was changed: the old one does not work any more.' })
+  readonly token: string | null;
+
   @Field(() => [FieldError], { description: 'All that is wrong with the values; then the password was not changed.' })
   readonly fieldErrors: FieldError[];
 
-  constructor(written: true | null, fieldErrors: FieldError[]) {
-    this.changed = written !== null;
+  constructor(token: string | null, fieldErrors: FieldError[]) {
+    this.changed = token !== null;
+    this.token = token;
     this.fieldErrors = fieldErrors;
   }
 }
@@ -63,7 +69,7 @@ export class AuthResolver {
   @Mutation(() => ChangePasswordPayload, {
     nullable: true,
     description:
-      'Sets a new password of the viewer. Browsers that are signed in elsewhere are signed out; the token stays, see `replaceToken`. TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
+      'Sets a new password of the viewer. Browsers that are signed in elsewhere are signed out, and the token is replaced: go on with the `token` of the answer. TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
   })
   @Extensions({ once: true })
   changePassword(
@@ -74,10 +80,7 @@ export class AuthResolver {
     newPassword: string,
     @Ctx() { changePassword }: Context,
   ): Promise<object> {
-    return answered<true>(ChangePasswordPayload, async () => {
-      await changePassword(trimmed(oldPassword), trimmed(newPassword));
-      return true;
-    });
+    return answered<string>(ChangePasswordPayload, () => changePassword(trimmed(oldPassword), trimmed(newPassword)));
   }
 
   @Mutation(() => ReplaceTokenPayload, {

@@ -31,13 +31,14 @@ export function userCommand(): Command {
     });
   user
     .command('password <name>')
-    .description('Set a new password, read from standard input unless given.')
+    .description('Set a new password, read from standard input unless given, and a new token.')
     .option('--password <password>', 'at least 8 characters, not only digits')
     .action(async (username: string, options: { password?: string }) => {
       const password = await passwordOf(options.password);
-      await operate(async ({ session }) => {
-        await setPassword((await findUser(username, session)).id, password, session);
-        say(`The password of ${username} was changed.`);
+      await operate(async ({ session, vault }) => {
+        const { id } = await findUser(username, session);
+        await setPassword(id, password, session);
+        say(`The password of ${username} was changed, and all browsers are signed out. New token: ${await tokenOf(id, session, vault)}`);
       });
     });
   user

@@ -67,8 +67,8 @@ export interface Context {
   languages: readonly string[];
   /** Answers the token of the user with this name and password. */
   signIn(username: string, password: string): Promise<string>;
-  /** Sets a new password of the viewer; InvalidValues for a wrong old or a weak new one. */
-  changePassword(oldPassword: string, newPassword: string): Promise<void>;
+  /** Sets a new password of the viewer and answers their new token; InvalidValues for a wrong old or a weak new one. */
+  changePassword(oldPassword: string, newPassword: string): Promise<string>;
   /** Answers a new token of the viewer; the old one stops working. */
   replaceToken(): Promise<string>;
   /** Throws if the viewer may no longer be signed in. */

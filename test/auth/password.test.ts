@@ -7,7 +7,7 @@ const fitgraph = fitgraphForThisFile();
 const NEXT = 'another good password';
 
 const CHANGE =
-  'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { changed fieldErrors { path messages } } }';
+  'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { changed token fieldErrors { path messages } } }';
 const REPLACE = 'mutation { answer: replaceToken { token } }';
 const WRONG = { path: 'oldPassword', messages: ['This is not your password.'] };
 const SHORT = { path: 'newPassword', messages: ['The password must have at least 8 characters.'] };
@@ -20,12 +20,17 @@ const change = (person: Person, old: string, next: string) => person.query(CHANG
 const signsIn = async (password: string) => (await fitgraph.anyone.post('/login/', { username: name(), password })).status === 200;
 const works = async (token: string) => (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
 
+const TOKEN = /^[0-9a-f]{40}$/;
+const CHANGED = { changed: true, token: expect.stringMatching(TOKEN), fieldErrors: [] };
+
 describe('changePassword', () => {
-  test('the new password signs in, the old one does no more, and the token stays', async () => {
+  test('the new password signs in, the old one does no more, and the token is a new one', async () => {
     const person = await somebody();
-    expect((await change(person, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, fieldErrors: [] });
+    const { answer } = (await change(person, PASSWORD, NEXT)).data;
+    expect(answer).toEqual(CHANGED);
     expect([await signsIn(NEXT), await signsIn(PASSWORD)]).toEqual([true, false]);
-    expect(await works(person.token)).toBe(true);
+    expect([await works(answer.token), await works(person.token)]).toEqual([true, false]);
+    expect((await fitgraph.anyone.post('/login/', { username: name(), password: NEXT })).body).toEqual({ token: answer.token });
     const [row] = await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [person.id]);
     expect(row!.password).toMatch(/^\$argon2id\$/);
   });
@@ -51,8 +56,8 @@ describe('changePassword', () => {
     ['one with a NUL', 'a\0b', NEXT, [WRONG]],
   ])('%s is told, and nothing changes', async (_what, old, next, fieldErrors) => {
     const person = await somebody();
-    expect((await change(person, old, next)).data.answer).toEqual({ changed: false, fieldErrors });
-    expect(await signsIn(PASSWORD)).toBe(true);
+    expect((await change(person, old, next)).data.answer).toEqual({ changed: false, token: null, fieldErrors });
+    expect([await signsIn(PASSWORD), await works(person.token)]).toEqual([true, true]);
   });
 
   test('nobody has no password', async () => {
@@ -69,6 +74,8 @@ describe('changePassword', () => {
     const person = await somebody();
     const answers = await Promise.all([`${NEXT} 1`, `${NEXT} 2`].map((next) => change(person, PASSWORD, next)));
     expect(answers.map(({ data }) => data.answer.changed).sort()).toEqual([false, true]);
+    const tokens = answers.flatMap(({ data }) => data.answer.token ?? []);
+    expect([tokens.length, await works(tokens[0]), await works(person.token)]).toEqual([1, true, false]);
     const winner = answers.findIndex(({ data }) => data.answer.changed) + 1;
     expect(await signsIn(`${NEXT} ${winner}`)).toBe(true);
   });
@@ -91,7 +98,7 @@ describe('in a browser', () => {
     visitor.json('POST', '/graphql', { query, variables }, headers);
 
   test('sessions elsewhere end, the present one stays', async () => {
-    await somebody();
+    const { token: old } = await somebody();
     const [here, there] = [await signedIn(), await signedIn()];
     const others = new Visitor(fitgraph.url);
     await fitgraph.user('neighbour');
@@ -101,7 +108,9 @@ describe('in a browser', () => {
     expect([without.status, without.text]).toEqual([403, expect.stringContaining('CSRF')]);
     expect(await isSignedIn(there)).toBe(true);
     const answer = await ask(here, CHANGE, variables, { 'X-CSRFToken': await here.csrfToken() });
-    expect(JSON.parse(answer.text).data.answer).toEqual({ changed: true, fieldErrors: [] });
+    const changed = JSON.parse(answer.text).data.answer;
+    expect(changed).toEqual(CHANGED);
+    expect([await works(changed.token), await works(old)]).toEqual([true, false]);
     expect([await isSignedIn(here), await isSignedIn(there), await isSignedIn(others)]).toEqual([true, false, true]);
   });
 
@@ -179,16 +188,20 @@ describe('what the database keeps of an Idempotency-Key', () => {
     const person = await somebody();
     const keyed = person.sending({ 'Idempotency-Key': 'secret-change' });
     expect((await change(keyed, PASSWORD, NEXT)).data.answer.changed).toBe(true);
+    // The former token does not get the answer with the new one.
+    expect((await change(keyed, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
+    const { token } = (await fitgraph.anyone.post('/login/', { username: name(), password: NEXT })).body;
     // Sent again it is answered again, and not refused because the password is another one now.
-    expect((await change(keyed, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, fieldErrors: [] });
+    const renewed = fitgraph.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
+    expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, token, fieldErrors: [] });
     const row = await kept('secret-change');
-    for (const secret of [PASSWORD, NEXT]) expect(texts(row).join(' ')).not.toContain(secret);
+    for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
     // Under another SECRET_KEY the same request looks otherwise.
     const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
     try {
-      const there = other.anyone.sending({ Authorization: `Token ${person.token}`, 'Idempotency-Key': 'secret-there' });
+      const there = other.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
       await change(there, 'wrong password', NEXT);
-      await change(person.sending({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
+      await change(renewed.sending({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
       expect((await kept('secret-there')).request).not.toEqual((await kept('secret-here')).request);
     } finally {
       await other.stop();
@@ -208,7 +221,7 @@ describe('what the database keeps of an Idempotency-Key', () => {
 
 test('the log has no password and no token', async () => {
   const person = await somebody();
-  await change(person, PASSWORD, NEXT);
-  const { token } = (await person.ask(REPLACE)).answer;
-  for (const secret of [PASSWORD, NEXT, token]) expect(fitgraph.logged.join('\n')).not.toContain(secret);
+  const { token: next } = (await change(person, PASSWORD, NEXT)).data.answer;
+  const { token } = (await fitgraph.anyone.sending({ Authorization: `Token ${next}` }).ask(REPLACE)).answer;
+  for (const secret of [PASSWORD, NEXT, next, token]) expect(fitgraph.logged.join('\n')).not.toContain(secret);
 });

@@ -235,6 +235,7 @@ test('no type shows a password, and a token only what makes one', () => {
     'Mutation.replaceToken',
     'LoginPayload.token',
     'ChangePasswordPayload.changed',
+    'ChangePasswordPayload.token',
     'ChangePasswordPayload.fieldErrors',
     'ReplaceTokenPayload.token',
   ]);

@@ -58,11 +58,14 @@ test('an account is made, given another password and token, locked and unlocked'
   expect((await mine(token)).status).toBe(200);
   expect(await login('carla', 'first password')).toMatchObject({ status: 200, body: { token } });
 
-  expect((await fitgraph('user', 'password', 'carla', '--password', 'second password')).status).toBe(0);
+  const changed = await fitgraph('user', 'password', 'carla', '--password', 'second password');
+  expect(changed.status).toBe(0);
+  const second = tokenIn(changed.stdout);
+  expect([(await mine(token)).status, (await mine(second)).status]).toEqual([403, 200]);
   expect((await login('carla', 'first password')).status).toBe(401);
-  expect((await login('carla', 'second password')).status).toBe(200);
+  expect(await login('carla', 'second password')).toMatchObject({ status: 200, body: { token: second } });
 
-  expect((await fitgraph('user', 'token', 'carla')).stdout).toBe(`${token}\n`);
+  expect((await fitgraph('user', 'token', 'carla')).stdout).toBe(`${second}\n`);
   const fresh = tokenIn((await fitgraph('user', 'token', 'carla', '--new')).stdout);
   expect(fresh).not.toBe(token);
   expect((await mine(token)).body).toEqual({ detail: 'Invalid token.' });

@@ -1,0 +1,129 @@
+/** What a new password ends, by whichever way it is set, and what a hash that a login renews does not. */
+import { pbkdf2Sync } from 'node:crypto';
+import { setPassword, tokenOf } from '../../src/auth/accounts';
+import { Sessions } from '../../src/auth/sessions';
+import { Visitor } from '../pages/visitor';
+import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+const NEXT = 'another good password';
+
+const imported = (password: string) =>
+  `pbkdf2_sha256$1000$abcdefgh$${pbkdf2Sync(password, 'abcdefgh', 1000, 32, 'sha256').toString('base64')}`;
+
+const login = (username: string, password: string) => fitgraph.anyone.post('/login/', { username, password });
+const works = async (token: string) => (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
+const hashOf = async ({ id }: Person) => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [id]))[0]!.password;
+const setHash = (person: Person, hash: string) =>
+  fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, hash]);
+
+/** A browser that is signed in, whatever the password is. */
+async function browserOf({ id }: Person): Promise<() => Promise<boolean>> {
+  const session = await new Sessions(fitgraph.vault).start(id, fitgraph.database.session());
+  const visitor = new Visitor(fitgraph.url, { Cookie: `fitgraph=${session}` });
+  return async () => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
+}
+
+let number = 0;
+async function somebody(): Promise<{ person: Person; username: string }> {
+  const username = `person${(number += 1)}`;
+  return { person: await fitgraph.user(username), username };
+}
+
+/** As an import leaves somebody: with a hash of another kind, a token and perhaps a browser. */
+async function importedPerson() {
+  const { person, username } = await somebody();
+  await setHash(person, imported(PASSWORD));
+  const token = await tokenOf(person.id, fitgraph.database.session(), fitgraph.vault);
+  return { person, username, token, isSignedIn: await browserOf(person) };
+}
+
+describe('a new password ends the token and all browsers', () => {
+  test.each<[string, (person: Person) => Promise<unknown>]>([
+    ['set by an operator', ({ id }) => setPassword(id, NEXT, fitgraph.database.session())],
+    ['written into the database', (person) => setHash(person, imported(NEXT))],
+    [
+      'changed by GraphQL with the token',
+      (person) => person.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { changed } }`),
+    ],
+  ])('%s', async (_way, set) => {
+    const { person, username } = await somebody();
+    const isSignedIn = await browserOf(person);
+    const { person: other } = await somebody();
+    const isOtherSignedIn = await browserOf(other);
+    expect([await works(person.token), await isSignedIn()]).toEqual([true, true]);
+    await set(person);
+    expect([await works(person.token), await isSignedIn()]).toEqual([false, false]);
+    expect([await works(other.token), await isOtherSignedIn()]).toEqual([true, true]);
+    const { body } = await login(username, NEXT);
+    expect([body.token === person.token, await works(body.token)]).toEqual([false, true]);
+  });
+
+  test('also where the old one was imported', async () => {
+    const { person, token, isSignedIn } = await importedPerson();
+    const there = fitgraph.anyone.sending({ Authorization: `Token ${token}` });
+    await there.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { changed } }`);
+    expect([await works(token), await isSignedIn()]).toEqual([false, false]);
+    expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
+  });
+
+  test('a user who is locked out keeps the token for when they are let in again', async () => {
+    const { person } = await somebody();
+    const isSignedIn = await browserOf(person);
+    const lock = (active: boolean) => fitgraph.sql('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [person.id, active]);
+    await lock(false);
+    expect([await works(person.token), await isSignedIn()]).toEqual([false, false]);
+    await lock(true);
+    expect([await works(person.token), await isSignedIn()]).toEqual([true, false]);
+  });
+});
+
+describe('a login that renews an imported hash', () => {
+  test('over REST ends nothing', async () => {
+    const { person, username, token, isSignedIn } = await importedPerson();
+    expect(await login(username, PASSWORD)).toMatchObject({ status: 200, body: { token } });
+    expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
+    expect([await works(token), await isSignedIn()]).toEqual([true, true]);
+    // What a login says holds for its statement alone.
+    await setHash(person, imported(NEXT));
+    expect([await works(token), await isSignedIn()]).toEqual([false, false]);
+  });
+
+  test('in a browser ends nothing', async () => {
+    const { username, token, isSignedIn } = await importedPerson();
+    const visitor = new Visitor(fitgraph.url);
+    await visitor.signIn(username);
+    expect((await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status).toBe(200);
+    expect([await works(token), await isSignedIn()]).toEqual([true, true]);
+  });
+
+  test('several at once all succeed', async () => {
+    const { username, token, isSignedIn } = await importedPerson();
+    const answers = await Promise.all(Array.from({ length: 4 }, () => login(username, PASSWORD)));
+    expect(answers.map(({ body }) => body)).toEqual(Array<object>(4).fill({ token }));
+    expect(await isSignedIn()).toBe(true);
+  });
+});
+
+test.each([
+  ['its own kind', (person: Person) => hashOf(person)],
+  ['an imported one', async () => imported(PASSWORD)],
+])('a login with the old password that is still being checked while it changes fails: a hash of %s', async (_kind, hash) => {
+  const { person, username } = await somebody();
+  await setHash(person, await hash(person));
+  const changing = await fitgraph.database.pool.connect();
+  let answer: ReturnType<typeof login>;
+  try {
+    await changing.query('BEGIN');
+    await changing.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, imported(NEXT)]);
+    answer = login(username, PASSWORD);
+    const waiting = `SELECT count(*)::integer AS "count" FROM pg_stat_activity WHERE "wait_event_type" = 'Lock' AND "datname" = current_database()`;
+    while ((await changing.query(waiting)).rows[0].count === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await changing.query('COMMIT');
+  } finally {
+    changing.release();
+  }
+  expect((await answer).status).toBe(401);
+  expect((await login(username, NEXT)).status).toBe(200);
+});
