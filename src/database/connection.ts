@@ -213,11 +213,11 @@ export class Session implements Asking {
 
   private async send(text: string, values: Parameters): Promise<Row[]> {
     const began = performance.now();
-    const statement = new Statement(this.database.lanes[this.lane], this);
+    const statement = new Statement(this.database.lanes[this.lane], this, text, values);
     this.running.add(statement);
     this.statements += 1;
     try {
-      const rows = await statement.rows(text, values);
+      const rows = await statement.rows();
       this.rows += rows.length;
       return rows;
     } finally {
@@ -279,15 +279,26 @@ export class Session implements Asking {
     }
   }
 
-  private async turn(lane: Lane, caller: Caller): Promise<void> {
+  private turn(lane: Lane, caller: Caller): Promise<void> {
     if (this.over) throw this.over;
-    const waiting = { stop: (_why: Error): void => undefined };
-    this.running.add(waiting);
-    try {
-      await lane.enter(caller, false, (refuse) => (waiting.stop = refuse));
-    } finally {
-      this.running.delete(waiting);
-    }
+    return new Promise<void>((begin, refuse) => {
+      const over = () => this.running.delete(stoppable);
+      const stoppable = { stop: (why: Error) => waiting && lane.giveUp(waiting, why) };
+      const waiting = lane.enter(
+        caller,
+        false,
+        () => {
+          over();
+          begin();
+        },
+        (why) => {
+          over();
+          refuse(why);
+        },
+      );
+      if (waiting) this.running.add(stoppable);
+      else begin();
+    });
   }
 }
 

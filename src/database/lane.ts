@@ -14,18 +14,50 @@ export interface Patience {
 /** What has been done for it already would be in vain. */
 const BEGUN_WAITS_LONGER = 10;
 
-interface Waiting {
-  caller: Caller;
+/** One that waits for a place. */
+export interface Waiting {
+  readonly caller: Caller;
+  /** When it is refused, on the clock of `performance.now`. */
+  readonly until: number;
   begin(): void;
   refuse(why: Error): void;
+}
+
+/** Those that wait as long as each other, in the order in which they came; one timer serves them all. */
+class Queue {
+  readonly waiting = new Set<Waiting>();
+  private timer?: NodeJS.Timeout;
+
+  constructor(private readonly ms: number) {}
+
+  add(caller: Caller, begin: () => void, refuse: (why: Error) => void): Waiting {
+    const waiting = { caller, until: performance.now() + this.ms, begin, refuse };
+    this.waiting.add(waiting);
+    if (!this.timer && this.ms !== Infinity) this.arm(this.ms);
+    return waiting;
+  }
+
+  private arm(ms: number): void {
+    this.timer = setTimeout(() => this.expire(), Math.ceil(ms)).unref();
+  }
+
+  private expire(): void {
+    this.timer = undefined;
+    const now = performance.now();
+    for (const waiting of this.waiting) {
+      if (waiting.until > now) return this.arm(waiting.until - now);
+      this.waiting.delete(waiting);
+      waiting.refuse(new Overloaded());
+    }
+  }
 }
 
 export class Lane {
   private taken = 0;
   private readonly held = new Map<Caller, number>();
   /** Work that has begun goes on before new work begins. */
-  private readonly begun = new Set<Waiting>();
-  private readonly fresh = new Set<Waiting>();
+  private readonly begun: Queue;
+  private readonly fresh: Queue;
   /** Of one caller. */
   private readonly most: number;
 
@@ -34,18 +66,27 @@ export class Lane {
     private readonly patience: Patience,
   ) {
     this.most = places > 2 ? places - 1 : places;
+    this.begun = new Queue(patience.ms * BEGUN_WAITS_LONGER);
+    this.fresh = new Queue(patience.ms);
   }
 
   /**
-   * A place, to be given back by `leave`; nothing is to be awaited where one is free. Throws Overloaded where too many wait or it takes too long;
-   * of work that has `begun`, more may wait.
+   * A place, to be given back by `leave`: at once if one is free, and then nothing is answered; else `begin` is called when there is one. Throws
+   * Overloaded where too many wait, and calls `refuse` with it where that takes too long; of work that has `begun`, more may wait.
    */
-  enter(caller: Caller, begun: boolean, stopped: (stop: (why: Error) => void) => void): Promise<void> | undefined {
-    if (this.mayHave(caller)) return void this.take(caller);
+  enter(caller: Caller, begun: boolean, begin: () => void, refuse: (why: Error) => void): Waiting | undefined {
+    if (this.mayHave(caller)) {
+      this.take(caller);
+      return undefined;
+    }
     if (!begun && this.isFull(caller)) throw new Overloaded();
-    return begun
-      ? this.wait(caller, this.begun, this.patience.ms * BEGUN_WAITS_LONGER, stopped)
-      : this.wait(caller, this.fresh, this.patience.ms, stopped);
+    return (begun ? this.begun : this.fresh).add(caller, begin, refuse);
+  }
+
+  /** Of one that still waits, the end of it. */
+  giveUp(waiting: Waiting, why: Error): void {
+    const waited = this.begun.waiting.delete(waiting) || this.fresh.waiting.delete(waiting);
+    if (waited) waiting.refuse(why);
   }
 
   leave(caller: Caller): void {
@@ -53,22 +94,30 @@ export class Lane {
     const left = this.held.get(caller)! - 1;
     if (left) this.held.set(caller, left);
     else this.held.delete(caller);
-    for (const waiting of [this.begun, this.fresh])
-      for (const next of waiting)
-        if (this.mayHave(next.caller)) {
-          next.begin();
-          return;
-        }
+    const next = this.next(this.begun) ?? this.next(this.fresh);
+    if (!next) return;
+    this.take(next.caller);
+    next.begin();
+  }
+
+  private next({ waiting }: Queue): Waiting | undefined {
+    for (const one of waiting)
+      if (this.mayHave(one.caller)) {
+        waiting.delete(one);
+        return one;
+      }
+    return undefined;
   }
 
   /** No caller has more than half of the queue. */
   private isFull(caller: Caller): boolean {
     const { waiting } = this.patience;
     const half = Math.ceil(waiting / 2);
-    if (this.fresh.size < half) return false;
-    if (this.fresh.size >= waiting) return true;
+    const { size } = this.fresh.waiting;
+    if (size < half) return false;
+    if (size >= waiting) return true;
     let own = 0;
-    for (const other of this.fresh) if (other.caller === caller) own += 1;
+    for (const other of this.fresh.waiting) if (other.caller === caller) own += 1;
     return own >= half;
   }
 
@@ -79,29 +128,5 @@ export class Lane {
   private take(caller: Caller): void {
     this.taken += 1;
     this.held.set(caller, (this.held.get(caller) ?? 0) + 1);
-  }
-
-  private wait(caller: Caller, queue: Set<Waiting>, ms: number, stopped: (stop: (why: Error) => void) => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const over = () => {
-        clearTimeout(timer);
-        queue.delete(waiting);
-      };
-      const waiting: Waiting = {
-        caller,
-        begin: () => {
-          over();
-          this.take(caller);
-          resolve();
-        },
-        refuse: (why) => {
-          over();
-          reject(why);
-        },
-      };
-      const timer = ms === Infinity ? undefined : setTimeout(() => waiting.refuse(new Overloaded()), ms);
-      queue.add(waiting);
-      stopped(waiting.refuse);
-    });
   }
 }

@@ -2,7 +2,7 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './connection';
-import type { Caller, Lane } from './lane';
+import type { Caller, Lane, Waiting } from './lane';
 import type { Prepared } from './prepared';
 import { isUnavailable, Unavailable } from './refusals';
 
@@ -23,50 +23,71 @@ export interface Asking {
 export class Statement {
   private why?: Error;
   private client?: PoolClient;
-  private refuse?: (why: Error) => void;
+  private waiting?: Waiting;
   private stopping?: Promise<void>;
+  private readonly caller: Caller;
+  private done!: (rows: Row[]) => void;
+  private failed!: (why: unknown) => void;
 
   constructor(
     private readonly reads: Reads,
     private readonly request: Asking,
-  ) {}
+    private readonly text: string,
+    private readonly values: Parameters,
+  ) {
+    this.caller = request.caller;
+  }
 
-  async rows(text: string, values: Parameters): Promise<Row[]> {
-    const { lane } = this.reads;
-    const { caller, begun } = this.request;
-    const turn = lane.enter(caller, begun, (refuse) => (this.refuse = refuse));
-    if (turn) await turn;
+  /** To be asked once. Callbacks lead from step to step, because a promise for each costs more than the step. */
+  rows(): Promise<Row[]> {
+    return new Promise((done, failed) => {
+      this.done = done;
+      this.failed = failed;
+      const { caller, request } = this;
+      this.waiting = this.reads.lane.enter(caller, request.begun, () => this.begin(), failed);
+      if (!this.waiting) this.begin();
+    });
+  }
+
+  private begin(): void {
+    this.waiting = undefined;
     this.request.begun = true;
+    this.reads.pool.connect((error, client) => {
+      if (error || !client) this.end(new Unavailable(error));
+      else if (this.why) this.end(this.why, [], client);
+      else this.send(client);
+    });
+  }
+
+  private send(client: PoolClient): void {
+    const { text, values } = this;
+    this.client = client;
     try {
-      return await this.run(text, values);
-    } finally {
-      lane.leave(caller);
+      const { prepared } = this.reads;
+      const name = values.decisive ? undefined : prepared.nameOf(text);
+      if (name !== undefined) prepared.makeRoom(client, name, text);
+      const config = name === undefined ? { text, values } : { name, text, values };
+      client.query(config, (error: Error | null, result) => this.answered(error ?? undefined, result?.rows as Row[], client));
+    } catch (error) {
+      this.answered(error as Error, [], client);
     }
   }
 
-  private async run(text: string, values: Parameters): Promise<Row[]> {
-    const { pool, prepared } = this.reads;
-    const client = await pool.connect().catch((error: unknown) => {
-      throw new Unavailable(error);
-    });
-    let broken: Error | undefined;
-    try {
-      if (this.why) throw this.why;
-      this.client = client;
-      const name = values.decisive ? undefined : prepared.nameOf(text);
-      if (name !== undefined) prepared.makeRoom(client, name, text);
-      return (await client.query(name === undefined ? { text, values } : { name, text, values })).rows;
-    } catch (error) {
-      if (error === this.why) throw error;
-      // After an error that PostgreSQL tells of, the connection is as good as before.
-      if (!(error instanceof DatabaseError) || isUnavailable(error)) broken = new Unavailable(error);
-      throw this.why ?? broken ?? error;
-    } finally {
-      this.client = undefined;
-      // What comes next on this connection must not be stopped in its place.
-      if (this.stopping) await this.stopping;
-      client.release(broken);
-    }
+  private answered(error: Error | undefined, rows: Row[], client: PoolClient): void {
+    this.client = undefined;
+    // After an error that PostgreSQL tells of, the connection is as good as before.
+    const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
+    const end = () => this.end(error && (this.why ?? broken ?? error), rows, client, broken);
+    // What comes next on this connection must not be stopped in its place.
+    if (this.stopping) void this.stopping.then(end);
+    else end();
+  }
+
+  private end(error: Error | undefined, rows: Row[] = [], client?: PoolClient, broken?: Error): void {
+    client?.release(broken);
+    if (error) this.failed(error);
+    else this.done(rows);
+    this.reads.lane.leave(this.caller);
   }
 
   /** It throws `why`, at once if it has not begun. */
@@ -74,6 +95,6 @@ export class Statement {
     if (this.why) return;
     this.why = why;
     if (this.client) this.stopping = cancelStatement(this.client);
-    else this.refuse?.(why);
+    else if (this.waiting) this.reads.lane.giveUp(this.waiting, why);
   }
 }
