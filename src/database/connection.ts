@@ -19,6 +19,7 @@ export interface Parameters extends Array<unknown> {
 export interface ConnectionOptions {
   /** Of `pg`: a connection string, or host, port, user and database. */
   connection: PoolConfig;
+  /** Of strangers' reads, and of users'. */
   poolSize: number;
   timeZone: string;
   /** Milliseconds after which a statement is given up; absent or 0: never. */
@@ -89,7 +90,7 @@ export class Database {
     const { connection, poolSize, timeZone, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
     const settings = `-c TimeZone=${timeZone} -c DateStyle=ISO,YMD`;
     const writes = Math.max(2, Math.ceil(poolSize / 2));
-    const [strangers, users, live] = [Math.max(1, Math.floor(poolSize / 2)), Math.ceil(poolSize / 2), Math.ceil(poolSize / 4)];
+    const live = Math.ceil(poolSize / 4);
     const pool = (max: number, timeout: number) => {
       const made = new Pool({
         ...connection,
@@ -105,12 +106,12 @@ export class Database {
       made.on('connect', (client) => client.on('error', () => undefined));
       return made;
     };
-    this.pool = pool(users + live + OWN, statementTimeout);
-    this.strangers = pool(strangers, anonymousTimeout);
+    this.pool = pool(poolSize + live + OWN, statementTimeout);
+    this.strangers = pool(poolSize, anonymousTimeout);
     const prepared = new Prepared();
     this.lanes = {
-      strangers: { pool: this.strangers, lane: new Lane(strangers, patience), prepared },
-      users: { pool: this.pool, lane: new Lane(users, patience), prepared },
+      strangers: { pool: this.strangers, lane: new Lane(poolSize, patience), prepared },
+      users: { pool: this.pool, lane: new Lane(poolSize, patience), prepared },
       // Of these there are so many at most, and what they are told is told to them even if it takes a while.
       live: { pool: this.pool, lane: new Lane(live, AS_LONG_AS_IT_TAKES), prepared },
       own: { pool: this.pool, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES), prepared },
