@@ -67,26 +67,29 @@ export class Executor {
     const operation = getOperationAST(document)!;
     const run = this.compiles ? compiled(this.schema, document) : this.interpreted(document);
     const costs = new LRUCache<number, Cost>({ max: MAX_SIZES_KNOWN });
+    /** What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for. */
     const cost = (values: Variables): Cost => {
-      if (operation.operation === OperationTypeNode.MUTATION) return costOf(this.schema, document, operation, values);
+      if (operation.operation === OperationTypeNode.MUTATION) return this.capped(costOf(this.schema, document, operation, values));
       const { where, first, ...others } = values;
       const size = typeof first === 'number' ? first : -1;
       let known = costs.get(size);
-      if (!known) costs.set(size, (known = costOf(this.schema, document, operation, { first, ...others })));
-      return { ...known, total: known.total + conditions(where ?? {}) };
+      if (!known) costs.set(size, (known = this.capped(costOf(this.schema, document, operation, { first, ...others }))));
+      return where == null ? known : this.capped({ ...known, total: known.total + conditions(where) });
     };
     return async (context, variables = {}) => {
       const read = coerced(this.schema, operation, variables, !context.viewer);
       if (read.errors) return finish({ errors: read.errors }, context);
-      // What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for.
-      const { total, ...rest } = cost(read.values);
-      const capped = { ...rest, total: Math.min(total, this.maxCost) };
-      const refused = this.refused(capped, context);
+      const price = cost(read.values);
+      const refused = this.refused(price, context);
       if (refused) return finish(refused, context);
       const result = await run(context, read.values);
-      context.spending?.settle(capped);
+      context.spending?.settle(price);
       return finish(result, context);
     };
+  }
+
+  private capped(cost: Cost): Cost {
+    return cost.total > this.maxCost ? { ...cost, total: this.maxCost } : cost;
   }
 
   /** Reserves the cost of an operation, or says why it does not run. */

@@ -22,6 +22,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { MAX_ERRORS, shortened, type FieldErrors } from './errors';
+import { plainVariables } from './plainvariables';
 
 type Variables = Record<string, unknown>;
 
@@ -82,11 +83,13 @@ export type Coerced = { values: Variables; errors?: undefined } | { errors: read
 /** The variables that the operation has, with defaults and without what is absent; or what is wrong with them, without names that nobody has guessed. */
 export function coerced(
   schema: GraphQLSchema,
-  { variableDefinitions = [] }: OperationDefinitionNode,
+  operation: OperationDefinitionNode,
   variables: Variables,
   hideSuggestions: boolean,
 ): Coerced {
-  if (!variableDefinitions.length) return { values: {} };
+  const plain = plainVariables(schema, operation, variables);
+  if (plain) return { values: plain };
+  const { variableDefinitions = [] } = operation;
   const deep = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
   if (deep.length) return { errors: deep };
   const read = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
