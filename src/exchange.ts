@@ -93,7 +93,7 @@ export class HttpExchange {
         if (!(await this.authenticate())) throw notSignedIn();
       },
     };
-    this.full.spending = services.budgets.of(this.full, () => origin.network(request));
+    this.full.spending = services.budgets.of(this.full, () => this.network);
   }
 
   get context(): Context & never {
@@ -181,9 +181,9 @@ export class HttpExchange {
   }
 
   private loginAttempt<T>(username: string, work: () => Promise<T>): Promise<T> {
-    const { exposure, limit, origin } = this.services;
+    const { exposure, limit } = this.services;
     exposure.check(this.request);
-    return limit.attempt(origin.network(this.request), username, work);
+    return limit.attempt(this.network, username, work);
   }
 
   /** The session of the request stays, whoever else was signed in is signed out, and the token is a new one. */
@@ -244,9 +244,12 @@ export class HttpExchange {
   }
 
   headers(): Record<string, string> {
+    return { ...(this.services.config.serverTiming && this.timing()), ...rateLimitHeaders(this.full.spending) };
+  }
+
+  private timing(): Record<string, string> {
     const { milliseconds, statements } = this.full.session;
-    const timing = `db;dur=${milliseconds.toFixed(1)};desc="${statements} statements"`;
-    return { ...(this.services.config.serverTiming && { 'Server-Timing': timing }), ...rateLimitHeaders(this.full.spending) };
+    return { 'Server-Timing': `db;dur=${milliseconds.toFixed(1)};desc="${statements} statements"` };
   }
 
   /** Nobody waits for the answer once its connection is closed. */

@@ -29,6 +29,17 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
+function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [withoutZone = ''] = address.split('%', 1);
+  const [before = [], after] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
+  const groups = after ? [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after] : before;
+  return `${groups
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
 export class Origin {
   private readonly trusted = new BlockList();
   private knownHost?: string;
@@ -56,6 +67,7 @@ export class Origin {
   /** The client: the peer, or the last address before the trusted proxies. */
   address(request: IncomingMessage): string {
     let address = unmapped(request.socket.remoteAddress ?? '');
+    if (!this.isTrusted(address)) return address;
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
     while (this.isTrusted(address)) {
       const previous = unmapped(withoutPort((forwarded.pop() ?? '').trim()));
@@ -67,15 +79,7 @@ export class Origin {
 
   /** The address, or of IPv6 the network of its first 64 bits: whoever has one address there has them all. */
   network(request: IncomingMessage): string {
-    const address = this.address(request);
-    if (isIP(address) !== 6) return address;
-    const [withoutZone = ''] = address.split('%', 1);
-    const [before = [], after] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
-    const groups = after ? [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after] : before;
-    return `${groups
-      .slice(0, 4)
-      .map((group) => parseInt(group, 16).toString(16))
-      .join(':')}::/64`;
+    return networkOf(this.address(request));
   }
 
   /** Whether the client spoke https: with the proxy, if there is one that tells, else with this server. */
