@@ -46,6 +46,8 @@ export interface Config {
   readonly maxAnonymousBody: number;
   /** Milliseconds in which a client must send something of its request, or take something of its answer; 0: for ever. */
   readonly clientTimeout: number;
+  /** Milliseconds after which work on one image is given up; 0: never. */
+  readonly imageTimeout: number;
   /** Scheme and host of every link, e.g. `https://fit.example.com`. */
   readonly publicUrl?: string;
   readonly trustedProxies: readonly string[];
@@ -180,6 +182,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),
     maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
     maxAnonymousBody: size('MAX_ANONYMOUS_BODY', 256 * SIZES.kb!),
+    imageTimeout: duration('IMAGE_TIMEOUT', 10_000),
     clientTimeout: duration('CLIENT_TIMEOUT', 30_000),
     publicUrl: publicOrigin,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),

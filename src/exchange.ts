@@ -160,6 +160,11 @@ export class HttpExchange {
     return this.identified().catch(() => false);
   }
 
+  /** Id of the user, once known. */
+  get sender(): number | undefined {
+    return this.full.viewer?.id;
+  }
+
   /** Who looks at the page that is answered, and the token for its forms. */
   visitor(): { username?: string; csrfToken?: string } {
     if (!this.browser) return { username: this.full.viewer?.username };

@@ -16,6 +16,8 @@ export class UploadedFile {
     readonly size: number,
     /** SHA-256 of the content, in hexadecimal. */
     readonly digest: string,
+    /** Id of the user who sent it; nobody's is ever worked on. */
+    readonly sender?: number,
   ) {}
 }
 
@@ -33,6 +35,8 @@ export interface MultipartLimits {
   dataDir: string;
   /** The sender is not signed in: `maxBody` counts for all of it, and nothing is kept of files, so that all of them are empty. */
   isStrange?: boolean;
+  /** Id of the user. */
+  sender?: number;
 }
 
 /** What somebody may send who is not signed in: nothing that is kept anywhere. */
@@ -69,7 +73,10 @@ class Spool {
   private readonly paths: string[] = [];
   private discarded = false;
 
-  constructor(private readonly folder: string) {}
+  constructor(
+    private readonly folder: string,
+    private readonly sender?: number,
+  ) {}
 
   /** Keeps the chunks that fit. */
   async write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
@@ -90,7 +97,7 @@ class Spool {
       await file.close();
       if (this.discarded) await this.discard();
     }
-    return new UploadedFile(filename, path, size, hash.digest('hex'));
+    return new UploadedFile(filename, path, size, hash.digest('hex'), this.sender);
   }
 
   async discard(): Promise<void> {
@@ -112,7 +119,7 @@ async function* arriving(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 export function readMultipart(
   request: IncomingMessage,
   response: ServerResponse,
-  { maxBody, maxUpload, dataDir, isStrange }: MultipartLimits,
+  { maxBody, maxUpload, dataDir, isStrange, sender }: MultipartLimits,
 ): Promise<Parts> {
   const header = request.headers['content-type'] ?? '';
   if (isStrange && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
@@ -128,7 +135,7 @@ export function readMultipart(
     } catch {
       return reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
     }
-    const spool = new Spool(folderOf(dataDir));
+    const spool = new Spool(folderOf(dataDir), sender);
     response.once('close', () => void spool.discard().catch(() => undefined));
     /** In the order of the body; undefined is a file that came too late. */
     const parts: [name: string, part: Part | Promise<Part | undefined>][] = [];

@@ -11,6 +11,7 @@ import { NamesInMemory } from './core/namesinmemory';
 import { ReferenceTables } from './core/reference';
 import { entities } from './core/resource';
 import type { Database } from './database/connection';
+import { imageProcesses } from './files/imageprocesses';
 import { MediaFolder } from './files/media';
 import { FileRemoval } from './files/removal';
 import { sweepUploads } from './multipart';
@@ -43,6 +44,7 @@ export async function startServices(
   const reference = new ReferenceTables(database, entities(), listener, log);
   const names = new NamesInMemory(database, entities(), listener, log);
   const changes = new ChangeLog(database, listener, log);
+  imageProcesses.timeout = config.imageTimeout;
   const media = new MediaFolder(config.dataDir);
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
@@ -62,6 +64,7 @@ export async function startServices(
       names.stop();
       await listener.stop();
       await removal.settled();
+      imageProcesses.end();
     },
   };
 }

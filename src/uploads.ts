@@ -31,7 +31,8 @@ export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMes
       return next();
     }
     try {
-      const limits = (await exchangeOf(request).isKnown()) ? config : limitsOfStrangers(config);
+      const exchange = exchangeOf(request);
+      const limits = (await exchange.isKnown()) ? { ...config, sender: exchange.sender } : limitsOfStrangers(config);
       request.body = operationsOf(await readMultipart(request, response, limits));
     } catch (error) {
       if (error instanceof WrongRequest) return refuse(request, response, 400, 'BAD_REQUEST', error.message);

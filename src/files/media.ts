@@ -1,12 +1,14 @@
 /** The media folder: the one place that knows where the files of rows are, and lets nothing out of it. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { UploadedFile } from '../multipart';
 import { formatOfContent, formatOfExtension } from './formats';
 import { cleanName, extensionOf, filesOf, fittedPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
-import { hasTransparency, inTurn, shrunk } from './picture';
+import { TooBusy } from '../turns';
+import { imageProcesses } from './imageprocesses';
+import { hasTransparency } from './picture';
 import { examine } from './upload';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -85,11 +87,11 @@ export class MediaFolder {
     }
   }
 
-  /** Whether its thumbnails are PNG; all of them are there afterwards. Those of an image whose file is lost are not. */
+  /** Whether its thumbnails are PNG; all of them are there afterwards, unless the server is busy. Those of an image whose file is lost are not. */
   async thumbnails(path: string): Promise<boolean> {
     const bytes = await this.read(path);
     const png = bytes !== undefined && (await becomesPng(path, bytes).catch(() => false));
-    if (bytes) await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png)));
+    if (bytes) await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png).catch(() => false)));
     return png;
   }
 
@@ -107,7 +109,7 @@ export class MediaFolder {
     return found;
   }
 
-  /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. */
+  /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. Throws TooBusy. */
   async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailName(image, alias, png);
     let making = this.making.get(path);
@@ -115,21 +117,21 @@ export class MediaFolder {
       making = this.make(image, alias, png, path).finally(() => this.making.delete(path));
       this.making.set(path, making);
     }
-    return making.catch(() => false);
+    return making.catch((error) => {
+      if (error instanceof TooBusy) throw error;
+      return false;
+    });
   }
 
   private async make(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (await this.has(path)) return true;
-    return inTurn(async () => {
-      const bytes = await this.read(image);
-      if (!bytes || (png && !(await becomesPng(image, bytes)))) return false;
-      const content = await shrunk(bytes, THUMBNAILS.get(alias)!, png);
-      await this.write(path, (place) => writeFile(place, content, { flag: 'wx' }));
-      // The image may have gone meanwhile, and its thumbnails with it, but for this one.
-      if (await this.has(image)) return true;
-      await this.remove([image]);
-      return false;
-    });
+    const bytes = await this.read(image);
+    if (!bytes || (png && !(await becomesPng(image, bytes)))) return false;
+    await this.write(path, (place) => imageProcesses.shrink(image, this.placeOf(image), place, THUMBNAILS.get(alias)!, png));
+    // The image may have gone meanwhile, and its thumbnails with it, but for this one.
+    if (await this.has(image)) return true;
+    await this.remove([image]);
+    return false;
   }
 
   private async has(path: string): Promise<boolean> {

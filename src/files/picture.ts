@@ -1,9 +1,10 @@
-/** Decoding and encoding of images, with limits on what a hostile file can cost. */
+/** Decoding and encoding of images, with limits on what a hostile file can cost. What is uploaded comes here in a process of its own only. */
+import { readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
-import type { FormatName } from './formats';
+import { blankedAvif } from './avif';
+import { formatOfContent, type FormatName } from './formats';
 import { isPure } from './purity';
 import type { Thumbnail } from './names';
-import { Turns } from '../turns';
 
 // The loaders of libvips that may run at all: not those of SVG, PDF and others that read files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -13,45 +14,61 @@ sharp.unblock({
 // Files are read by us, once each.
 sharp.cache(false);
 
-/** All frames together; a phone's 50 megapixels pass. */
-const MAX_PIXELS = 64_000_000;
-const MAX_SECONDS = 20;
-const OPTIONS: SharpOptions = { limitInputPixels: MAX_PIXELS, failOn: 'error' };
-
-const turns = new Turns(2);
-
-/**
- * One picture takes up to a few hundred megabytes and all cores; the threads are wanted for other work too. So all work on pictures, from
- * the reading of the file on, waits for its turn.
- */
-export const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.run(work);
+/** All frames together. */
+export const MAX_MEGAPIXELS = 24;
+const MEGAPIXEL = 1_000_000;
+const OPTIONS: SharpOptions = { limitInputPixels: MAX_MEGAPIXELS * MEGAPIXEL, failOn: 'error' };
 
 const ANIMATED: readonly FormatName[] = ['gif', 'webp'];
 
-const ENCODE: Readonly<Record<FormatName, (image: Sharp) => Sharp>> = {
+/** Nothing that takes long. AVIF would, so it is kept as it was sent. */
+const ENCODE: Readonly<Record<Exclude<FormatName, 'avif'>, (image: Sharp) => Sharp>> = {
   jpeg: (image) => image.flatten({ background: '#fff' }).jpeg({ quality: 92 }),
   png: (image) => image.png(),
-  gif: (image) => image.gif(),
-  webp: (image) => image.webp({ quality: 92 }),
+  gif: (image) => image.gif({ effort: 1 }),
+  webp: (image) => image.webp({ quality: 92, effort: 1 }),
   tiff: (image) => image.tiff({ compression: 'lzw' }),
-  avif: (image) => image.avif({ quality: 70 }),
 };
 
+/** Throws unless all of it can be decoded. Every line is read, hence no shrinking while loading; some lines at a time, hence no whole picture in memory. */
+const decode = (bytes: Buffer) => sharp(bytes, OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
+
+/** What has been found of a file: how it is kept, or why not. */
+export type Finding = 'kept' | 'no picture' | 'no plain AVIF' | { megapixels: number };
+
 /**
- * The picture in `wanted` format, without anything that is no part of it. As it was sent where that holds already, encoded anew elsewhere.
- * Throws unless all of it can be decoded.
+ * Leaves the picture in `wanted` format at this path, without anything that is no part of it: as it was sent where that holds already, encoded
+ * anew elsewhere. Without a format that is wanted it is looked at only.
  */
-export async function purified(bytes: Buffer, format: FormatName, wanted: FormatName): Promise<Buffer> {
-  if (format === wanted && isPure(bytes, format)) {
-    // Every line is read, hence no shrinking while loading; a megapixel at a time, hence no whole picture in memory.
-    await sharp(bytes, OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).timeout({ seconds: MAX_SECONDS }).raw().toBuffer();
-    return bytes;
+export async function purify(path: string, wanted: FormatName | undefined): Promise<Finding> {
+  const bytes = await readFile(path);
+  const format = formatOfContent(bytes);
+  if (!format) return 'no picture';
+  try {
+    const animated = ANIMATED.includes(format) && (wanted === undefined || ANIMATED.includes(wanted));
+    // Of the header alone, which takes no time whatever it promises.
+    const { width, height, pages = 1 } = await sharp(bytes, { animated, limitInputPixels: false }).metadata();
+    const megapixels = (width * height) / MEGAPIXEL;
+    if (megapixels > MAX_MEGAPIXELS) return { megapixels };
+    if (format === (wanted ?? format) && isPure(bytes, format)) {
+      await decode(bytes);
+      return 'kept';
+    }
+    if (wanted === 'avif') {
+      const blanked = format === 'avif' ? blankedAvif(bytes) : undefined;
+      if (!blanked) return 'no plain AVIF';
+      await decode(blanked);
+      await writeFile(path, blanked);
+      return 'kept';
+    }
+    const image = sharp(bytes, { ...OPTIONS, animated });
+    const upright = animated && pages > 1 ? image : image.autoOrient();
+    if (wanted === undefined) await decode(bytes);
+    else await writeFile(path, await ENCODE[wanted](upright).toBuffer());
+    return 'kept';
+  } catch {
+    return 'no picture';
   }
-  const animated = ANIMATED.includes(format) && ANIMATED.includes(wanted);
-  const image = sharp(bytes, { ...OPTIONS, animated });
-  const { pages = 1 } = await image.metadata();
-  const upright = pages > 1 ? image : image.autoOrient();
-  return ENCODE[wanted](upright).timeout({ seconds: MAX_SECONDS }).toBuffer();
 }
 
 /** Whether the image can have transparent parts. */
@@ -60,12 +77,11 @@ export async function hasTransparency(bytes: Buffer): Promise<boolean> {
 }
 
 /** Never larger than the image; where a side of it is too short for a crop, that side stays short. */
-export async function shrunk(bytes: Buffer, { size, cropped, quality }: Thumbnail, png: boolean): Promise<Buffer> {
-  const image = sharp(bytes, { ...OPTIONS, failOn: 'none' })
-    .autoOrient()
-    .timeout({ seconds: MAX_SECONDS });
+export async function shrink(from: string, to: string, { size, cropped, quality }: Thumbnail, png: boolean): Promise<void> {
+  const image = sharp(await readFile(from), { ...OPTIONS, failOn: 'none' }).autoOrient();
   const { width, height } = (await image.metadata()).autoOrient;
   if (cropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });
   else image.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true });
-  return (png ? image.png() : image.flatten({ background: '#fff' }).jpeg({ quality })).toBuffer();
+  const content = await (png ? image.png() : image.flatten({ background: '#fff' }).jpeg({ quality })).toBuffer();
+  await writeFile(to, content, { flag: 'wx' });
 }

@@ -1,9 +1,11 @@
 /** What is wrong with an uploaded image, in Django REST framework's words, and what is kept of a good one. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { overloaded } from '../core/errors';
 import { UploadedFile } from '../multipart';
-import { EXTENSIONS, formatOfContent, formatOfExtension } from './formats';
+import { TooBusy } from '../turns';
+import { EXTENSIONS, formatOfExtension } from './formats';
+import { ImageFailure, imageProcesses } from './imageprocesses';
 import { extensionOf, lastPart } from './names';
-import { inTurn, purified } from './picture';
+import { MAX_MEGAPIXELS, type Finding } from './picture';
 
 /** A file is examined when its request is checked and again when it is stored; the work is done once. */
 const examined = new WeakMap<UploadedFile, Promise<string[]>>();
@@ -11,7 +13,7 @@ const examined = new WeakMap<UploadedFile, Promise<string[]>>();
 /** What is wrong with the file. Of a good one only what is to be kept is left. */
 export function examine(file: UploadedFile): Promise<string[]> {
   let found = examined.get(file);
-  if (!found) examined.set(file, (found = inTurn(() => look(file))));
+  if (!found) examined.set(file, (found = look(file)));
   return found;
 }
 
@@ -32,14 +34,23 @@ function problems(file: unknown, max: number): string[] {
   return length > max ? [`Ensure this filename has at most ${max} characters (it has ${length}).`] : [];
 }
 
-async function look({ filename, path }: UploadedFile): Promise<string[]> {
+const NO_PICTURE = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
+const NO_PLAIN_AVIF = 'An AVIF file must hold one picture and nothing else. Save it as JPEG, PNG or WebP.';
+const SLOW = 'This image takes too long to read. Save it anew, smaller or in another format.';
+
+async function look({ filename, path, sender }: UploadedFile): Promise<string[]> {
   const extension = extensionOf(lastPart(filename));
-  const content = await readFile(path);
-  const format = formatOfContent(content);
   const wanted = formatOfExtension(extension);
-  const pure = format && (await purified(content, format, wanted ?? format).catch(() => undefined));
-  if (!pure) return ['Upload a valid image. The file you uploaded was either not an image or a corrupted image.'];
-  if (!wanted) return [`File extension “${extension}” is not allowed. Allowed extensions are: ${EXTENSIONS.join(', ')}.`];
-  if (pure !== content) await writeFile(path, pure);
-  return [];
+  let finding: Finding;
+  try {
+    finding = await imageProcesses.purify(`of ${sender}`, path, wanted);
+  } catch (error) {
+    if (error instanceof TooBusy) throw overloaded();
+    if (!(error instanceof ImageFailure)) throw error;
+    return [error.reason === 'slow' ? SLOW : NO_PICTURE];
+  }
+  if (finding === 'no picture') return [NO_PICTURE];
+  if (finding === 'no plain AVIF') return [NO_PLAIN_AVIF];
+  if (finding !== 'kept') return [`Ensure this image has at most ${MAX_MEGAPIXELS} megapixels (it has ${Math.ceil(finding.megapixels)}).`];
+  return wanted ? [] : [`File extension “${extension}” is not allowed. Allowed extensions are: ${EXTENSIONS.join(', ')}.`];
 }

@@ -12,6 +12,8 @@ export interface Exchange {
   baseUrl: string;
   /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */
   authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
+  /** Id of the user, once `authenticate` has found out. */
+  sender?: number;
   /** Who looks at a page; undefined means nobody. */
   visitor?(): { username?: string; csrfToken?: string };
   /** The answer that was given to this very request before, or the claim to give one; undefined if nothing is to be kept. */

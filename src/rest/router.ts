@@ -125,7 +125,8 @@ export function restHandler(options: RestOptions): Handler {
     }
     const route = found?.route;
     let reading: Promise<Body> | undefined;
-    const read = (signedIn: boolean) => (reading ??= readBody(message, response, signedIn ? limits : limitsOfStrangers(limits)));
+    const read = (signedIn: boolean) =>
+      (reading ??= readBody(message, response, signedIn ? { ...limits, sender: exchange.sender } : limitsOfStrangers(limits)));
     const request: Request = { message, method, path, query, exchange, signedIn: false, body: () => read(request.signedIn) };
     let wanted: Wanted = { format: 'json' };
     const result = await settled(async () => {

@@ -92,6 +92,17 @@ export class Siege {
     return this.server.demo.token;
   }
 
+  /** The token of somebody new. */
+  async user(name: string): Promise<string> {
+    const { stdout } = await this.installation.command('user', 'create', name, '--password', `password of ${name}`);
+    return /\b[0-9a-f]{40}\b/.exec(stdout)![0];
+  }
+
+  /** The process that answers. */
+  get worker(): number {
+    return this.workers[0]!;
+  }
+
   async end(): Promise<void> {
     await this.installation.remove();
   }

@@ -11,6 +11,8 @@ export interface TestServer {
 }
 
 export default async function start(): Promise<void> {
+  // Processes that the tested code starts read TypeScript too.
+  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, `--require=${path.join(__dirname, 'typescript.js')}`].filter(Boolean).join(' ');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-tests-'));
   fs.chmodSync(folder, 0o755);
   const embedded = await openEmbedded({ dataDir: path.join(folder, 'data') });

@@ -1,0 +1,171 @@
+/** Work on images, in processes of their own that are started when there is some and killed when they take too long. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { extname, join } from 'node:path';
+import { TooBusy } from '../turns';
+import type { FormatName } from './formats';
+import type { Thumbnail } from './names';
+import type { Finding } from './picture';
+
+export type Task =
+  | { kind: 'purify'; path: string; wanted: FormatName | undefined }
+  | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
+
+/** The file was too much for the process that worked on it. */
+export class ImageFailure extends Error {
+  constructor(readonly reason: 'slow' | 'broken') {
+    super(`the process of an image was ${reason}`);
+  }
+}
+
+const PLACES = 2;
+const WORKER = join(__dirname, `imageworker${extname(__filename)}`);
+/** Megabytes; pictures are kept beside it. */
+const HEAP = 64;
+const IDLE_MS = 30_000;
+const MAX_WAITING = 200;
+const MAX_OF_ONE = 40;
+const PATIENCE_MS = 15_000;
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+type Reply = { result: unknown } | { error: string };
+
+class Place {
+  private child?: ChildProcess;
+  private idle?: NodeJS.Timeout;
+
+  async run(task: Task, ms: number): Promise<unknown> {
+    clearTimeout(this.idle);
+    const child = (this.child ??= this.begin());
+    let over = () => undefined as void;
+    try {
+      const reply = await new Promise<Reply>((resolve, reject) => {
+        const broken = () => reject(new ImageFailure('broken'));
+        const timer = setTimeout(() => reject(new ImageFailure('slow')), ms);
+        child.on('message', resolve).on('exit', broken).on('error', broken);
+        over = () => {
+          clearTimeout(timer);
+          child.off('message', resolve).off('exit', broken).off('error', broken);
+        };
+        child.send(task, (error) => error && broken());
+      });
+      if ('error' in reply) throw new Error(reply.error);
+      return reply.result;
+    } catch (error) {
+      if (error instanceof ImageFailure) this.end();
+      throw error;
+    } finally {
+      over();
+      this.idle = setTimeout(() => this.end(), IDLE_MS).unref();
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.idle);
+    this.child?.kill('SIGKILL');
+    this.child = undefined;
+  }
+
+  private begin(): ChildProcess {
+    const child = fork(WORKER, {
+      execArgv: [`--max-old-space-size=${HEAP}`],
+      serialization: 'json',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const gone = () => {
+      if (this.child === child) this.child = undefined;
+    };
+    child.on('exit', gone).on('error', gone);
+    // Nobody waits for it at the end, and requests come first.
+    child.unref();
+    child.channel?.unref();
+    try {
+      setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
+    } catch {
+      // Gone already, which is told as its exit.
+    }
+    return child;
+  }
+}
+
+type Begin = (place: Place) => void;
+
+export class ImageProcesses {
+  /** Milliseconds after which a process is killed; 0: never. */
+  timeout = DEFAULT_TIMEOUT_MS;
+  private readonly places = Array.from({ length: PLACES }, () => new Place());
+  private readonly free = [...this.places];
+  private readonly working = new Set<string>();
+  /** By caller, in the order in which they have their turns. */
+  private readonly waiting = new Map<string, Begin[]>();
+  private count = 0;
+
+  /** Throws an ImageFailure for a file that cannot be worked on, TooBusy where too many wait. One caller has one place at a time. */
+  purify(caller: string, path: string, wanted: FormatName | undefined): Promise<Finding> {
+    return this.run(caller, { kind: 'purify', path, wanted }) as Promise<Finding>;
+  }
+
+  /** As `purify`. */
+  async shrink(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
+    await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
+  }
+
+  end(): void {
+    for (const place of this.places) place.end();
+  }
+
+  private async run(caller: string, task: Task): Promise<unknown> {
+    const place = await this.placeFor(caller);
+    try {
+      return await place.run(task, this.timeout || 2 ** 31 - 1);
+    } finally {
+      this.working.delete(caller);
+      this.free.push(place);
+      this.next();
+    }
+  }
+
+  private placeFor(caller: string): Place | Promise<Place> {
+    if (!this.working.has(caller) && this.free.length) {
+      this.working.add(caller);
+      return this.free.pop()!;
+    }
+    const others = this.waiting.get(caller) ?? [];
+    if (this.count >= MAX_WAITING || others.length >= MAX_OF_ONE) throw new TooBusy();
+    this.count += 1;
+    return new Promise((resolve, reject) => {
+      const begin: Begin = (place) => {
+        clearTimeout(timer);
+        resolve(place);
+      };
+      const timer = setTimeout(() => {
+        this.leave(caller, begin);
+        reject(new TooBusy());
+      }, PATIENCE_MS);
+      this.waiting.set(caller, [...others, begin]);
+    });
+  }
+
+  private leave(caller: string, begin: Begin): void {
+    const left = (this.waiting.get(caller) ?? []).filter((other) => other !== begin);
+    if (left.length) this.waiting.set(caller, left);
+    else this.waiting.delete(caller);
+    this.count -= 1;
+  }
+
+  private next(): void {
+    for (const [caller, [begin, ...others]] of this.waiting) {
+      if (!this.free.length) return;
+      if (this.working.has(caller)) continue;
+      // Behind everybody else.
+      this.waiting.delete(caller);
+      if (others.length) this.waiting.set(caller, others);
+      this.count -= 1;
+      this.working.add(caller);
+      begin!(this.free.pop()!);
+    }
+  }
+}
+
+/** Those of this process of the server. */
+export const imageProcesses = new ImageProcesses();

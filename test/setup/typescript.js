@@ -1,0 +1,13 @@
+/** Lets Node run the TypeScript of `src` in processes that the tested code starts. */
+const { readFileSync } = require('node:fs');
+
+require.extensions['.ts'] = (module, filename) => {
+  // Most processes have no use for it.
+  const { transformSync } = require('@swc/core');
+  const { code } = transformSync(readFileSync(filename, 'utf8'), {
+    filename,
+    jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+    module: { type: 'commonjs' },
+  });
+  module._compile(code, filename);
+};
