@@ -45,7 +45,7 @@ export async function startServices(
   const names = new NamesInMemory(database, entities(), listener, log);
   const changes = new ChangeLog(database, listener, log);
   imageProcesses.timeout = config.imageTimeout;
-  const media = new MediaFolder(config.dataDir);
+  const media = new MediaFolder(config.dataDir, config.uploadQuota);
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await reference.reload();

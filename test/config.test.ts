@@ -104,6 +104,7 @@ test.each([
   ['MAX_ANONYMOUS_BODY', 'little'],
   ['CLIENT_TIMEOUT', 'soon'],
   ['IMAGE_TIMEOUT', '10 minutes'],
+  ['UPLOAD_QUOTA', 'plenty'],
   ['PUBLIC_URL', 'fit.example.com'],
   ['PUBLIC_URL', 'ftp://fit.example.com'],
 ])('%s=%s is refused in one line that names the variable', (name, value) => {

@@ -18,6 +18,8 @@ export interface Viewer {
 
 /** Keeps the files that rows name by their paths. */
 export interface Media {
+  /** In bytes: of all files of one user. */
+  readonly quota: number;
   /** Answers the path, of at most `max` characters. */
   store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;

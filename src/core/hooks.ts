@@ -12,6 +12,8 @@ export interface Written {
 export interface Begun {
   id?: number;
   input?: Values;
+  /** Of the input; empty where there is one alone. */
+  path?: string;
 }
 
 /** All of it happens in the transaction of the write, however the row came to be written: alone, in a tree or among many. */

@@ -29,7 +29,10 @@ export class MediaFolder {
   private readonly making = new Map<string, Promise<boolean>>();
   private readonly transparent = new LRUCache<string, boolean>({ max: MAX_KNOWN });
 
-  constructor(dataDir: string) {
+  constructor(
+    dataDir: string,
+    readonly quota = Infinity,
+  ) {
     this.root = join(dataDir, 'media');
   }
 

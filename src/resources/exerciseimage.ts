@@ -11,6 +11,7 @@ import { Resource } from '../core/resource';
 import type { Values } from '../core/validation';
 import type { UploadedFile } from '../multipart';
 import { mediaUrl } from '../files/names';
+import { demandRoom, keptBytes, noteBytes, type Sent } from '../files/quota';
 import { hadFile } from '../files/removal';
 import { SELECTION, Thumbnails, thumbnailsOf } from '../files/thumbnails';
 import { uploadedImage } from '../files/upload';
@@ -82,6 +83,11 @@ async function settleMain({ exerciseBaseId, isMain, status }: Values, id: number
   return true;
 }
 
+const CONTRIBUTORS = 'exercise_image_contributor';
+
+/** Of what a write is about to store: kept until it is noted. */
+const sizes = new WeakMap<Values, number>();
+
 const base = crud(ExerciseImage, {
   /** Writes of images of the same base wait for each other, so that two cannot both find the place free. */
   async begin(rows, context, transaction) {
@@ -89,6 +95,13 @@ const base = crud(ExerciseImage, {
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
     const named = rows.flatMap(({ input }) => input?.exerciseBaseId ?? []);
     await run(bases, [named, rows.flatMap(({ id }) => id ?? [])], context, transaction);
+    const { viewer, media, session } = context;
+    const sent = rows.flatMap(({ id, input, path }): Sent[] =>
+      input?.image ? [{ id, file: input.image as UploadedFile, path: path ? `${path}.image` : 'image' }] : [],
+    );
+    // Who runs the service adds as much as they like.
+    if (sent.length && !viewer!.isSuperuser && media.quota !== Infinity)
+      await demandRoom(CONTRIBUTORS, viewer!.id, sent, media.quota, session.database.sequelize, { transaction, ...session.counted });
   },
   async before(values, context, transaction, id = NEW) {
     if (id === NEW && context.viewer!.isSuperuser) {
@@ -101,7 +114,13 @@ const base = crud(ExerciseImage, {
     const { database, counted } = context.session;
     const wasTaken = hadFile(database.sequelize, { transaction, ...counted });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
-    values.image = await context.media.store(folder, values.image as UploadedFile, MAX_PATH, wasTaken);
+    const file = values.image as UploadedFile;
+    values.image = await context.media.store(folder, file, MAX_PATH, wasTaken);
+    sizes.set(values, await keptBytes(file));
+  },
+  async after(written, { session }, transaction) {
+    const kept = written.flatMap(({ id, values }) => (sizes.has(values) ? [{ id, bytes: sizes.get(values)! }] : []));
+    if (kept.length) await noteBytes(CONTRIBUTORS, kept, session.database.sequelize, { transaction, ...session.counted });
   },
   async undo({ image }, { media }) {
     if (typeof image === 'string') await media.remove([image]);
