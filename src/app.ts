@@ -70,7 +70,7 @@ export async function createApp(services: Services): Promise<App> {
     ...services,
     sessions: new Sessions(vault),
     exposure: new Exposure(config, origin, log),
-    idempotency: new Idempotency(database, vault),
+    idempotency: new Idempotency(database, vault, config.keptAnswers),
   };
   const executing: ExecutorOptions = { compiling: config.compileOperations ? undefined : 'never', maxCost: config.maxCost };
   const pressure = new Pressure(config.maxLag);

@@ -44,6 +44,8 @@ export interface Config {
   readonly maxUpload: number;
   /** Of all images of one user; Infinity: as many as they like. */
   readonly uploadQuota: number;
+  /** Of the answers that are kept for one user's Idempotency-Keys. */
+  readonly keptAnswers: number;
   /** Of a body whose sender is not signed in. */
   readonly maxAnonymousBody: number;
   /** Milliseconds in which a client must send something of its request, or take something of its answer; 0: for ever. */
@@ -184,6 +186,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),
     maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
     uploadQuota: text('UPLOAD_QUOTA') === 'off' ? Infinity : size('UPLOAD_QUOTA', 200 * SIZES.mb!),
+    keptAnswers: size('KEPT_ANSWERS', 20 * SIZES.mb!),
     maxAnonymousBody: size('MAX_ANONYMOUS_BODY', 256 * SIZES.kb!),
     imageTimeout: duration('IMAGE_TIMEOUT', 10_000),
     clientTimeout: duration('CLIENT_TIMEOUT', 30_000),

@@ -7,7 +7,8 @@
  * - a claim not written and young: the first request still runs, 409 and Retry-After;
  * - a claim not written and old: its server died before anything was written. The request takes the claim over and runs. Should the first one be
  *   alive after all, its transaction finds the claim gone and is rolled back;
- * - a claim written without an answer: the change was made and its answer is lost, which is said with 409. Nothing runs a second time.
+ * - a claim written without an answer: the change was made and its answer is lost, or was too large to be kept, which is said with 409. Nothing
+ *   runs a second time.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
@@ -28,6 +29,8 @@ export type Attempt = { kept: KeptAnswer } | { claim: Claim };
 
 const SWEEP_MS = 10 * 60 * 1000;
 const MAX_DEPTH = 200;
+/** In bytes: of one answer. The largest that a mutation of 500 rows usually has is half of it. */
+const MAX_ANSWER = 512 * 1024;
 
 const EXPIRED = `"at" < now() - interval '${KEPT_HOURS} hours'`;
 /** Longer than any request takes. */
@@ -42,7 +45,15 @@ const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "sta
   FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
 const MINE = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
 const WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${MINE} RETURNING 1`;
-const KEEP = `UPDATE "idempotency_key" SET "claim" = NULL, "status" = $4, "headers" = $5, "body" = $6 WHERE ${MINE}`;
+/** Where there is no room for it, the claim ends as one without an answer. */
+const KEEP = `WITH "room" AS (
+    INSERT INTO "idempotency_usage" AS u ("user_id", "bytes")
+      SELECT $1, coalesce(octet_length($6::bytea), 0) WHERE coalesce(octet_length($6::bytea), 0) <= $7
+    ON CONFLICT ("user_id") DO UPDATE SET "bytes" = u."bytes" + EXCLUDED."bytes" WHERE u."bytes" + EXCLUDED."bytes" <= $7
+    RETURNING 1),
+  "found" AS (SELECT EXISTS (SELECT FROM "room") AS "room")
+  UPDATE "idempotency_key" SET "claim" = NULL, "status" = CASE WHEN "room" THEN $4::smallint END,
+    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${MINE}`;
 const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${MINE} AND NOT "written")
   UPDATE "idempotency_key" SET "claim" = NULL WHERE ${MINE} AND "written"`;
 
@@ -68,6 +79,7 @@ export class Claim {
   constructor(
     private readonly session: Session,
     private readonly vault: TokenVault,
+    private readonly room: number,
     userId: number,
     key: string,
     claim: string,
@@ -82,12 +94,13 @@ export class Claim {
     if (!rows.length) throw busy();
   }
 
-  /** Failures that may be over in a moment are not kept; a change that was made in spite of one stays made. */
+  /** Failures that may be over in a moment are not kept, nor are answers that are too large; a change that was made in spite of that stays made. */
   async settle({ status, headers = {}, body }: KeptAnswer): Promise<void> {
     if (status >= 500 || status === 429) return this.release();
     // It may hold what is nobody else's business, a token even.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
-    await this.session.note(KEEP, [...this.mine, status, JSON.stringify(headers), sealed]);
+    if (sealed && sealed.length > MAX_ANSWER) return this.release();
+    await this.session.note(KEEP, [...this.mine, status, JSON.stringify(headers), sealed, this.room]);
   }
 
   async release(): Promise<void> {
@@ -101,6 +114,8 @@ export class Idempotency {
   constructor(
     private readonly database: Database,
     private readonly vault: TokenVault,
+    /** In bytes: of all that is kept of one user's answers. */
+    private readonly room: number,
   ) {
     this.sweeping = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_MS).unref();
   }
@@ -114,7 +129,7 @@ export class Idempotency {
     const hash = this.vault.sign(`request ${JSON.stringify(plain(request))}`);
     const claim = randomUUID();
     const [claimed] = await session.query(CLAIM, [userId, key, hash, claim]);
-    if (claimed) return { claim: new Claim(session, this.vault, userId, key, claim) };
+    if (claimed) return { claim: new Claim(session, this.vault, this.room, userId, key, claim) };
     const [found] = await session.query(FIND, [userId, key, hash]);
     // Gone in between: whoever sends it again finds it free.
     if (!found) throw busy();
@@ -122,7 +137,7 @@ export class Idempotency {
     const text = found.body === null ? 'null' : this.vault.open(found.body);
     if (found.lost || text === undefined)
       throw conflict(
-        'The request with this Idempotency-Key was carried out, but its answer was lost. Read what it changed before sending anything again.',
+        'The request with this Idempotency-Key was carried out, but its answer was lost or too large to be kept. Read what it changed before sending anything again.',
       );
     if (found.status === null) throw busy();
     return { kept: { status: found.status, headers: found.headers, ...(found.body !== null && { body: JSON.parse(text) }) } };

@@ -105,6 +105,7 @@ test.each([
   ['CLIENT_TIMEOUT', 'soon'],
   ['IMAGE_TIMEOUT', '10 minutes'],
   ['UPLOAD_QUOTA', 'plenty'],
+  ['KEPT_ANSWERS', 'some'],
   ['PUBLIC_URL', 'fit.example.com'],
   ['PUBLIC_URL', 'ftp://fit.example.com'],
 ])('%s=%s is refused in one line that names the variable', (name, value) => {

@@ -78,6 +78,7 @@ const OTHERS = [
   'login_attempt',
   'session',
   'idempotency_key',
+  'idempotency_usage',
   'change',
   'table_change',
   'change_log',

@@ -3,14 +3,16 @@ import { Idempotency } from '../../src/idempotency';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 
-const fitgraph = fitgraphForThisFile();
+const fitgraph = fitgraphForThisFile({ environment: { KEPT_ANSWERS: '1MB' } });
 let ann: Person;
+let annId: number;
 let made = 0;
 /** A key of its own for every test. */
 let key: string;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
+  annId = (await fitgraph.sql(`SELECT "id" FROM "user_account" WHERE "username" = 'ann'`))[0]!.id;
 });
 beforeEach(async () => {
   key = `key-${(made += 1)}`;
@@ -195,7 +197,7 @@ describe('when the server fails', () => {
     expect([lost.status, lost.headers.get('retry-after'), lost.body.detail]).toEqual([
       409,
       null,
-      expect.stringContaining('answer was lost'),
+      expect.stringContaining('answer was lost or too large'),
     ]);
     expect(await rows()).toBe(1);
   });
@@ -242,9 +244,60 @@ describe('when the server fails', () => {
   });
 });
 
+describe('answers that take too much', () => {
+  /** The id of a row under so many long names, 20 KB for each hundred of them. */
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `${'a'.repeat(190)}${index}: id`).join(' ');
+  const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { ${names(50)} } } }`;
+  const ONE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { ${names(480)} } } }`;
+  const day = (index: number) => ({ ...ENTRY, date: new Date(Date.UTC(2015, 0, 1 + index)).toISOString().slice(0, 10) });
+  const usage = async () => (await fitgraph.sql('SELECT "bytes"::int FROM "idempotency_usage" WHERE "user_id" = $1', [annId]))[0]?.bytes;
+  const stored = async () =>
+    (await fitgraph.sql('SELECT sum(octet_length("body"))::int AS "bytes" FROM "idempotency_key" WHERE "user_id" = $1', [annId]))[0]!.bytes;
+
+  test('one that is too large is not kept, and its change is not made again', async () => {
+    const send = () => as(ann, `${key}-large`).query(MANY, { inputs: Array.from({ length: 100 }, (_, index) => day(index)) });
+    const first = await send();
+    expect(first.status).toBe(200);
+    expect(first.text.length).toBeGreaterThan(1_000_000);
+    const again = await send();
+    expect([again.status, again.code, again.errors?.[0]?.message]).toEqual([
+      409,
+      'CONFLICT',
+      expect.stringContaining('too large to be kept'),
+    ]);
+    expect(await rows()).toBe(100);
+  });
+
+  test('no more is kept than one user may have, and what is above it is not made again', async () => {
+    await fitgraph.sql('DELETE FROM "idempotency_key"');
+    expect(await usage()).toBe(0);
+    const send = (index: number) => as(ann, `${key}-${index}`).query(ONE, { input: day(index) });
+    const before = await rows();
+    await Promise.all(Array.from({ length: 16 }, (_, index) => send(index)));
+    expect(await usage()).toBe(await stored());
+    expect(await usage()).toBeGreaterThan(500_000);
+    expect(await usage()).toBeLessThanOrEqual(1024 * 1024);
+    const again = await Promise.all(Array.from({ length: 16 }, (_, index) => send(index)));
+    const statuses = again.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(5);
+    expect(statuses.filter((status) => status === 409).length).toBeGreaterThan(2);
+    expect(await rows()).toBe(before + 16);
+  });
+
+  test('what is forgotten leaves room', async () => {
+    await fitgraph.sql('DELETE FROM "idempotency_key"');
+    expect(await usage()).toBe(0);
+    await as(ann).post('/weightentry/', ENTRY);
+    expect(await usage()).toBe(await stored());
+    await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);
+    await as(ann).post('/weightentry/', { ...ENTRY, date: '2021-03-12' });
+    expect(await usage()).toBe(await stored());
+  });
+});
+
 test('what has expired is swept up', async () => {
   await as(ann).post('/weightentry/', ENTRY);
-  const idempotency = new Idempotency(fitgraph.database, fitgraph.vault);
+  const idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000);
   await idempotency.sweep();
   expect(await kept()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);

@@ -40,7 +40,7 @@ export class Contexts {
   private readonly idempotency: Idempotency;
 
   constructor(private readonly fitgraph: Fitgraph) {
-    this.idempotency = new Idempotency(fitgraph.database, fitgraph.vault);
+    this.idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000);
   }
 
   /** A request's context, of the owner of a token. */
