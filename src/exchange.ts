@@ -59,6 +59,9 @@ export class HttpExchange {
 
   private identifying?: Promise<boolean>;
 
+  /** Id of the user whose credentials these are, known before a form is read that may lack its token. */
+  sender?: number;
+
   constructor(
     private readonly request: IncomingMessage,
     private readonly services: Means,
@@ -132,7 +135,9 @@ export class HttpExchange {
       exposure.check(this.request);
       // Whoever comes with a key does not wait behind those who have none.
       session.asks('users', this.network);
-      return (this.full.viewer = await viewerOf(token, session));
+      const viewer = await viewerOf(token, session);
+      this.sender = viewer.id;
+      return (this.full.viewer = viewer);
     }
     const sessionId = sessions.idOf(cookie, this.secure);
     if (!sessionId) return undefined;
@@ -143,6 +148,7 @@ export class HttpExchange {
       return undefined;
     }
     this.browser = { sessionId, username: viewer.username };
+    this.sender = viewer.id;
     if (!SAFE.includes(this.request.method ?? '')) {
       const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await formToken?.());
       if (!sessions.isCsrfToken(sessionId, csrfToken?.toString())) throw new CsrfError();
@@ -158,11 +164,6 @@ export class HttpExchange {
   /** Whether the sender is signed in; wrong credentials are told later. */
   isKnown(): Promise<boolean> {
     return this.identified().catch(() => false);
-  }
-
-  /** Id of the user, once known. */
-  get sender(): number | undefined {
-    return this.full.viewer?.id;
   }
 
   /** Who looks at the page that is answered, and the token for its forms. */
