@@ -6,7 +6,6 @@ import {
   GraphQLError,
   Kind,
   locatedError,
-  OperationTypeNode,
   parse,
   validate,
   type DocumentNode,
@@ -17,12 +16,12 @@ import {
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
 import { isUnavailable } from '../database/refusals';
-import { LRUCache } from 'lru-cache';
 import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
-import { conditions, costOf, tooCostly, type Cost } from './cost';
+import { costOf, tooCostly, type Cost } from './cost';
 import { KnownError, notSignedIn, ofDatabase } from './errors';
 import { introspects } from './introspection';
+import { KnownCosts } from './knowncosts';
 import { selected } from './plan';
 import { coerced, deepValue } from './variables';
 
@@ -39,9 +38,6 @@ export interface ExecutorOptions {
   /** Who may ask for the schema. */
   introspection?: 'anyone' | 'users';
 }
-
-/** Of an operation of our own: costs by the size of the page, which is all that they depend on beside conditions. */
-const MAX_SIZES_KNOWN = 100;
 
 export class Executor {
   private readonly operations?: CompiledOperations;
@@ -66,20 +62,12 @@ export class Executor {
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
     const operation = getOperationAST(document)!;
     const run = this.compiles ? compiled(this.schema, document) : this.interpreted(document);
-    const costs = new LRUCache<number, Cost>({ max: MAX_SIZES_KNOWN });
-    /** What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for. */
-    const cost = (values: Variables): Cost => {
-      if (operation.operation === OperationTypeNode.MUTATION) return this.capped(costOf(this.schema, document, operation, values));
-      const { where, first, ...others } = values;
-      const size = typeof first === 'number' ? first : -1;
-      let known = costs.get(size);
-      if (!known) costs.set(size, (known = this.capped(costOf(this.schema, document, operation, { first, ...others }))));
-      return where == null ? known : this.capped({ ...known, total: known.total + conditions(where) });
-    };
+    const costs = new KnownCosts(this.schema, document, operation);
     return async (context, variables = {}) => {
       const read = coerced(this.schema, operation, variables, !context.viewer);
       if (read.errors) return finish({ errors: read.errors }, context);
-      const price = cost(read.values);
+      // What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for.
+      const price = this.capped(costs.of(read.values));
       const refused = this.refused(price, context);
       if (refused) return finish(refused, context);
       const result = await run(context, read.values);

@@ -1,0 +1,88 @@
+/** REST's operations are weighed once for all variables that weigh the same: what is kept is what would be worked out anew. */
+import {
+  getNamedType,
+  isInputObjectType,
+  isListType,
+  getNullableType,
+  getOperationAST,
+  parse,
+  typeFromAST,
+  type GraphQLInputType,
+} from 'graphql';
+import { costOf } from '../../src/core/cost';
+import { KnownCosts } from '../../src/core/knowncosts';
+import { endpointsOf } from '../../src/rest/endpoints';
+import { buildRestSchema } from '../../src/schema';
+import { Random } from './fuzz/random';
+
+const schema = buildRestSchema();
+const documents = new Set<string>();
+endpointsOf(schema, (document) => {
+  documents.add(document);
+  return () => Promise.reject(new Error('nothing runs here'));
+});
+/** As REST might have them one day. */
+const OTHERS = [
+  'query ($a: Int, $b: Int, $s: Boolean!) { exercises(first: $a) @skip(if: $s) { nodes { category { exercises(last: $b) { nodes { id } } } } } }',
+  'query ($n: String, $first: Int = 7) { exercises(first: $first, where: { name: { contains: $n }, category: { exercises: { some: { name: { eq: $n } } } } }) { totalCount } }',
+];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Date.now() / DAY_MS));
+const random = new Random(seed);
+
+const name = () => `field${random.upTo(5)}`;
+/** Conditions are weighed without being understood. */
+function condition(depth: number): unknown {
+  const kind = depth > 3 ? 0 : random.upTo(5);
+  if (kind === 0) return random.one<unknown>(['a', 1, true, null, undefined]);
+  if (kind === 1) return Array.from({ length: random.upTo(4) }, () => condition(depth + 1));
+  const key = kind === 2 ? random.one(['some', 'every', 'none']) : kind === 3 ? 'search' : name();
+  return { [key]: condition(depth + 1), ...(random.chance(0.4) && { [name()]: condition(depth + 1) }) };
+}
+
+function value(type: GraphQLInputType): unknown {
+  const nullable = getNullableType(type);
+  if (type === nullable && random.chance(0.2)) return random.one<unknown>([null, undefined]);
+  if (isListType(nullable)) return Array.from({ length: random.upTo(30) }, () => value(nullable.ofType as GraphQLInputType));
+  if (isInputObjectType(nullable)) return condition(0) ?? {};
+  return { Int: random.upTo(12_000), Boolean: random.chance(0.5) }[getNamedType(nullable).name] ?? `text ${random.upTo(1000)}`;
+}
+
+/** Other words of the same shape: they weigh the same. */
+function retold(given: Record<string, unknown>): Record<string, unknown> {
+  const text = JSON.stringify(given).replaceAll('"a"', '"b"').replaceAll('"text ', '"other ');
+  return JSON.parse(text) as Record<string, unknown>;
+}
+
+test('whatever the variables', () => {
+  console.log(`costs: seed ${seed}, ${documents.size} documents`);
+  expect(documents.size).toBeGreaterThan(100);
+  const different: unknown[] = [];
+  for (const text of [...documents, ...OTHERS]) {
+    const document = parse(text);
+    const operation = getOperationAST(document)!;
+    const costs = new KnownCosts(schema, document, operation);
+    for (let run = 0; run < 40; run += 1) {
+      const variables = Object.fromEntries(
+        (operation.variableDefinitions ?? []).map(({ variable, type }) => [
+          variable.name.value,
+          value(typeFromAST(schema, type) as GraphQLInputType),
+        ]),
+      );
+      for (const given of [variables, retold(variables)]) {
+        const [kept, anew] = [costs.of(given), costOf(schema, document, operation, given)];
+        if (JSON.stringify(kept) !== JSON.stringify(anew)) different.push({ text, given, kept, anew });
+      }
+    }
+  }
+  expect(different.slice(0, 3)).toEqual([]);
+});
+
+test('a page of another size is known, and so is one with other values of the same conditions', () => {
+  const document = parse('query ($first: Int, $where: ExerciseWhere) { exercises(first: $first, where: $where) { nodes { id } } }');
+  const costs = new KnownCosts(schema, document, getOperationAST(document)!);
+  const of = (first: number, eq: string) => costs.of({ first, where: { name: { eq } } });
+  expect(of(20, 'a')).toBe(of(20, 'b'));
+  expect(of(20, 'a')).not.toBe(of(21, 'a'));
+});
