@@ -3,22 +3,41 @@ import { Field, ID, ObjectType, type ClassType } from 'type-graphql';
 import { OtherVersion } from './errors';
 import type { Entity } from './fields';
 import { nodeIdOf } from './node';
-import { showConflicts } from './payload';
+import { FieldError, showConflicts, versionErrors } from './payload';
+import { resourceOf } from './resource';
 
-export type Deletion = ClassType & (new (ids: readonly number[], clashing?: readonly number[]) => object);
+export type Deletion = ClassType & (new (ids: readonly number[], clash?: OtherVersion) => object);
+
+/** What both kinds have of rows with other versions than were meant; rows of public types have none. */
+class Clash {
+  readonly clashing: readonly number[];
+  readonly fieldErrors: readonly FieldError[];
+
+  constructor(clash: OtherVersion | undefined) {
+    this.clashing = clash?.ids ?? [];
+    this.fieldErrors = clash ? versionErrors(clash) : [];
+  }
+}
+
+function showClashes(Payload: ClassType, entity: Entity, many: boolean): void {
+  showConflicts(Payload, entity, many);
+  if (!resourceOf(entity)!.owned) return;
+  Field(() => [FieldError], { description: 'CONFLICT for each row that has another version than was meant; then nothing was deleted.' })(
+    Payload.prototype,
+    'fieldErrors',
+  );
+}
 
 /** `XDeletion`. */
 export function deletionOf(entity: Entity): Deletion {
   const name = `${entity.name}Deletion`;
   const Deletion = {
-    [name]: class {
+    [name]: class extends Clash {
       readonly deletedId: number | null;
       readonly deletedNodeId: string | null;
 
-      constructor(
-        [id]: readonly number[],
-        readonly clashing: readonly number[] = [],
-      ) {
+      constructor([id]: readonly number[], clash?: OtherVersion) {
+        super(clash);
         this.deletedId = id ?? null;
         this.deletedNodeId = id === undefined ? null : nodeIdOf(entity.name, id);
       }
@@ -28,7 +47,7 @@ export function deletionOf(entity: Entity): Deletion {
     Field(() => ID, { nullable: true, description: `What its \`${id}\` was; null if it was not deleted.` })(Deletion.prototype, field);
   shown('deletedId', 'id');
   shown('deletedNodeId', 'nodeId');
-  showConflicts(Deletion, entity, false);
+  showClashes(Deletion, entity, false);
   ObjectType(name, {
     description: 'A row that was deleted. Caches find what is to be dropped by its `deletedNodeId`.',
     simpleResolvers: true,
@@ -40,13 +59,14 @@ export function deletionOf(entity: Entity): Deletion {
 export function deletionsOf(entity: Entity, plural: string): Deletion {
   const name = `${plural}Deletion`;
   const Deletions = {
-    [name]: class {
+    [name]: class extends Clash {
       readonly deletedNodeIds: readonly string[];
 
       constructor(
         readonly deletedIds: readonly number[],
-        readonly clashing: readonly number[] = [],
+        clash?: OtherVersion,
       ) {
+        super(clash);
         this.deletedNodeIds = deletedIds.map((id) => nodeIdOf(entity.name, id));
       }
     },
@@ -55,7 +75,7 @@ export function deletionsOf(entity: Entity, plural: string): Deletion {
     Field(() => [ID], { description: `What their \`${id}\`s were; none if there are conflicts.` })(Deletions.prototype, field);
   shown('deletedIds', 'id');
   shown('deletedNodeIds', 'nodeId');
-  showConflicts(Deletions, entity, true);
+  showClashes(Deletions, entity, true);
   ObjectType(name, { description: 'Rows that were deleted, in the order in which they were named.', simpleResolvers: true })(Deletions);
   return Deletions;
 }
@@ -65,7 +85,7 @@ export async function deleted(Payload: Deletion, remove: () => Promise<number[]>
   try {
     return new Payload(await remove());
   } catch (error) {
-    if (error instanceof OtherVersion) return new Payload([], error.ids);
+    if (error instanceof OtherVersion) return new Payload([], error);
     throw error;
   }
 }

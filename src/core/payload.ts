@@ -114,18 +114,16 @@ const fieldErrorsOf = (fields: Mistakes) =>
     return codes.map((code) => new FieldError(path, code, messages(code)));
   });
 
+export const versionErrors = ({ paths }: OtherVersion): FieldError[] =>
+  paths.map((path) => new FieldError(path, MistakeCode.CONFLICT, [OTHER_VERSION]));
+
 /** The payload of a write. */
 export async function answered<T>(Payload: Payload<T>, write: () => Promise<T>): Promise<object> {
   try {
     return new Payload(await write(), []);
   } catch (error) {
     if (error instanceof InvalidValues) return new Payload(null, fieldErrorsOf(error.fields));
-    if (error instanceof OtherVersion)
-      return new Payload(
-        null,
-        error.paths.map((path) => new FieldError(path, MistakeCode.CONFLICT, [OTHER_VERSION])),
-        error.ids,
-      );
+    if (error instanceof OtherVersion) return new Payload(null, versionErrors(error), error.ids);
     throw error;
   }
 }

@@ -14,10 +14,10 @@ beforeAll(async () => {
   belongings = await furnish(ann);
 });
 
-const OTHER = ['The row has another version now.'];
-const SHOWN = '{ weightEntry { weight version } fieldErrors { path messages } conflict { id weight version } }';
+const CLASH = { path: 'ifVersion', code: 'CONFLICT', messages: ['The row has another version now.'] };
+const SHOWN = '{ weightEntry { weight version } fieldErrors { path code messages } conflict { id weight version } }';
 const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${SHOWN} }`;
-const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedId deletedNodeId conflict { id weight version } } }`;
+const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedId deletedNodeId fieldErrors { path code messages } conflict { id weight version } } }`;
 
 let day = 0;
 interface Entry {
@@ -51,8 +51,13 @@ test('one of another version is not, and the answer has the row as it is', async
   const held = await now(before);
   for (const ifVersion of [before.version, '', 'nonsense', before.version.toUpperCase()]) {
     const { answer } = await ann.ask(UPDATE, { id: before.id, weight: '81', ifVersion });
-    expect(answer).toEqual({ weightEntry: null, fieldErrors: [{ path: 'ifVersion', messages: OTHER }], conflict: held });
-    expect((await ann.ask(DELETE, { id: before.id, ifVersion })).answer).toEqual({ deletedId: null, deletedNodeId: null, conflict: held });
+    expect(answer).toEqual({ weightEntry: null, fieldErrors: [CLASH], conflict: held });
+    expect((await ann.ask(DELETE, { id: before.id, ifVersion })).answer).toEqual({
+      deletedId: null,
+      deletedNodeId: null,
+      fieldErrors: [CLASH],
+      conflict: held,
+    });
   }
   expect(await now(before)).toEqual(held);
 });
@@ -95,9 +100,9 @@ test('several changes of one request are each held to theirs, and see what came 
 
 describe('many rows', () => {
   const MANY =
-    'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } fieldErrors { path messages } conflicts { id weight version } } }';
+    'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } fieldErrors { path code messages } conflicts { id weight version } } }';
   const REMOVE =
-    'mutation ($ids: [ID!]!, $v: [String]) { answer: deleteWeightEntries(ids: $ids, ifVersions: $v) { deletedIds deletedNodeIds conflicts { id weight version } } }';
+    'mutation ($ids: [ID!]!, $v: [String]) { answer: deleteWeightEntries(ids: $ids, ifVersions: $v) { deletedIds deletedNodeIds fieldErrors { path code messages } conflicts { id weight version } } }';
 
   test('one of another version keeps all of them from being written', async () => {
     const rows = [await entry(), await entry(), await entry(), await entry()];
@@ -107,12 +112,13 @@ describe('many rows', () => {
     const changes = rows.map(({ id }, index) => ({ id, input: { weight: '70' }, ifVersion: versions[index] }));
     expect((await ann.ask(MANY, { changes })).answer).toEqual({
       weightEntries: null,
-      fieldErrors: [1, 3].map((index) => ({ path: `changes[${index}].ifVersion`, messages: OTHER })),
+      fieldErrors: [1, 3].map((index) => ({ ...CLASH, path: `changes[${index}].ifVersion` })),
       conflicts: [held[1], held[3]],
     });
     expect((await ann.ask(REMOVE, { ids: rows.map(({ id }) => id), v: versions })).answer).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
+      fieldErrors: [1, 3].map((index) => ({ ...CLASH, path: `ifVersions[${index}]` })),
       conflicts: [held[1], held[3]],
     });
     expect(await Promise.all(rows.map(now))).toEqual(held);
@@ -144,17 +150,21 @@ test.each(written)('%s: the version holds for every type', async (_name, entity)
   const { one, fact } = resourceOf(entity)!;
   const id = belongings.get(entity)!;
   const input = fact.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
-  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!, $v: String) { a: ${fact.update}(id: $id, input: $input, ifVersion: $v) { row: ${one} { version } conflict { id version } fieldErrors { path } } }`;
+  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!, $v: String) { a: ${fact.update}(id: $id, input: $input, ifVersion: $v) { row: ${one} { version } conflict { id version } fieldErrors { path code } } }`;
   const { row } = await ann.ask(`query ($id: ID!) { row: ${one}(id: $id) { version } }`, { id });
   const { a } = await ann.ask(document, { id, input, v: row.version });
   expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, fieldErrors: [] });
+  const mismatch = { path: 'ifVersion', code: 'CONFLICT' };
   const again = await ann.ask(document, { id, input, v: row.version });
-  expect(again.a).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, fieldErrors: [{ path: 'ifVersion' }] });
+  expect(again.a).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, fieldErrors: [mismatch] });
   if (!fact.remove) return;
-  const { d } = await ann.ask(`mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedId conflict { version } } }`, {
-    id,
-  });
-  expect(d).toEqual({ deletedId: null, conflict: { version: a.row.version } });
+  const { d } = await ann.ask(
+    `mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedId conflict { version } fieldErrors { path code } } }`,
+    {
+      id,
+    },
+  );
+  expect(d).toEqual({ deletedId: null, conflict: { version: a.row.version }, fieldErrors: [mismatch] });
 });
 
 describe('in parallel', () => {
