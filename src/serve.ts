@@ -29,7 +29,7 @@ export interface Terms {
 
 /** Loaded when it is needed, because it takes a second: until then the process is one that already listens. */
 export const loadSite = (): typeof import('./site') =>
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- see above
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
   require('./site');
 
 /** Throws where the configuration names what cannot be used, before anything is started. */
