@@ -40,8 +40,9 @@ const CONDITION = 0.5;
 const SEARCH = 50;
 /** Of a row that is written. */
 const WRITTEN = 5;
-/** Of a condition on the rows that a row leads to, times ten for each such condition around it. */
+/** Of a condition on the rows that a row leads to, times ten for each such condition around it, of two at most: such rows are read once each. */
 const QUANTIFIER = 1_000;
+const MAX_AROUND = 2;
 const QUANTIFIERS = ['some', 'every', 'none'];
 /** Of a list without pages of which nothing else is known. */
 const ASSUMED_SIZE = 10;
@@ -82,7 +83,7 @@ export function conditions(value: unknown, within = 0): number {
   if (value === null || typeof value !== 'object') return CONDITION;
   return Object.entries(value).reduce((total, [key, inner]) => {
     if (inner == null) return total;
-    if (QUANTIFIERS.includes(key)) return total + QUANTIFIER * 10 ** within + conditions(inner, within + 1);
+    if (QUANTIFIERS.includes(key)) return total + QUANTIFIER * 10 ** Math.min(within, MAX_AROUND) + conditions(inner, within + 1);
     return total + (key === 'search' ? SEARCH : 0) + conditions(inner, within);
   }, 0);
 }

@@ -70,8 +70,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   automatic?: boolean;
   /** Not stored but worked out in SQL, in the row's own statement. */
   sql?: Expression;
-  /** Of a reference that is worked out: the condition that it names this id, written so that an index can answer. */
-  names?: (alias: string, id: string) => string;
+  /** Of a reference that is worked out: the columns that have the same values in both rows. */
+  shares?: readonly string[];
   /** A column of the row that `via` names: shown and filtered as if it stood here. */
   through?: Through;
   /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`; its words as `<column>_words`. */
@@ -86,7 +86,7 @@ export interface FieldMeta extends FieldFact {
   /** Database column; absent when worked out or kept in a link table. */
   column?: string;
   sql?: Expression;
-  names?: FieldOptions['names'];
+  shares?: FieldOptions['shares'];
   through?: Through;
   searched?: boolean;
   automatic?: boolean;

@@ -99,7 +99,12 @@ export function expression(field: FieldMeta, alias: string, api: Api = 'rest'): 
 /** The condition that a reference or a set of ids names this id; written so that an index on the far side can answer. */
 export function names(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
-  if (field.names) return field.names(alias, id);
+  if (field.shares) {
+    const table = resourceOf(field.target!())!.table;
+    return field.shares
+      .map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${id})`)
+      .join(' AND ');
+  }
   if (field.through) {
     const { table, via, column } = field.through;
     return `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;

@@ -1,5 +1,5 @@
 /** A `where` → conditions of one statement. Each is true or not of a row; a null never leaves it open what `ne` and `not` mean. */
-import { all, any, not, type Condition } from './conditions';
+import { all, any, not, whereOf, type Condition } from './conditions';
 import type { Context } from './context';
 import { badArgument } from './errors';
 import { fieldsOf, ofKind, type Entity, type FieldMeta } from './fields';
@@ -13,6 +13,8 @@ import { finds, has, isOneOf, type Part, type Search } from './texts';
 /** Limits of one `where`, so that a statement stays one that can be planned and run. */
 export const MAX_CONDITIONS = 200;
 export const MAX_NESTING = 10;
+/** Of `some`, `every` and `none`. */
+export const MAX_QUANTIFIERS = 4;
 /** Longer texts are compared letter by letter with every row, which likeness is too costly for. */
 export const MAX_SEARCH = 200;
 
@@ -123,6 +125,8 @@ function joinEach(field: FieldMeta, ids: readonly unknown[], name: string): Cond
 class Reader {
   readonly joins: Condition[] = [];
   private conditions = 0;
+  /** Of `some`, `every` and `none`, around what is read at the moment. */
+  private quantifiers = 0;
 
   constructor(private readonly context: Context) {}
 
@@ -165,8 +169,16 @@ class Reader {
   }
 
   private several(relative: Relative, filter: Where, path: string, nesting: number): Condition[] {
-    const rows = (quantifier: string, complement = false) =>
-      filter[quantifier] == null ? [] : [this.rows(relative, filter[quantifier], `${path}.${quantifier}`, nesting, complement)];
+    const rows = (quantifier: string, complement = false) => {
+      if (filter[quantifier] == null) return [];
+      const place = `${path}.${quantifier}`;
+      if (this.quantifiers >= MAX_QUANTIFIERS)
+        throw badArgument(place, `\`some\`, \`every\` and \`none\` are nested deeper than ${MAX_QUANTIFIERS} levels.`);
+      this.quantifiers += 1;
+      const condition = this.rows(relative, filter[quantifier], place, nesting, complement);
+      this.quantifiers -= 1;
+      return [condition];
+    };
     return [...rows('some'), ...rows('every', true).map(not), ...rows('none').map(not)];
   }
 
@@ -177,7 +189,7 @@ class Reader {
     return this.counted((alias, bind) => {
       // A row of the statement is named for the rows that it is reached through, so that no name is used twice in a nest.
       const inner = `${alias}r`;
-      return `EXISTS (SELECT 1 ${relative.from(alias, inner)}${conditions.map((condition) => ` AND ${condition(inner, bind)}`).join('')})`;
+      return `${relative.key(alias)} IN (${relative.keys(inner)}${whereOf(conditions, inner, bind)})`;
     });
   }
 

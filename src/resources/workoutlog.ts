@@ -42,8 +42,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
     null: true,
     only: 'graphql',
     sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameDay(alias, 's')})`,
-    names: (alias, id) =>
-      SHARED.map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "workout_session" s WHERE s."id" = ${id})`).join(' AND '),
+    shares: SHARED,
   })
   declare sessionId: number | null;
   @Owner(() => User, { hidden: true }) declare userId: number;

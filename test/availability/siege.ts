@@ -59,6 +59,9 @@ export const graphql = (base: string, query: string, variables?: unknown, header
     body: JSON.stringify({ query, variables }),
   });
 
+export const p95 = (replies: readonly Reply[]): number =>
+  replies.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(replies.length * 0.95)]!;
+
 export interface Damage<T> {
   result: T;
   /** The longest that `/health/live` took. */

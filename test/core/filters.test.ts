@@ -145,6 +145,26 @@ describe('refused:', () => {
     await refused('Exercise', 'exercises', { muscles: { some: { and: Array(100).fill({ name: { eq: 'a', ne: 'b' } }) } } }, { where: message }); // prettier-ignore
   });
 
+  test('conditions on rows of rows of rows of rows of rows', async () => {
+    const quantified = (kinds: string[]): object => {
+      const [kind, ...rest] = kinds;
+      return kind ? { category: { exercises: { [kind]: quantified(rest) } } } : { id: { eq: '1' } };
+    };
+    const path = 'where.category.exercises.some.category.exercises.every.category.exercises.none.category.exercises.some';
+    await refused('Exercise', 'exercises', quantified(['some', 'every', 'none', 'some', 'every']), {
+      [`${path}.category.exercises.every`]: ['`some`, `every` and `none` are nested deeper than 4 levels.'],
+    });
+    // What there is to ask for is not as deep.
+    const biceps = {
+      days: {
+        some: { workoutSets: { some: { settings: { some: { exercise: { muscles: { some: { name: { eq: 'Biceps brachii' } } } } } } } } },
+      },
+    };
+    expect(await ann.ask('query ($where: WorkoutWhere) { workouts(where: $where) { totalCount } }', { where: biceps })).toEqual({
+      workouts: { totalCount: 0 },
+    });
+  });
+
   test('conditions that are nested too deep, whatever the depth', async () => {
     const path = `where${'.not'.repeat(11)}`;
     await refused('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });

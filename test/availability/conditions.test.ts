@@ -1,0 +1,89 @@
+/** Conditions on rows of rows: as costly as they are allowed, from many clients at once, they keep nobody else waiting. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ALIVE_MS, ANSWERED_MS, graphql, MEMORY_MB, p95, send, Siege, type Reply } from './siege';
+
+const ATTACKERS = 25;
+const ROUNDS = 15;
+const OTHERS_MS = 1_000;
+/** Where the machine has other things to do, so many times as long as without the attack. */
+const BUSY_TIMES = 10;
+
+let siege: Siege;
+beforeAll(async () => {
+  siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1' });
+}, 180_000);
+afterAll(() => siege.end());
+
+/** Conditions that no row meets, so that all of them are looked through. */
+const never = (path: string): string =>
+  path === '' ? '{ id: { eq: "0" } }' : `{ ${path.split(' ')[0]}: ${never(path.split(' ').slice(1).join(' '))} }`;
+const deep = [
+  'variations some category exercises none equipment none exercises some',
+  'category exercises none exerciseBase translations some exerciseBase equipment some exercises none',
+];
+const shallow = ['language exercises some language ingredients some', 'comments none exercise muscles every exercises some'];
+
+/** As much as MAX_COST allows, and one of the smallest documents that took ten seconds. */
+const DOCUMENTS = [
+  `{ exercises(first: 1, where: { or: [${[...deep, ...shallow.slice(0, 1)].map((path) => never(path))}] }) { totalCount } }`,
+  `{ exercises(first: 1, where: { or: [${Array.from({ length: 8 }, (_, index) => never(shallow[index % 2]!))}] }) { totalCount nodes { name } } }`,
+  `{ exercises(first: 1, where: ${never(deep[0]!)}) { totalCount } }`,
+];
+
+const from = (network: string) => ({ 'X-Forwarded-For': network });
+
+test('what is allowed is answered in time', async () => {
+  for (const [index, document] of DOCUMENTS.entries()) {
+    const { result, aliveMs } = await siege.under(() => graphql(siege.base, document, undefined, from(`198.51.100.${index}`)));
+    expect(JSON.parse(result.text).errors).toBeUndefined();
+    expect(result.ms).toBeLessThan(ANSWERED_MS);
+    expect(aliveMs).toBeLessThan(ALIVE_MS);
+  }
+});
+
+/** What a stranger of each of many networks and a user ask for, one after the other. */
+async function others(): Promise<Record<'strangers' | 'users', Reply[]>> {
+  const strangers: Reply[] = [];
+  const users: Reply[] = [];
+  for (let run = 0; run < ROUNDS; run += 1) {
+    const elsewhere = from(`192.0.2.${run}`);
+    const exercises = '{ exercises(first: 5) { totalCount nodes { name category { name } } } }';
+    strangers.push(await send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: elsewhere }));
+    strangers.push(await graphql(siege.base, exercises, undefined, elsewhere));
+    const signedIn = { Authorization: `Token ${siege.token}`, ...from('192.0.2.200') };
+    users.push(await send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn }));
+    users.push(await graphql(siege.base, '{ workouts { nodes { comment days { description } } } }', undefined, signedIn));
+  }
+  return { strangers, users };
+}
+
+test.each<[string, (attacker: number) => string]>([
+  ['one network', () => '203.0.113.1'],
+  ['as many networks', (attacker) => `203.0.113.${attacker}`],
+])(
+  '25 clients of %s are in nobody else’s way',
+  async (_whose, networkOf) => {
+    const { result: alone, aliveMs: usualMs } = await siege.under(others);
+    const { result, aliveMs, memoryMb } = await siege.under(async () => {
+      let over = false;
+      const answered: Reply[] = [];
+      const attacking = Array.from({ length: ATTACKERS }, async (_, attacker) => {
+        for (let run = attacker; !over; run += 1)
+          answered.push(await graphql(siege.base, DOCUMENTS[run % DOCUMENTS.length]!, undefined, from(networkOf(attacker))));
+      });
+      await sleep(500);
+      const found = await others();
+      over = true;
+      await Promise.all(attacking);
+      return { answered, ...found };
+    });
+    for (const { status } of result.answered) expect([200, 429, 503]).toContain(status);
+    for (const kind of ['strangers', 'users'] as const) {
+      expect(new Set(result[kind].map(({ status }) => status))).toEqual(new Set([200]));
+      expect(p95(result[kind])).toBeLessThan(Math.max(OTHERS_MS, BUSY_TIMES * p95(alone[kind])));
+    }
+    expect(aliveMs).toBeLessThan(Math.max(ALIVE_MS, BUSY_TIMES * usualMs));
+    expect(memoryMb).toBeLessThan(MEMORY_MB);
+  },
+  60_000,
+);
