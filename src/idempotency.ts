@@ -46,9 +46,9 @@ const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "sta
 const MINE = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
 const WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${MINE} RETURNING 1`;
 /** Where there is no room for it, the claim ends as one without an answer. */
-const KEEP = `WITH "room" AS (
-    INSERT INTO "idempotency_usage" AS u ("user_id", "bytes")
-      SELECT $1, coalesce(octet_length($6::bytea), 0) WHERE coalesce(octet_length($6::bytea), 0) <= $7
+const KEEP = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${MINE} FOR UPDATE),
+  "room" AS (
+    INSERT INTO "idempotency_usage" AS u ("user_id", "bytes") SELECT $1, "bytes" FROM "mine" WHERE "bytes" <= $7
     ON CONFLICT ("user_id") DO UPDATE SET "bytes" = u."bytes" + EXCLUDED."bytes" WHERE u."bytes" + EXCLUDED."bytes" <= $7
     RETURNING 1),
   "found" AS (SELECT EXISTS (SELECT FROM "room") AS "room")

@@ -1,4 +1,5 @@
 /** A change that is sent again with its Idempotency-Key is not made again. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Idempotency } from '../../src/idempotency';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
@@ -282,6 +283,21 @@ describe('answers that take too much', () => {
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(5);
     expect(statuses.filter((status) => status === 409).length).toBeGreaterThan(2);
     expect(await rows()).toBe(before + 16);
+  });
+
+  test('an answer whose claim is gone takes none', async () => {
+    await fitgraph.sql(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$`);
+    await fitgraph.sql('CREATE TRIGGER slow BEFORE INSERT ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION slow()');
+    try {
+      const before = await usage();
+      const answer = as(ann).post('/weightentry/', ENTRY);
+      while (!(await kept()).length) await sleep(10);
+      await fitgraph.sql('DELETE FROM "idempotency_key" WHERE "key" = $1', [key]);
+      expect((await answer).status).toBe(409);
+      expect([await kept(), await usage()]).toEqual([[], before]);
+    } finally {
+      await fitgraph.sql('DROP FUNCTION slow CASCADE');
+    }
   });
 
   test('what is forgotten leaves room', async () => {
