@@ -19,7 +19,7 @@ import {
 import { isChoices } from './core/choices';
 import type { Only } from './extensions';
 
-type FieldConfig = GraphQLFieldConfig<any, any>;
+type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
 
 const isOnly =
   (only: Only) =>

@@ -7,9 +7,12 @@ import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { ConfigError, type Config } from './config';
+import { shortened } from './core/errors';
 import { readDocument, refuse } from './graphql';
 
 type Parameters = Record<string, unknown>;
+/** Of a file, as far as its writer has kept to it. */
+type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
 
 const FORMAT = 'apollo-persisted-query-manifest';
 
@@ -54,7 +57,7 @@ export class TrustedDocuments {
     if (this.only && !(typeof query === 'string' && this.known.has(query))) throw onlyTrusted();
     // An unknown hash in the extension is an automatic persisted query, which is Apollo's business.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')
-      throw refused('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(id)}.`);
+      throw refused('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(shortened(String(id)))}.`);
     return parameters;
   }
 }
@@ -72,16 +75,16 @@ function filesOf(folder: string): string[] {
 
 function operationsOf(file: string): [string, string][] {
   const wrong = (why: string) => new ConfigError(`PERSISTED_OPERATIONS: ${file}: ${why}`);
-  let content: any;
+  let content: Manifest | null;
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
+    content = JSON.parse(readFileSync(file, 'utf8')) as Manifest | null;
   } catch (error) {
     throw wrong((error as Error).message);
   }
-  const isManifest = content?.format === FORMAT;
-  if (isManifest && content.version !== 1) throw wrong(`version ${JSON.stringify(content.version)} of the manifest is unknown, 1 is known`);
-  const found: [unknown, unknown][] = isManifest
-    ? (content.operations ?? []).map((operation: Parameters | null) => [operation?.id, operation?.body])
+  const manifest = content?.format === FORMAT ? content : undefined;
+  if (manifest && manifest.version !== 1) throw wrong(`version ${JSON.stringify(manifest.version)} of the manifest is unknown, 1 is known`);
+  const found: [unknown, unknown][] = manifest
+    ? (manifest.operations ?? []).map((operation) => [operation?.id, operation?.body])
     : Object.entries(content !== null && typeof content === 'object' ? content : { '': null });
   if (found.some(([id, text]) => typeof id !== 'string' || typeof text !== 'string'))
     throw wrong(`must be a manifest with the format ${JSON.stringify(FORMAT)}, or an object with the text of each operation under its id`);

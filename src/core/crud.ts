@@ -10,6 +10,7 @@ import { method } from './method';
 import { addMutations } from './mutations';
 import { noun, upperFirst, withArticle } from './names';
 import { nodeIdOf, WHICH_ROW } from './node';
+import type { OrderElement } from './ordering';
 import { connectionPlan } from './plan';
 import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
 import { resourceOf } from './resource';
@@ -47,7 +48,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
     method(
       Crud,
       'many',
-      (page: PageArgs, where: Values | null, orderBy: any[] | null, context: Context, info: Info): Promise<Connection> =>
+      (page: PageArgs, where: Values | null, orderBy: OrderElement[] | null, context: Context, info: Info): Promise<Connection> =>
         listPage(listRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
       listParameters(types),
       Query(() => types.connection, {

@@ -1,5 +1,6 @@
 /** A field is said once: one decorator makes the column, the GraphQL field and the facts that every interface reads. */
 import { Extensions, Field, ID, Int } from 'type-graphql';
+import type { DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldFact, Kind, Only } from '../extensions';
@@ -102,7 +103,7 @@ export interface FieldMeta extends FieldFact {
   target?: Lazy;
   object?: string;
   link?: Link;
-  sequelizeType?: any;
+  sequelizeType?: SqlType;
 }
 
 export interface ChildMeta {
@@ -165,8 +166,8 @@ interface Facts extends FieldOptions {
   input?: FieldMeta['input'];
 }
 
-function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options: Facts, list = false): any {
-  return (prototype: any, name: string) => {
+function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: Facts, list = false) {
+  return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
     const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
     const stored = !derived && !options.link;
@@ -202,7 +203,7 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: any, options
   };
 }
 
-export const Id = (): Typed<number> => (prototype: any, name: any) => {
+export const Id = (): Typed<number> => (prototype: object, name: string) => {
   define('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
     prototype,
     name,
@@ -246,7 +247,8 @@ export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNul
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('datetime', () => DateTimeScalar, DataType.DATE(6), o);
 /** A value that only SQL can tell. */
-export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> => define('computed', type, null, o, list);
+export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> =>
+  define('computed', type, undefined, o, list);
 /** A stored path below the media folder, written by an upload; keeping the file and showing its place are up to the resource. */
 export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
   const { max, ...options } = o;
@@ -270,7 +272,7 @@ function relation(target: Lazy, object: string, many: boolean): NonNullable<Fiel
 
 /** A parent, written on its id: `workoutId` makes the column, the id field and the object field `workout`. */
 export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
-  return (prototype: any, name: any) => {
+  return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
     const note = o.note ?? `The \`id\` of \`${object}\`; asked for alone it reads no other row.`;
     define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
@@ -293,9 +295,9 @@ export interface LinkOptions extends FieldOptions {
 /** A set of other rows by their ids, in the default order of their type, kept in a link table or worked out. */
 export const Links =
   (target: Lazy, o: LinkOptions): Typed<number[]> =>
-  (prototype: any, name: any) => {
+  (prototype: object, name: string) => {
     const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
-    define('relation', () => ID, null, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
+    define('relation', () => ID, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
   };
 
 /** Rows below this one. `connection` where they can grow without bound. */

@@ -18,7 +18,7 @@ registerEnumType(TextMode, {
   },
 });
 
-type Type = () => any;
+type Type = () => object;
 type Operators = Record<string, [type: Type, description: string]>;
 
 const classNamed = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;

@@ -63,7 +63,7 @@ registerEnumType(ChangeOperation, {
 /** Caches know things by `id` or `nodeId`; a change has neither, because a row may change more than once. */
 @ObjectType({ description: 'Something that happened to a row.', simpleResolvers: true })
 export class Change {
-  @Field(() => RowType as any, { description: 'The type of the row.' }) readonly type: string;
+  @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
   @Field(() => ID, { description: 'The `id` of the row, also of one that is gone.' }) readonly rowId: number;
   @Field(() => ChangeOperation, { description: 'What happened to it.' }) readonly operation: string;
   @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly at: string;
@@ -110,7 +110,7 @@ class ChangesArgs {
   })
   declare since?: string | null;
 
-  @Field(() => [RowType as any], {
+  @Field(() => [RowType], {
     nullable: true,
     description:
       'Rows of these types: those of the viewer of types whose rows belong to a user, and all of public types, which need no signing in. If absent: all rows of the viewer, and none of public types.',

@@ -15,13 +15,13 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /** Loaders live as long as their request; the key tells what a batch selects. */
 export class Loaders {
-  private readonly loaders = new Map<unknown, DataLoader<Key, any>>();
+  private readonly loaders = new Map<unknown, DataLoader<Key, unknown>>();
 
   get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
     let loader = this.loaders.get(key);
     // What a batch throws before it waits for anything is an answer too; DataLoader would take it for a mistake in the program.
     if (!loader) this.loaders.set(key, (loader = new DataLoader<Key, T>(async (keys) => batch(keys), { maxBatchSize: 10_000 })));
-    return loader;
+    return loader as DataLoader<Key, T>;
   }
 
   /** A write may have changed what was read. */
@@ -185,7 +185,7 @@ export function rowsBelow<M, F extends keyof RowOf<M> & string>(
   among?: Among,
 ): Promise<PartOf<M, F>[]> {
   const reading = readingOf(entity, new Set(fields), context);
-  return childLoader(entity, by, resourceOf(entity)!.ordering, reading, context, among).load(id) as Promise<any[]>;
+  return childLoader(entity, by, resourceOf(entity)!.ordering, reading, context, among).load(id) as Promise<PartOf<M, F>[]>;
 }
 
 /** An index finds the neighbours of each day, however many rows there are. */

@@ -1,14 +1,14 @@
 /** Methods made at start, with type-graphql's own decorators. */
 import { Extensions, type ClassType } from 'type-graphql';
 
-/** type-graphql's parameter decorators; they type the property more loosely than TypeScript does. */
-export type Parameter = (prototype: object, property: any, index: number) => void;
+/** type-graphql's parameter decorators. */
+export type Parameter = (prototype: object, property: string, index: number) => void;
 
 /** Puts a method on a class as if it had been written there, so that type-graphql's decorators can be used on it. */
 export function method(
   target: ClassType,
   name: string,
-  body: (...args: any[]) => unknown,
+  body: (...args: never[]) => unknown,
   parameters: readonly Parameter[],
   decorator: MethodDecorator,
   facts?: object,

@@ -71,7 +71,8 @@ export function orderInput(entity: Entity): ClassType {
   const name = `${entity.name}Order`;
   const Order = { [name]: class {} }[name]! as ClassType;
   orders.set(entity, Order);
-  const element = (key: string, type: () => any, description: string) => Field(type, { nullable: true, description })(Order.prototype, key);
+  const element = (key: string, type: () => object, description: string) =>
+    Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     element(field.name, () => OrderDirection, field.description);
     Extensions({ field })(Order.prototype, field.name);

@@ -59,7 +59,7 @@ export function showConflicts(Payload: ClassType, entity: Entity, many: boolean)
         return this.clashing.length ? readOne(entity, this.clashing[0], context, info) : null;
       },
       [Ctx(), Info()],
-      Field(() => entity as any, { nullable: true, description: `CONFLICT: the row ${AS_NOW}` }),
+      Field(() => entity, { nullable: true, description: `CONFLICT: the row ${AS_NOW}` }),
     );
 }
 
@@ -74,7 +74,7 @@ interface Shown<T> {
   description: string;
   /** Its field. */
   field: string;
-  type: () => any;
+  type: () => object;
   read(written: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row[];
 }
 

@@ -5,8 +5,8 @@ import type { Kind } from '../extensions';
 import { FRACTION } from './clock';
 
 export interface Range {
-  from: any;
-  to: any;
+  from: string | number;
+  to: string | number;
 }
 
 /** `08:00` and `08:00:00.000000` are the same time. */
@@ -25,9 +25,9 @@ export function runsBackward(kind: Kind, { from, to }: Range): boolean {
     case 'decimal':
       return new Decimal(from).greaterThan(to);
     case 'time':
-      return completed(from) > completed(to);
+      return completed(String(from)) > completed(String(to));
     case 'datetime':
-      return microseconds(from) > microseconds(to);
+      return microseconds(String(from)) > microseconds(String(to));
     default:
       return from > to;
   }

@@ -9,7 +9,7 @@ import type { ChildMeta, Entity, FieldMeta } from './fields';
 import { completeFilters, whereInput } from './filters';
 import { loadChildren, loadLinked, loadParent } from './loaders';
 import { method, type Parameter } from './method';
-import { orderInput } from './ordering';
+import { orderInput, type OrderElement } from './ordering';
 import { connectionPlan, need } from './plan';
 import { resourceOf } from './resource';
 import type { Values } from './validation';
@@ -60,7 +60,7 @@ function addRelation(target: ClassType, field: FieldMeta): void {
     name,
     load,
     [Root(), Ctx(), Info()],
-    FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()) as any, {
+    FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()), {
       nullable: field.null || hides,
       description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hides ? ` ${HIDDEN}` : ''}`,
     }),
@@ -82,7 +82,7 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
       child.name,
       load,
       [Root(), Ctx(), Info()],
-      FieldResolver(() => [child.target()] as any, { description: child.description }),
+      FieldResolver(() => [child.target()], { description: child.description }),
     );
     return;
   }
@@ -92,7 +92,7 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
       row: Row,
       page: PageArgs,
       where: Values | null,
-      orderBy: any[] | null,
+      orderBy: OrderElement[] | null,
       context: Context,
       info: Info,
     ): Promise<Connection> =>

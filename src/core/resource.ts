@@ -135,8 +135,8 @@ export function Resource(options: ResourceOptions) {
       fact,
     });
     if (owned) stamp(entity);
-    Table({ tableName: table, timestamps: false, underscored: true })(entity as any);
-    ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity as any);
-    Extensions({ resource: fact })(entity as any);
+    Table({ tableName: table, timestamps: false, underscored: true })(entity);
+    ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity);
+    Extensions({ resource: fact })(entity);
   };
 }

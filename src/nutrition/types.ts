@@ -32,7 +32,7 @@ const DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof KILOJOULE, string
 
 /** A field for each name, all of one type. */
 const Amounts =
-  (names: readonly string[], type: () => any, describe: (name: string) => string): ClassDecorator =>
+  (names: readonly string[], type: () => object, describe: (name: string) => string): ClassDecorator =>
   ({ prototype }) => {
     for (const name of names) Field(type, { description: describe(name) })(prototype, name);
   };

@@ -70,6 +70,13 @@ describe('twenty errors at most, each of them short', () => {
     ['execution', `{ ${repeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`],
   ])('%s', async (_what, document) => fewAndShort(await fitgraph.anyone.query(document)));
 
+  test('a name that no operation has', async () => {
+    for (const body of [{ id: long }, { documentId: long }, { query: '{ __typename }', operationName: long }]) {
+      const answer = await fitgraph.anyone.send('POST', '/graphql', body);
+      fewAndShort({ errors: answer.body.errors, text: answer.text });
+    }
+  });
+
   test('of execution the last one tells how many more there are', async () => {
     const answer = await fitgraph.anyone.query(`{ ${repeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`);
     expect(answer.errors).toHaveLength(20);
