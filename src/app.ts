@@ -14,6 +14,7 @@ import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
 import { serveMedia } from './files/serve';
 import { apolloServer, refusal, refuse, type GraphQLContext } from './graphql';
+import { Gate } from './gate';
 import { Idempotency } from './idempotency';
 import { liveTransports } from './live';
 import { browsePage } from './pages/browse';
@@ -54,6 +55,8 @@ const shortTypes: RequestHandler = (request, _response, next) => {
 
 export interface App {
   listener: RequestListener;
+  /** A server's `connection` event. */
+  connected(): void;
   /** For WebSockets: a server's `upgrade` event. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Answers that never end by themselves are cut off, so that their clients go elsewhere. */
@@ -73,7 +76,8 @@ export async function createApp(services: Services): Promise<App> {
     idempotency: new Idempotency(database, vault, config.keptAnswers),
   };
   const executing: ExecutorOptions = { compiling: config.compileOperations ? undefined : 'never', maxCost: config.maxCost };
-  const pressure = new Pressure(config.maxLag);
+  const gate = new Gate();
+  const pressure = new Pressure(config.maxLag, () => gate.lateness);
   const executor = new Executor(buildGraphQLSchema(), { ...executing, introspection: config.introspection });
   const restExecutor = new Executor(buildRestSchema(), executing);
   const trusted = new TrustedDocuments(config, executor.schema);
@@ -178,27 +182,40 @@ export async function createApp(services: Services): Promise<App> {
     response.writeHead(500, { ...headers, ...further }).end(body);
   }
 
+  function begin(request: IncomingMessage, response: ServerResponse): void {
+    const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
+    const exchange = isRest
+      ? new HttpExchange(request, means, REST_SCHEMES, 'rest')
+      : new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql');
+    exchanges.set(request, exchange);
+    exchange.watch(response);
+    exchange.logged(response);
+    leaveUnread(request, response);
+    // The API is most of the traffic and has no use for express, which costs more than half of a short request.
+    if (isRest) return void rest(request, response).catch((error) => failed(error, request, response, corsOf(request)));
+    // Whatever is answered, an error too, is what it says it is.
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    app(request, response);
+  }
+
   return {
     listener(request, response) {
       request.url = tidied(request.url!);
+      if (request.url.startsWith(HEALTH)) return begin(request, response);
       const { authorization, cookie } = request.headers;
       // Whether they are any good costs more to say than to refuse.
-      if (pressure.refuses(authorization === undefined && cookie === undefined) && !request.url.startsWith(HEALTH))
+      if (pressure.refuses(authorization === undefined && cookie === undefined))
         return turnAway(request, response, overloaded(), corsOf(request));
-      const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
-      const exchange = isRest
-        ? new HttpExchange(request, means, REST_SCHEMES, 'rest')
-        : new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql');
-      exchanges.set(request, exchange);
-      exchange.watch(response);
-      exchange.logged(response);
-      leaveUnread(request, response);
-      // The API is most of the traffic and has no use for express, which costs more than half of a short request.
-      if (isRest) return void rest(request, response).catch((error) => failed(error, request, response, corsOf(request)));
-      // Whatever is answered, an error too, is what it says it is.
-      response.setHeader('X-Content-Type-Options', 'nosniff');
-      app(request, response);
+      gate.pass(
+        () => origin.network(request),
+        (waitedMs) => {
+          if (response.destroyed) return;
+          if (pressure.isTooLate(waitedMs)) turnAway(request, response, overloaded(), corsOf(request));
+          else begin(request, response);
+        },
+      );
     },
+    connected: gate.connected,
     upgrade(request, socket, head) {
       if (!pressure.refuses(true)) return live.upgrade(request, socket, head);
       socket.on('error', () => socket.destroy());

@@ -94,7 +94,7 @@ function answerOnceOpen(server: Server): (site: Site) => void {
   server.on('request', waiting).on('upgrade', upgrading);
   return (site) => {
     server.off('request', waiting).off('upgrade', upgrading);
-    server.on('request', inOrder(site.app.listener)).on('upgrade', site.app.upgrade);
+    server.on('request', inOrder(site.app.listener)).on('upgrade', site.app.upgrade).on('connection', site.app.connected);
     open(site);
   };
 }

@@ -22,6 +22,7 @@ const LAYERS = [
     'interfaces',
     'live',
     'origin',
+    'gate',
     'pressure',
     'readiness',
     'schema',

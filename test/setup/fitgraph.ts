@@ -128,7 +128,9 @@ export class Fitgraph {
 }
 
 function listening(app: App, witness: Witness): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 65_000 }, witness.hearing(app.listener)).on('upgrade', app.upgrade);
+  const server = createServer({ keepAliveTimeout: 65_000 }, witness.hearing(app.listener))
+    .on('upgrade', app.upgrade)
+    .on('connection', app.connected);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
 }
 

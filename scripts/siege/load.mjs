@@ -1,0 +1,169 @@
+// Who sends what, in turns: so many at a time, or so many a second whatever comes back.
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PASSWORD, USERS } from './service.mjs';
+
+const GIVEN_UP_MS = 30_000;
+const TICK_MS = 5;
+const AT_ONCE = 16;
+const NETWORKS = 200;
+/** So many rows are there of what is written; then as many go as come. */
+const KEPT = 500;
+
+const json = (headers = {}) => ({ 'content-type': 'application/json', accept: 'application/json', ...headers });
+const graphql = (query, variables, headers) => ({ method: 'POST', path: '/graphql', headers: json(headers), body: JSON.stringify({ query, variables }) }); // prettier-ignore
+const get = (path, headers) => ({ path: `/api/v2${path}`, headers: { accept: 'application/json', ...headers } });
+const times = (count, make) => Array.from({ length: count }, (_, index) => make(index)).join(' ');
+
+const PUBLIC = [
+  '/exercise/?limit=20',
+  '/exerciseinfo/?limit=10',
+  '/ingredient/?limit=20',
+  '/muscle/',
+  '/exercise/search/?term=press&language=en',
+].map((path) => get(path));
+const PUBLIC_GRAPHQL = [
+  graphql('{ exercises(first: 20) { totalCount nodes { id name category { name } muscles { name } equipment { name } } } }'),
+  graphql('query ($text: String) { ingredients(first: 10, where: { name: { contains: $text } }) { nodes { id name energy } } }', {
+    text: 'oat',
+  }),
+  graphql('{ categories: exerciseCategories { nodes { name exercises(first: 5) { nodes { name } } } } }'),
+];
+const OWN = ['/workout/?limit=10', '/weightentry/?limit=20', '/nutritionplaninfo/?limit=5', '/workoutlog/?limit=20'];
+const OWN_GRAPHQL = [
+  '{ workouts(first: 10) { totalCount nodes { id comment days { description } } } }',
+  '{ viewer { username weightEntries(first: 30) { nodes { date weight } } nutritionPlans { nodes { description } } } }',
+];
+
+const nested = (depth) => (depth ? `{ category: { exercises: { none: ${nested(depth - 1)} } } }` : '{ id: { eq: "0" } }');
+const levels = (depth) => (depth ? `exercises(first: 10000) { nodes { category { ${levels(depth - 1)} } } }` : 'name');
+const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`wrong${index}`, 1]));
+const HOSTILE = [
+  graphql(`
+    {
+      viewer {
+        ...F0
+      }
+    }
+    ${times(30, (i) => `fragment F${i} on User { ...F${i + 1} ...F${i + 1} }`)}
+    fragment F30 on User {
+      id
+    }
+  `),
+  graphql('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where: wrong }),
+  graphql('query ($amount: Decimal!) { ingredients(first: 1) { nodes { valuesOf(amount: $amount) { energy } } } }', {
+    amount: '1'.repeat(50_000),
+  }),
+  graphql(`{ exercises(first: 1, where: ${nested(4)}) { totalCount } }`),
+  graphql(`{ ${levels(4)} }`),
+  graphql(`query { exercises(first: 1) { nodes { ${times(800, (i) => `a${i}: nodeId`)} } } }`),
+  graphql(`{ ${times(60, (i) => `a${i}: __schema { types { fields { name args { name } } } }`)} }`),
+  graphql(`mutation { ${times(400, (i) => `a${i}: login(username: "n${i}", password: "wrong") { token }`)} }`),
+  graphql('{'.repeat(5_000)),
+  { method: 'POST', path: '/graphql', headers: json(), body: `{"query": ${'['.repeat(50_000)}` },
+  get(`/exercise/?${'id=1&'.repeat(2_000)}`),
+  get(`/exercise/?ordering=${'name,'.repeat(2_000)}`),
+  get('/exercise/', { 'accept-language': 'de,'.repeat(4_000) }),
+];
+
+const pick = (list) => list[Math.floor(Math.random() * list.length)];
+const network = () => ({ 'x-forwarded-for': `10.${Math.floor(Math.random() * NETWORKS)}.0.1` });
+const from = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
+
+export class Load {
+  constructor({ base, tokens }) {
+    this.agent = new http.Agent({ keepAlive: true });
+    this.base = base;
+    this.tokens = tokens;
+    this.written = tokens.map(() => []);
+    const own = (request) => from({ ...request, headers: { ...request.headers, authorization: `Token ${pick(tokens)}` } });
+    /** In hundredths of all. */
+    this.kinds = [
+      ['strangers, REST', 30, () => from(pick(PUBLIC))],
+      ['strangers, GraphQL', 20, () => from(pick(PUBLIC_GRAPHQL))],
+      ['users, REST', 15, () => own(get(pick(OWN)))],
+      ['users, GraphQL', 10, () => own(graphql(pick(OWN_GRAPHQL)))],
+      ['writes', 12, () => from(this.write())],
+      ['logins', 3, () => from({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: Math.random() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
+      ['hostile', 10, () => from(pick(HOSTILE))],
+    ];
+  }
+
+  /** A workout is made, or one of those that were made is deleted. */
+  write() {
+    const user = Math.floor(Math.random() * this.tokens.length);
+    const headers = json({ authorization: `Token ${this.tokens[user]}` });
+    const written = this.written[user];
+    if (written.length > KEPT / this.tokens.length || (written.length && Math.random() < 0.3))
+      return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
+    const made = (text) => written.push(JSON.parse(text).id);
+    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made };
+  }
+
+  /** `calm`: of what everybody does all day. */
+  one(mood) {
+    const [kind, , make] = mood === 'calm' ? pick(this.kinds.slice(0, 4)) : this.next();
+    return this.send(kind, make());
+  }
+
+  next() {
+    let number = Math.random() * 100;
+    return this.kinds.find(([, share]) => (number -= share) < 0) ?? this.kinds[0];
+  }
+
+  /** A status of 0: no answer. */
+  send(kind, { method = 'GET', path, headers, body, made }) {
+    const began = performance.now();
+    return new Promise((resolve) => {
+      const none = () => resolve({ kind, status: 0, ms: performance.now() - began });
+      const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+      const request = http.request(`${this.base}${path}`, { method, headers: { ...headers, ...length }, agent: this.agent }, (response) => {
+        const { statusCode: status, headers: told } = response;
+        const chunks = [];
+        if (made && status === 201) response.on('data', (chunk) => chunks.push(chunk));
+        else response.resume();
+        response.once('error', none);
+        response.once('end', () => {
+          if (chunks.length) made(Buffer.concat(chunks).toString());
+          resolve({ kind, status, ms: performance.now() - began, retryAfter: Number(told['retry-after'] ?? 0) });
+        });
+      });
+      request.setTimeout(GIVEN_UP_MS, () => request.destroy());
+      request.once('error', (error) => {
+        // The service closed a connection that was idle when this was sent: nobody has read it, and any client sends it again.
+        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, made }));
+        else none();
+      });
+      request.end(body);
+    });
+  }
+
+  /** So many clients, each of which waits for its answer. */
+  async closed(seconds) {
+    const replies = [];
+    const until = performance.now() + seconds * 1000;
+    const client = async () => {
+      while (performance.now() < until) replies.push(await this.one());
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, client));
+    return replies;
+  }
+
+  /** So many a second, whether the others are answered or not. `drainedMs`: how long the last answers took to come when all was sent. */
+  async open(rate, seconds) {
+    const replies = [];
+    const waiting = new Set();
+    const began = performance.now();
+    for (let sent = 0; performance.now() - began < seconds * 1000; await sleep(TICK_MS))
+      for (const due = ((performance.now() - began) / 1000) * rate; sent < due; sent += 1) {
+        const reply = this.one().then((one) => {
+          waiting.delete(reply);
+          replies.push(one);
+        });
+        waiting.add(reply);
+      }
+    const ended = performance.now();
+    await Promise.all(waiting);
+    return Object.assign(replies, { drainedMs: performance.now() - ended });
+  }
+}

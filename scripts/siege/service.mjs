@@ -1,0 +1,69 @@
+// The service as `npm start` runs it, with an embedded database of its own and some users.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const dist = fileURLToPath(new URL('../../dist/src/', import.meta.url));
+const STARTED_MS = 120_000;
+const STOPPED_MS = 20_000;
+export const USERS = ['siege1', 'siege2'];
+export const PASSWORD = 'a good password';
+
+export async function startService() {
+  const folder = mkdtempSync(join(tmpdir(), 'fitgraph-siege-'));
+  chmodSync(folder, 0o755);
+  // Each client says where it comes from, as a proxy would.
+  const environment = {
+    PATH: process.env.PATH,
+    DATA_DIR: join(folder, 'data'),
+    LOG_LEVEL: 'error',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    TRUSTED_PROXIES: '127.0.0.1',
+  };
+  const child = spawn(process.execPath, [join(dist, 'index.js')], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.on('data', (data) => (said += data));
+  const base = await found(() => /REST +(http:\S+)\/api\/v2\//.exec(said)?.[1], child);
+  const tokens = USERS.map((name) => {
+    const command = [join(dist, 'cli/index.js'), 'user', 'create', name, '--password', PASSWORD];
+    const { stdout, stderr } = spawnSync(process.execPath, command, { env: environment, encoding: 'utf8' });
+    const token = /Token: (\S+)/.exec(stdout)?.[1];
+    if (!token) throw new Error(stderr);
+    return token;
+  });
+  return {
+    base: base.replace('localhost', '127.0.0.1'),
+    tokens,
+    pid: child.pid,
+    async stop() {
+      const ended = new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()));
+      child.kill('SIGTERM');
+      await Promise.race([ended, sleep(STOPPED_MS, undefined, { ref: false })]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function found(what, child) {
+  for (const until = Date.now() + STARTED_MS; Date.now() < until; await sleep(100)) {
+    const value = what();
+    if (value) return value;
+    if (child.exitCode !== null) break;
+  }
+  throw new Error('the service did not start');
+}
+
+const read = (path) => readFileSync(path, 'utf8');
+
+/** Megabytes that the processes hold which answer requests. */
+export function memoryOf(supervisor) {
+  const workers = read(`/proc/${supervisor}/task/${supervisor}/children`)
+    .trim()
+    .split(' ')
+    .filter((pid) => read(`/proc/${pid}/cmdline`).includes('worker.js'));
+  return workers.reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))[1]) / 1024, 0);
+}

@@ -1,0 +1,47 @@
+// Asks all the while whether the service lives: in a thread of its own, which is not late because the load is.
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+const EVERY_MS = 50;
+/** As long as none at all. */
+const GIVEN_UP_MS = 10_000;
+
+export class Watch {
+  constructor(base) {
+    this.worker = new Worker(new URL(import.meta.url), { workerData: base });
+  }
+
+  /** How many milliseconds each answer took. */
+  stop() {
+    return new Promise((resolve, reject) => {
+      this.worker.once('message', resolve).once('error', reject);
+      this.worker.postMessage('stop');
+    });
+  }
+}
+
+function probe(base, agent) {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    const request = http.get(`${base}/health/live`, { agent }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode === 200 ? performance.now() - began : GIVEN_UP_MS));
+    });
+    request.setTimeout(GIVEN_UP_MS, () => request.destroy());
+    request.once('error', () => resolve(GIVEN_UP_MS));
+  });
+}
+
+if (!isMainThread) {
+  const taken = [];
+  let over = false;
+  parentPort.once('message', () => (over = true));
+  const agent = new http.Agent({ keepAlive: true });
+  while (!over) {
+    taken.push(await probe(workerData, agent));
+    await sleep(EVERY_MS);
+  }
+  agent.destroy();
+  parentPort.postMessage(taken);
+}
