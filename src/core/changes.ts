@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import type { Database, Parameters, Session } from '../database/connection';
+import type { Caller } from '../database/lane';
 import { binder } from './conditions';
 import { badArgument, KnownError } from './errors';
 import type { Listener } from './listener';
@@ -16,10 +17,10 @@ const MARGIN_DAYS = 1;
 const TABLE_CHANGES_KEPT_DAYS = 1;
 /** What rests on a snapshot is kept no longer: well within the time for which changes of tables are. */
 export const MAX_STATE_AGE_MS = 3_600_000;
-/** Of one owner, in this process. */
+/** Of one caller, in this process. */
 const MAX_WATCHERS = 100;
 /** Of nobody: all of them together, in this process. */
-const MAX_ANONYMOUS_WATCHERS = 1_000;
+const NOBODYS: [null, number][] = [[null, 1_000]];
 const PRUNE_EVERY_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
 
@@ -117,7 +118,7 @@ export interface ChangePage {
 export class ChangeLog {
   /** By what they wait for: the id of an owner or the name of a public table, as the database tells it. */
   private readonly waiting = new Map<string, Set<() => void>>();
-  private readonly watchers = new Map<number | null, number>();
+  private readonly watchers = new Map<Caller | null, number>();
   private pruning?: NodeJS.Timeout;
 
   constructor(
@@ -160,17 +161,20 @@ export class ChangeLog {
   }
 
   /** Calls `wake` whenever something of this may have changed, until the answered function is called. */
-  watch({ ownerId, own, shared }: Watched, wake: () => void): () => void {
-    const count = this.watchers.get(ownerId) ?? 0;
-    const most = ownerId === null ? MAX_ANONYMOUS_WATCHERS : MAX_WATCHERS;
-    if (count >= most) throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${most} subscriptions already.`);
-    this.watchers.set(ownerId, count + 1);
+  watch({ ownerId, own, shared }: Watched, caller: Caller, wake: () => void): () => void {
+    const counted: [Caller | null, number][] = [[caller, MAX_WATCHERS], ...(ownerId === null ? NOBODYS : [])];
+    for (const [whose, most] of counted)
+      if ((this.watchers.get(whose) ?? 0) >= most)
+        throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${most} subscriptions already.`);
+    for (const [whose] of counted) this.watchers.set(whose, (this.watchers.get(whose) ?? 0) + 1);
     const awaited = [...(own.length && ownerId !== null ? [String(ownerId)] : []), ...shared];
     for (const what of awaited) this.waiting.set(what, (this.waiting.get(what) ?? new Set()).add(wake));
     return () => {
-      const left = this.watchers.get(ownerId)! - 1;
-      if (left) this.watchers.set(ownerId, left);
-      else this.watchers.delete(ownerId);
+      for (const [whose] of counted) {
+        const left = this.watchers.get(whose)! - 1;
+        if (left) this.watchers.set(whose, left);
+        else this.watchers.delete(whose);
+      }
       for (const what of awaited) {
         const waiting = this.waiting.get(what)!;
         waiting.delete(wake);

@@ -15,6 +15,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { randomUUID } from 'node:crypto';
+import type { Caller } from '../database/lane';
 import { isUnavailable } from '../database/refusals';
 import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
@@ -41,6 +42,7 @@ export interface ExecutorOptions {
 
 export class Executor {
   private readonly operations?: CompiledOperations;
+  private readonly telling = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
   private readonly closed: boolean;
@@ -130,7 +132,8 @@ export class Executor {
         try {
           const { done, value } = await source.next();
           if (done) return { done, value: undefined };
-          return { done: false, value: await this.run(document, operation, operationName, context, variables, value) };
+          const event = () => this.run(document, operation, operationName, context, variables, value);
+          return { done: false, value: await this.inTurn(context.session.caller, event) };
         } catch (error) {
           // The source has ended with it; what is asked for next is the end.
           const [field] = rootFields(document, operation!);
@@ -149,6 +152,21 @@ export class Executor {
         return this;
       },
     } as AsyncGenerator<ExecutionResult, void, void>;
+  }
+
+  /** Events of one caller are worked out one after the other, so that many subscriptions take no more of the server at a time than one does. */
+  private async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const done = (this.telling.get(caller) ?? Promise.resolve()).then(work);
+    const over = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.telling.set(caller, over);
+    try {
+      return await done;
+    } finally {
+      if (this.telling.get(caller) === over) this.telling.delete(caller);
+    }
   }
 
   private async run(

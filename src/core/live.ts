@@ -4,6 +4,7 @@ import {
   Args,
   ArgsType,
   Ctx,
+  Extensions,
   Field,
   ID,
   Info,
@@ -98,6 +99,7 @@ export class Changes {
   @Field(() => String, { description: 'To be given as `since` for what comes after.' }) declare cursor: string;
   @Field(() => Boolean, { description: 'Whether there may be more already; if so, ask again with the new cursor.' })
   declare hasMore: boolean;
+  @Extensions({ listSize: { assumedSize: MAX_CHANGES } })
   @Field(() => [Change], { description: 'What happened. A row that was changed several times is in it as many times.' })
   declare changes: Change[];
 }
@@ -142,7 +144,7 @@ async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal):
   let wake = (): void => undefined;
   const onChange = () => wake();
   ended.addEventListener('abort', onChange);
-  const unwatch = context.changes.watch(watched(args, context), onChange);
+  const unwatch = context.changes.watch(watched(args, context), context.session.caller, onChange);
   try {
     let { since } = args;
     for (let first = true; !ended.aborted; first = false) {
