@@ -23,9 +23,14 @@ const SHARED_EVERY_MS = 5_000;
 /** What is less than this part of a bucket is nobody else's business yet. */
 const WORTH_SHARING = 0.01;
 const FORGOTTEN_AFTER = '1 hour';
-/** What an operation has cost: its statements, and the rows that they have read, most of them with more than ten fields. */
+/**
+ * What an operation has cost: its statements, the rows that they have read, most of them with more than ten fields, and each millisecond that the
+ * database took for them beyond what is usual.
+ */
 const STATEMENT = 5;
 const ROW = 2;
+const MILLISECOND = 10;
+const USUAL_MS = 100;
 
 class Bucket {
   private level = 0;
@@ -80,6 +85,7 @@ class Allowance implements Spending {
   private fixed = 0;
   private statements = 0;
   private rows = 0;
+  private milliseconds = 0;
 
   constructor(
     private readonly whose: () => Bucket,
@@ -91,13 +97,14 @@ class Allowance implements Spending {
     this.bucket.reserve(total);
     this.cost += total;
     this.fixed = fixed;
-    ({ statements: this.statements, rows: this.rows } = this.session);
+    ({ statements: this.statements, rows: this.rows, milliseconds: this.milliseconds } = this.session);
   }
 
   settle({ total }: Cost): void {
     const statements = this.session.statements - this.statements;
     const rows = this.session.rows - this.rows;
-    const back = total - Math.min(total, this.fixed + statements * STATEMENT + rows * ROW);
+    const slow = Math.max(0, this.session.milliseconds - this.milliseconds - statements * USUAL_MS);
+    const back = total - Math.min(total, this.fixed + statements * STATEMENT + rows * ROW + slow * MILLISECOND);
     this.bucket?.giveBack(back);
     this.cost -= back;
   }

@@ -29,6 +29,17 @@ test('an operation is charged for what it has read, and the rest is given back',
   expect(after.remaining).toBeLessThan(before.remaining);
 });
 
+test('the time that it takes the database is charged, even if it reads nothing', async () => {
+  const fitgraph = await started(SMALL);
+  const ann = await fitgraph.user('ann');
+  const before = await standing(ann);
+  const lock = fitgraph.sql('DO $$ BEGIN LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(1); END $$');
+  while (!(await fitgraph.sql(`SELECT FROM pg_locks WHERE relation = 'exercise'::regclass AND mode = 'AccessExclusiveLock'`)).length);
+  expect((await ann.query(PAGE)).errors).toBeUndefined();
+  await lock;
+  expect(before.remaining - (await standing(ann)).remaining).toBeGreaterThan(250);
+});
+
 test('who has spent it is refused on both interfaces, with when to come back, and others are not', async () => {
   const fitgraph = await started(SMALL);
   const [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
