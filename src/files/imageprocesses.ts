@@ -11,6 +11,11 @@ export type Task =
   | { kind: 'purify'; path: string; wanted: FormatName | undefined }
   | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
 
+/** Milliseconds of the processor's time that the task may take. */
+export type Order = Task & { cpuMs: number };
+
+export type Reply = { result: unknown } | { error: string } | { slow: true };
+
 /** The file was too much for the process that worked on it. */
 export class ImageFailure extends Error {
   constructor(readonly reason: 'slow' | 'broken') {
@@ -27,32 +32,34 @@ const MAX_WAITING = 200;
 const MAX_OF_ONE = 40;
 const PATIENCE_MS = 15_000;
 const DEFAULT_TIMEOUT_MS = 10_000;
-
-type Reply = { result: unknown } | { error: string };
+/** The process gives up by its own time of the processor. One that is given none, or hangs, is killed after so many times as long: that tells nothing about the file. */
+const WAITED_TIMES = 3;
+const NEVER_MS = 2 ** 31 - 1;
 
 class Place {
   private child?: ChildProcess;
   private idle?: NodeJS.Timeout;
 
-  async run(task: Task, ms: number): Promise<unknown> {
+  async run(task: Task, cpuMs: number): Promise<unknown> {
     clearTimeout(this.idle);
     const child = (this.child ??= this.begin());
     let over = () => undefined as void;
     try {
       const reply = await new Promise<Reply>((resolve, reject) => {
         const broken = () => reject(new ImageFailure('broken'));
-        const timer = setTimeout(() => reject(new ImageFailure('slow')), ms);
+        const timer = setTimeout(() => reject(new TooBusy()), Math.min(cpuMs * WAITED_TIMES, NEVER_MS));
         child.on('message', resolve).on('exit', broken).on('error', broken);
         over = () => {
           clearTimeout(timer);
           child.off('message', resolve).off('exit', broken).off('error', broken);
         };
-        child.send(task, (error) => error && broken());
+        child.send({ ...task, cpuMs } satisfies Order, (error) => error && broken());
       });
+      if ('slow' in reply) throw new ImageFailure('slow');
       if ('error' in reply) throw new Error(reply.error);
       return reply.result;
     } catch (error) {
-      if (error instanceof ImageFailure) this.end();
+      if (error instanceof ImageFailure || error instanceof TooBusy) this.end();
       throw error;
     } finally {
       over();
@@ -91,7 +98,7 @@ class Place {
 type Begin = (place: Place) => void;
 
 export class ImageProcesses {
-  /** Milliseconds after which a process is killed; 0: never. */
+  /** Milliseconds of the processor's time after which an image is given up; 0: never. */
   timeout = DEFAULT_TIMEOUT_MS;
   private readonly places = Array.from({ length: PLACES }, () => new Place());
   private readonly free = [...this.places];
@@ -100,7 +107,7 @@ export class ImageProcesses {
   private readonly waiting = new Map<string, Begin[]>();
   private count = 0;
 
-  /** Throws an ImageFailure for a file that cannot be worked on, TooBusy where too many wait. One caller has one place at a time. */
+  /** Throws an ImageFailure for a file that cannot be worked on, TooBusy where too many wait or the machine does not get to it. One caller has one place at a time. */
   purify(caller: string, path: string, wanted: FormatName | undefined): Promise<Finding> {
     return this.run(caller, { kind: 'purify', path, wanted }) as Promise<Finding>;
   }
@@ -117,7 +124,7 @@ export class ImageProcesses {
   private async run(caller: string, task: Task): Promise<unknown> {
     const place = await this.placeFor(caller);
     try {
-      return await place.run(task, this.timeout || 2 ** 31 - 1);
+      return await place.run(task, this.timeout || NEVER_MS);
     } finally {
       this.working.delete(caller);
       this.free.push(place);

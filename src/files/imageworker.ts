@@ -1,6 +1,6 @@
 /** The process in which images are decoded and encoded: what hangs or breaks down here takes nothing else with it. */
 import sharp from 'sharp';
-import type { Task } from './imageprocesses';
+import type { Order, Reply, Task } from './imageprocesses';
 import { purify, shrink } from './picture';
 
 /** The other cores are for requests. */
@@ -9,11 +9,28 @@ sharp.concurrency(1);
 const done = (task: Task): Promise<unknown> =>
   task.kind === 'purify' ? purify(task.path, task.wanted) : shrink(task.from, task.to, task.thumbnail, task.png);
 
-process.on('message', (task: Task) => {
-  done(task).then(
-    (result) => process.send!({ result }),
-    (error: Error) => process.send!({ error: error.message }),
-  );
+const LOOK_EVERY_MS = 50;
+
+const answer = (reply: Reply) => process.send!(reply);
+const spentMs = (since: NodeJS.CpuUsage) => {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1_000;
+};
+
+/** Decoding has threads of its own, so that the clock is looked at meanwhile. What it does cannot be ended but with the process, by who hears that it is slow. */
+process.on('message', (order: Order) => {
+  const began = process.cpuUsage();
+  const watch = setInterval(() => {
+    if (spentMs(began) < order.cpuMs) return;
+    clearInterval(watch);
+    answer({ slow: true });
+  }, LOOK_EVERY_MS);
+  done(order)
+    .then(
+      (result) => answer({ result }),
+      (error: Error) => answer({ error: error.message }),
+    )
+    .finally(() => clearInterval(watch));
 });
 // At once, whatever is being decoded.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

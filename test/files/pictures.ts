@@ -13,6 +13,13 @@ export const located = () =>
     .withMetadata({ orientation: 6 })
     .toBuffer();
 
+/** A photo that is not kept as it is, because it tells where it was made. */
+export const photo = (side: number) =>
+  sharp({ create: { width: side, height: side, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 30 }, background: '#888' } })
+    .jpeg({ quality: 60 })
+    .withExif({ IFD0: { Model: 'Spy' } })
+    .toBuffer();
+
 export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const length = Buffer.alloc(4);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
+import { imageProcesses } from '../../src/files/imageprocesses';
 import { examine, uploadedImage } from '../../src/files/upload';
 import { isPure } from '../../src/files/purity';
 import { uploaded } from './uploaded';
-import { bomb, chunk, html, located, plain, svg, transparent } from './pictures';
+import { bomb, chunk, html, located, photo, plain, svg, transparent } from './pictures';
 
 const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const image = uploadedImage(100);
@@ -43,6 +44,15 @@ describe('what is said of a bad file', () => {
     ['half a PNG', 'a.png', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().png().toBuffer()), INVALID],
     ['half a GIF', 'a.gif', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().gif().toBuffer()), INVALID],
   ])('%s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
+
+  it('one that takes more than its time of the processor, and not the next one', async () => {
+    const usual = imageProcesses.timeout;
+    imageProcesses.timeout = 100;
+    const found = await problems('slow.jpg', await photo(3_000));
+    imageProcesses.timeout = usual;
+    expect(found).toEqual(['This image takes too long to read. Save it anew, smaller or in another format.']);
+    expect(await problems('next.png', await plain().png().toBuffer())).toEqual([]);
+  });
 
   // Each a picture of one white pixel, or what such a file begins with.
   it.each([
