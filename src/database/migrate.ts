@@ -3,6 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Umzug, type UmzugStorage } from 'umzug';
 import type { PoolClient } from 'pg';
+import { ConfigError } from '../config';
+import { VERSION } from '../version';
 import type { Database } from './connection';
 
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
@@ -23,18 +25,38 @@ class Applied implements UmzugStorage {
     return (await this.client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map((row) => row.name);
   }
   async logMigration({ name }: { name: string }): Promise<void> {
-    await this.client.query('INSERT INTO "migration" ("name") VALUES ($1)', [name]);
+    await this.client.query('INSERT INTO "migration" ("name", "version") VALUES ($1, $2)', [name, VERSION]);
   }
   async unlogMigration({ name }: { name: string }): Promise<void> {
     await this.client.query('DELETE FROM "migration" WHERE "name" = $1', [name]);
   }
 }
 
+async function prepare(client: PoolClient): Promise<void> {
+  await client.query('CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now())');
+  const { rowCount } = await client.query(`SELECT FROM pg_attribute WHERE attrelid = 'migration'::regclass AND attname = 'version'`);
+  // Whoever applied what came before is not known.
+  if (!rowCount) await client.query('ALTER TABLE "migration" ADD COLUMN "version" text');
+}
+
+/** What a later version has made of the database this one can neither use nor take back. */
+async function refuseNewer(client: PoolClient): Promise<void> {
+  const known = names();
+  const { rows } = await client.query('SELECT "name", "version" FROM "migration" WHERE "name" <> ALL($1) ORDER BY "name" DESC', [known]);
+  if (!rows.length) return;
+  const [{ name, version }] = rows;
+  throw new ConfigError(
+    `The database has the schema of ${version ? `Fitgraph ${version}` : 'another version of Fitgraph'} (${name}), ` +
+      `this is Fitgraph ${VERSION}, which knows it up to ${known.at(-1)}: start the newer version, or restore a backup of before`,
+  );
+}
+
 async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>) => Promise<T>): Promise<T> {
   return database.unlimited(async (client) => {
     try {
       await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
-      await client.query('CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now())');
+      await prepare(client);
+      await refuseNewer(client);
       const one = (name: string, direction: 'up' | 'down') => async () => {
         // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
         const migration = require(join(folder, name)) as Record<typeof direction, Migration>;

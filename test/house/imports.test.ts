@@ -43,7 +43,7 @@ const LAYERS = [
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'turns'],
+  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'turns', 'version'],
 ];
 
 /** What may be imported beside one's own folder, where the layers alone would allow more. */
