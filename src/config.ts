@@ -73,6 +73,9 @@ export interface Config {
   readonly persistedOnly: boolean;
 }
 
+/** Characters. */
+export const MIN_SECRET_KEY = 32;
+
 type Environment = Record<string, string | undefined>;
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -138,8 +141,8 @@ export function readConfig(environment: Environment = process.env): Config {
   const timeZone = text('TIME_ZONE') ?? 'UTC';
   if (!IANAZone.isValidZone(timeZone)) fail('TIME_ZONE', 'a zone of the IANA database such as Europe/Berlin');
   const secretKey = text('SECRET_KEY');
-  if (secretKey !== undefined && secretKey.length < 32)
-    throw new ConfigError('SECRET_KEY must have at least 32 characters (for example the output of: openssl rand -hex 32)');
+  if (secretKey !== undefined && secretKey.length < MIN_SECRET_KEY)
+    throw new ConfigError(`SECRET_KEY must have at least ${MIN_SECRET_KEY} characters (for example the output of: openssl rand -hex 32)`);
   if (production && !secretKey) throw new ConfigError('SECRET_KEY is missing: NODE_ENV=production demands it');
   const logLevel = text('LOG_LEVEL') ?? 'info';
   if (!LEVELS.includes(logLevel)) fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Config } from './config';
 import { endStalled, inOrder, patience } from './connections';
+import { checkDataDir } from './database/datadir';
 import { createLog } from './logging';
 import { Origin } from './origin';
 import { followTls, readTls } from './tls';
@@ -33,7 +34,10 @@ export const loadSite = (): typeof import('./site') =>
   require('./site');
 
 /** Throws where the configuration names what cannot be used, before anything is started. */
-export const checkFiles = (config: Config) => ({ origin: new Origin(config), tls: config.tls && readTls(config.tls) });
+export function checkFiles(config: Config) {
+  checkDataDir(config.dataDir);
+  return { origin: new Origin(config), tls: config.tls && readTls(config.tls) };
+}
 
 export async function serve(config: Config, { early = true, announce = true }: Terms = {}): Promise<RunningServer> {
   const { origin, tls } = checkFiles(config);

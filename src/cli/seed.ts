@@ -17,7 +17,7 @@ export const seedCommand = () =>
         say(
           account
             ? `Demo account: user ${account.username}, password ${account.password}, token ${account.token}`
-            : 'There is a demo account already.',
+            : 'There is a demo account already; `fitgraph user password demo --new` gives it another password.',
         );
       }),
     );

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
 import { operate, say } from './operator';
@@ -13,6 +14,9 @@ async function passwordOf(option: string | undefined): Promise<string> {
     input.close();
   }
 }
+
+/** Of many accounts of many installations, a reader tells by its beginning whose it is. */
+const newPassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
 export function userCommand(): Command {
   const user = new Command('user').description('Make and change accounts.');
@@ -33,12 +37,14 @@ export function userCommand(): Command {
     .command('password <name>')
     .description('Set a new password, read from standard input unless given, and a new token.')
     .option('--password <password>', 'at least 8 characters, not only digits')
-    .action(async (username: string, options: { password?: string }) => {
-      const password = await passwordOf(options.password);
+    .option('--new', 'make one and print it')
+    .action(async (username: string, options: { password?: string; new?: boolean }) => {
+      const password = options.new ? newPassword(username) : await passwordOf(options.password);
       await operate(async ({ session, vault }) => {
         const { id } = await findUser(username, session);
         await setPassword(id, password, session);
         say(`The password of ${username} was changed, and all browsers are signed out. New token: ${await tokenOf(id, session, vault)}`);
+        if (options.new) say(`New password: ${password}`);
       });
     });
   user

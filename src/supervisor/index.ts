@@ -72,9 +72,10 @@ export class Supervisor {
     checkFiles(this.config);
     this.keeper = new Keeper();
     onSignal(ENDS, () => this.stop());
-    const { databaseUrl, dataDir } = this.config;
+    const { databaseUrl, dataDir, host, port } = this.config;
+    // Before anything is made: a worker takes it long before the first data are written.
+    this.port = await freePort(host, port);
     if (!databaseUrl) this.embedded = await openEmbedded({ dataDir, log: (message) => this.log.info(message) });
-    this.port = this.config.port || (await freePort(this.config.host));
     this.running = true;
     if (this.stopping) return this.end();
     // The kernel hands connections to whoever has time for them. Were this process to do so, one on its way to a worker that dies then

@@ -77,6 +77,15 @@ test('an account is made, given another password and token, locked and unlocked'
   expect((await mine(fresh)).status).toBe(200);
 });
 
+test('whoever has lost the password of the demo account has another one made', async () => {
+  const { status, stdout } = await fitgraph('user', 'password', 'demo', '--new');
+  const [, password] = /\nNew password: (demo-\S+)\n$/.exec(stdout) ?? [];
+  expect(status).toBe(0);
+  expect(password).not.toBe(server.demo.password);
+  expect((await login('demo', server.demo.password)).status).toBe(401);
+  expect(await login('demo', password!)).toMatchObject({ status: 200, body: { token: tokenIn(stdout) } });
+});
+
 test('a password may come from standard input', async () => {
   const { status } = await installation.commandReading('typed password\n', 'user', 'create', 'typist');
   expect(status).toBe(0);
@@ -170,7 +179,9 @@ test('migrate and seed have nothing to do, and say so', async () => {
   expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
   const { status, stdout } = await fitgraph('seed', '--demo');
   expect(status).toBe(0);
-  expect(stdout).toMatch(/^There is reference data already.*\nThere is a demo account already\.\n$/);
+  expect(stdout).toMatch(
+    /^There is reference data already.*\nThere is a demo account already; `fitgraph user password demo --new` gives it another password\.\n$/,
+  );
 });
 
 test('schema prints what is committed', async () => {

@@ -2,6 +2,9 @@
 import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
+import { Client } from 'pg';
+import { VERSION } from '../../src/version';
+import { createDatabase } from '../setup/databases';
 import { build, Installation, run } from './running';
 
 const KEY = 'a secret key for the tests, long enough';
@@ -36,6 +39,98 @@ test('a port that is taken', async () => {
   expect(stderr).toMatch(/^fitgraph: PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
   expect(status).toBe(1);
   await new Promise((resolve) => taken.close(resolve));
+  // So that the first start that works still prints the demo account.
+  expect(fs.existsSync(installation.dataDir)).toBe(false);
+});
+
+describe('a DATA_DIR that is not its own is left as it is:', () => {
+  const place = path.join(installation.folder, 'not ours');
+  afterEach(() => fs.rmSync(place, { recursive: true, force: true }));
+
+  async function expectRefused(problem: RegExp): Promise<void> {
+    const look = () => [fs.statSync(place).mode, fs.statSync(place).ctimeMs, fs.readdirSync(fs.statSync(place).isFile() ? '/' : place)];
+    const before = look();
+    const database = { DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: KEY };
+    const answers = [
+      await run('server', { DATA_DIR: place }),
+      await run('server', { DATA_DIR: place, ...database }),
+      await run('command', { DATA_DIR: place }, ['user', 'token', 'demo']),
+    ];
+    for (const { status, stdout, stderr } of answers) {
+      expect(stderr).toMatch(/^fitgraph: DATA_DIR: [^\n]*\n$/);
+      expect(stderr).toMatch(problem);
+      expect([status, stdout]).toEqual([1, '']);
+    }
+    expect(look()).toEqual(before);
+  }
+
+  test('a file', async () => {
+    fs.writeFileSync(place, 'something', { mode: 0o644 });
+    await expectRefused(/not ours is no folder/);
+  });
+
+  test('a folder with other things in it', async () => {
+    fs.mkdirSync(place, { mode: 0o755 });
+    fs.writeFileSync(path.join(place, 'thesis.tex'), '');
+    fs.mkdirSync(path.join(place, 'media'));
+    await expectRefused(/not ours holds other things \(thesis\.tex/);
+  });
+});
+
+test('a secret key that is empty, short or lost', async () => {
+  const own = new Installation();
+  const file = path.join(own.dataDir, 'secret-key');
+  const create = (name: string) => own.command('user', 'create', name, '--password', 'a good password');
+  try {
+    expect((await own.command('seed', '--demo')).status).toBe(0);
+    const key = fs.readFileSync(file, 'utf8');
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    const wrong: [string | undefined, RegExp][] = [
+      ['\n', /secret-key is empty/],
+      ['short\n', /secret-key has 5 characters instead of 32 or more/],
+      [undefined, /secret-key is gone, but the database has accounts/],
+    ];
+    for (const [content, problem] of wrong) {
+      if (content === undefined) fs.rmSync(file);
+      else fs.writeFileSync(file, content);
+      const { status, stdout, stderr } = await create('berta');
+      expect(stderr).toMatch(/^fitgraph: SECRET_KEY: [^\n]*\n$/);
+      expect(stderr).toMatch(problem);
+      expect([status, stdout]).toEqual([1, '']);
+      expect(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : undefined).toBe(content);
+    }
+    fs.writeFileSync(file, key);
+    expect((await create('berta')).status).toBe(0);
+    expect(fs.readdirSync(own.dataDir).filter((name) => name.startsWith('secret-key'))).toEqual(['secret-key']);
+  } finally {
+    await own.remove();
+  }
+});
+
+test('a database of a newer version, by the server and every command', async () => {
+  const { url, connection, drop } = await createDatabase('tables');
+  const client = new Client(connection);
+  await client.connect();
+  try {
+    const { rows } = await client.query('SELECT DISTINCT "version" FROM "migration"');
+    expect(rows).toEqual([{ version: VERSION }]);
+    await client.query(`INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`);
+    const environment = { DATA_DIR: installation.dataDir, DATABASE_URL: url, SECRET_KEY: KEY, LOG_LEVEL: 'silent' };
+    const answers = [
+      await run('server', environment),
+      await run('command', environment, ['migrate', '--down']),
+      await run('command', environment, ['seed']),
+    ];
+    for (const { status, stdout, stderr } of answers) {
+      expect(stderr).toMatch(/^fitgraph: [^\n]*the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), this is Fitgraph \d[^\n]*\n$/);
+      expect(stderr).toContain(VERSION);
+      expect([status, stdout]).toEqual([1, '']);
+    }
+    expect((await client.query('SELECT count(*)::int AS n FROM "language"')).rows).toEqual([{ n: 0 }]);
+  } finally {
+    await client.end();
+    await drop();
+  }
 });
 
 test('a trusted document that would not run', async () => {

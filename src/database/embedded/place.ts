@@ -9,6 +9,8 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { ConfigError } from '../../config';
+import { checkDataDir } from '../datadir';
 import type { Owner } from './pipe';
 
 export interface Place {
@@ -36,6 +38,7 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 
 /** Makes the data folder if need be and says its real path, so that every process means the same one. */
 export function openDataDir(dataDir: string): string {
+  checkDataDir(dataDir);
   try {
     fs.mkdirSync(path.resolve(dataDir, '..'), { recursive: true });
     if (!fs.existsSync(dataDir)) fs.mkdirSync(dataDir, { mode: 0o700, recursive: true });
@@ -44,7 +47,7 @@ export function openDataDir(dataDir: string): string {
     fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
     return real;
   } catch (error) {
-    throw new Error(`DATA_DIR ${dataDir} can't be used: ${(error as Error).message}`, { cause: error });
+    throw new ConfigError(`DATA_DIR: ${dataDir} cannot be used: ${(error as Error).message}`);
   }
 }
 

@@ -1,0 +1,41 @@
+/** The folder that DATA_DIR names: whether it is Fitgraph's own is decided before anything of it is touched. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { ConfigError } from '../config';
+
+/** All that is ever put there. */
+const OWN = [
+  ...[/^(?:location|run|socket|postgres|media|incoming)$/, /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/],
+  ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,40})?$/],
+];
+
+/** What file systems, desktops and version control put into folders that count as empty. */
+const NOTHING = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
+
+/** Each of them says that the folder was used before, whatever else somebody has put there since. */
+const MARKS = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
+
+const fail = (dataDir: string, problem: string): never => {
+  throw new ConfigError(`DATA_DIR: ${dataDir} ${problem}`);
+};
+
+/** Throws where the folder is not one that can be used; one that is not there yet can be made. Changes nothing. */
+export function checkDataDir(dataDir: string): void {
+  let found: fs.Stats | undefined;
+  let names: string[] = [];
+  try {
+    found = fs.statSync(dataDir, { throwIfNoEntry: false });
+    if (found?.isDirectory()) {
+      names = fs.readdirSync(dataDir);
+      fs.accessSync(dataDir, fs.constants.W_OK | fs.constants.X_OK);
+    }
+  } catch (error) {
+    fail(dataDir, `cannot be used: ${(error as Error).message}`);
+  }
+  if (!found) return;
+  if (!found.isDirectory()) fail(dataDir, 'is no folder: name one that is empty, or does not exist yet');
+  if (MARKS.some((mark) => fs.existsSync(path.join(dataDir, mark)))) return;
+  const foreign = names.filter((name) => !NOTHING.includes(name) && !OWN.some((pattern) => pattern.test(name)));
+  if (foreign.length)
+    fail(dataDir, `holds other things (${foreign.slice(0, 3).join(', ')}…): name a folder that is empty, or does not exist yet`);
+}

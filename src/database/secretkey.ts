@@ -1,0 +1,53 @@
+/** The key that seals the tokens: of the environment, or made at first start and kept beside the embedded database. */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, MIN_SECRET_KEY, type Config } from '../config';
+import type { Database } from './connection';
+
+export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
+
+const HOW =
+  'put it back, from a backup perhaps; or, where it is lost for good, make another one (openssl rand -hex 32), with which the tokens that there are work on but cannot be shown again';
+
+export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
+  if (secretKey) return secretKey;
+  if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: it is needed with DATABASE_URL');
+  const file = keyFile(dataDir);
+  const kept = readKey(file);
+  if (kept !== undefined) return kept;
+  // Were another one made in silence, whoever looks for the old one would no longer know that it is missing.
+  if (await hasAccounts(database)) throw new ConfigError(`SECRET_KEY: the file ${file} is gone, but the database has accounts: ${HOW}`);
+  writeKey(file, randomBytes(32).toString('hex'));
+  // Another process may have made one at the same moment.
+  return readKey(file)!;
+}
+
+/** Undefined where there is none. */
+export function readKey(file: string): string | undefined {
+  if (!fs.existsSync(file)) return undefined;
+  const key = fs.readFileSync(file, 'utf8').trim();
+  if (key.length >= MIN_SECRET_KEY) return key;
+  throw new ConfigError(
+    `SECRET_KEY: the file ${file} ${key ? `has ${key.length} characters instead of ${MIN_SECRET_KEY} or more` : 'is empty'}: ${HOW}`,
+  );
+}
+
+/** Whole from the moment it has its name, and never in the place of another one. */
+function writeKey(file: string, key: string): void {
+  const draft = `${file}.${randomBytes(4).toString('hex')}`;
+  fs.mkdirSync(join(file, '..'), { recursive: true });
+  fs.writeFileSync(draft, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  try {
+    fs.linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    fs.rmSync(draft);
+  }
+}
+
+async function hasAccounts({ pool }: Database): Promise<boolean> {
+  const present = await pool.query(`SELECT to_regclass('user_account') IS NOT NULL AS "present"`);
+  return present.rows[0].present && (await pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"')).rows[0].some;
+}
