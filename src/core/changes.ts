@@ -53,7 +53,11 @@ interface Position {
 const NO_CURSOR = 'This is not a cursor of changes.';
 /** What PostgreSQL says of a snapshot that cannot be. */
 const INVALID_TEXT = ['22P02', '22003'];
+const LOG = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
+
+/** The first number of a transaction of which a snapshot knows nothing. */
+const endOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
 const encoded = ({ log, at, seen, until, after }: Position) =>
   Buffer.from(JSON.stringify(until === undefined ? [log, at, seen] : [log, at, seen, until, after])).toString('base64url');
@@ -68,7 +72,8 @@ function decoded(cursor: string): Position {
   const [log, at, seen, until, after] = Array.isArray(parts) ? (parts as unknown[]) : [];
   const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT.test(value);
   const whole = until === undefined || (isSnapshot(until) && Number.isSafeInteger(after));
-  if (typeof log !== 'string' || !Number.isSafeInteger(at) || !isSnapshot(seen) || !whole) throw badArgument('since', NO_CURSOR);
+  if (typeof log !== 'string' || !LOG.test(log) || !Number.isSafeInteger(at) || !isSnapshot(seen) || !whole)
+    throw badArgument('since', NO_CURSOR);
   return { log, at, seen, until, after } as Position;
 }
 
@@ -77,6 +82,10 @@ const expired = () =>
     'CURSOR_EXPIRED',
     'What changed since this cursor is no longer known: read everything again, and go on from a new cursor.',
   );
+
+/** Whether what was seen is what is there: nothing of it from after the end of its log, or from a time that the database has not come to. */
+const isOurs = ({ seen, until }: Position, end: bigint | string | null): boolean =>
+  end !== null && [seen, until].every((snapshot) => snapshot === undefined || endOf(snapshot) <= BigInt(end));
 
 /** Whose changes, and of what. */
 export interface Watched {
@@ -102,8 +111,10 @@ function reading({ ownerId, own, shared }: Watched, from: Position | undefined, 
     ...(own.length || !shared.length ? [among(`= ${bind(ownerId)}::int`, own)] : []),
     ...(shared.length ? [among('IS NULL', shared)] : []),
   ];
-  const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", c.*
+  const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
+      l."server" = "fitgraph_server"() OR pg_is_in_recovery() AS "here"
     FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
+    LEFT JOIN "former_change_log" f ON f."id" = ${bind(from?.log ?? null)}::uuid
     LEFT JOIN LATERAL (SELECT * FROM (${kinds.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${most}) c ON true ORDER BY c."id"`;
   return { text, values };
 }
@@ -128,7 +139,11 @@ export class ChangeLog {
   ) {
     listener.on(CHANNEL, {
       heard: (what) => (what === '' ? this.wakeAll() : this.wake(what)),
-      missed: () => this.wakeAll(),
+      missed: async () => {
+        // It may have been another server, or this one as it was some time ago. Where it cannot be told now, the next reading does.
+        await this.takePlace().catch((error) => this.log.warn({ err: error }, 'whether changes go on could not be told'));
+        this.wakeAll();
+      },
     });
   }
 
@@ -147,11 +162,17 @@ export class ChangeLog {
   async read(watched: Watched, since: string | null, limit: number, session: Session): Promise<ChangePage> {
     const from = since === null ? undefined : decoded(since);
     const { text, values } = reading(watched, from, limit + 1);
-    const rows = await session.query(text, values).catch((error) => {
-      throw INVALID_TEXT.includes(error?.code) ? badArgument('since', NO_CURSOR) : error;
-    });
-    const { log, now, snapshot } = rows[0] as { log: string; now: number; snapshot: string };
-    if (from && (from.log !== log || from.at < now - KEPT_DAYS * SECONDS_PER_DAY)) throw expired();
+    const ask = () =>
+      session.query(text, values).catch((error) => {
+        throw INVALID_TEXT.includes(error?.code) ? badArgument('since', NO_CURSOR) : error;
+      });
+    let rows = await ask();
+    if (!rows[0]!.here) {
+      await this.takePlace();
+      rows = await ask();
+    }
+    const { log, now, snapshot, ended } = rows[0] as { log: string; now: number; snapshot: string; ended: string | null };
+    if (from && (from.at < now - KEPT_DAYS * SECONDS_PER_DAY || !isOurs(from, from.log === log ? endOf(snapshot) : ended))) throw expired();
     const found = rows.filter(({ id }) => id !== null) as unknown as LoggedChange[];
     const changes = found.slice(0, limit);
     const until = from?.until ?? snapshot;
@@ -191,22 +212,15 @@ export class ChangeLog {
     for (const what of this.waiting.keys()) this.wake(what);
   }
 
-  /** In a copy of a database, such as a restored dump, transactions have other numbers, so the log begins anew. */
+  /** The log goes on, or begins anew, wherever the database is now. */
   private async takePlace(): Promise<void> {
-    const take = `
-      WITH here AS (
-        SELECT format('%s/%s', c.system_identifier, d.oid) AS place FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()
-      ), moved AS (
-        UPDATE "change_log" l SET "id" = gen_random_uuid(), "place" = here.place FROM here WHERE l."place" <> here.place RETURNING 1
-      ), removed AS (
-        DELETE FROM "change" WHERE EXISTS (SELECT FROM moved)
-      ) DELETE FROM "table_change" WHERE EXISTS (SELECT FROM moved)`;
-    await this.database.unlimited((client) => client.query(take));
+    await this.database.unlimited((client) => client.query('SELECT "fitgraph_take_place"()'));
   }
 
   private async prune(): Promise<void> {
     await this.database.unlimited(async (client) => {
       await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + MARGIN_DAYS]);
+      await client.query(`DELETE FROM "former_change_log" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + MARGIN_DAYS]);
       await client.query(`DELETE FROM "table_change" WHERE "at" < now() - make_interval(days => $1)`, [TABLE_CHANGES_KEPT_DAYS]);
     });
   }

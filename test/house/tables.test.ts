@@ -82,6 +82,7 @@ const OTHERS = [
   'change',
   'table_change',
   'change_log',
+  'former_change_log',
   'removed_file',
   'budget',
   'search_word',

@@ -1,0 +1,114 @@
+/** Cursors of changes after the database was stopped, killed, put back from a copy, or replaced by its standby. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { ChangeLog } from '../../src/core/changes';
+import { Listener } from '../../src/core/listener';
+import { openEmbedded } from '../../src/database/embedded';
+import { migrateUp } from '../../src/database/migrate';
+import { createLog } from '../../src/logging';
+import { open } from '../setup/databases';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-timeline-'));
+fs.chmodSync(folder, 0o755);
+const dataDir = path.join(folder, 'data');
+const copy = path.join(folder, 'copy');
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+const log = createLog('silent');
+const watched = { ownerId: 1, own: ['weight_entry'], shared: [] };
+
+type Running = Awaited<ReturnType<typeof start>>;
+
+/** PostgreSQL in that folder, and the log of changes as an instance of the server opens it. */
+async function start(prepare: (sql: (text: string) => Promise<unknown>) => Promise<unknown> = () => Promise.resolve()) {
+  const embedded = await openEmbedded({ dataDir });
+  const database = open(embedded.connection);
+  const sql = async (text: string) => (await database.pool.query(text)).rows;
+  await prepare(sql);
+  await migrateUp(database);
+  const changes = new ChangeLog(database, new Listener(database, log), log);
+  await changes.start();
+  return {
+    sql,
+    /** What somebody hears who asks with a cursor: days of entries and a cursor, or the code of the refusal. */
+    async since(cursor: string | null): Promise<{ told: number; cursor: string; code?: string }> {
+      try {
+        const page = await changes.read(watched, cursor, 100, database.session());
+        return { told: page.changes.length, cursor: page.cursor };
+      } catch (error) {
+        return { told: 0, cursor: '', code: (error as { extensions: { code: string } }).extensions.code };
+      }
+    },
+    async stop() {
+      changes.stop();
+      await database.close();
+      await embedded.release();
+    },
+  };
+}
+
+let day = 0;
+async function write({ sql }: Running, rows: number): Promise<void> {
+  for (let row = 0; row < rows; row += 1)
+    await sql(`INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (1, date '2020-01-01' + ${(day += 1)}, 80)`);
+}
+
+/** The folder becomes what it was when it was copied. */
+function putBack(): void {
+  fs.rmSync(dataDir, { recursive: true });
+  fs.cpSync(copy, dataDir, { recursive: true });
+  const { uid, gid } = fs.statSync(path.join(copy, 'postgres'));
+  const own = (place: string): void => {
+    fs.chownSync(place, uid, gid);
+    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) own(path.join(place, name));
+  };
+  own(path.join(dataDir, 'postgres'));
+}
+
+test('cursors of what is still there go on, and of what is gone they expire', async () => {
+  let running = await start();
+  await running.sql(`INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'anna', '')`);
+  const first = (await running.since(null)).cursor;
+  await write(running, 3);
+  const { told, cursor: early } = await running.since(first);
+  expect(told).toBe(3);
+  await running.stop();
+  fs.cpSync(dataDir, copy, { recursive: true, filter: (name) => !/\/(?:run|socket|lock\.\d+)$/.test(name) });
+  fs.chownSync(
+    path.join(copy, 'postgres'),
+    fs.statSync(path.join(dataDir, 'postgres')).uid,
+    fs.statSync(path.join(dataDir, 'postgres')).gid,
+  );
+
+  // An ordinary restart takes nothing from anybody.
+  running = await start();
+  expect(await running.since(early)).toEqual({ told: 0, cursor: expect.any(String) });
+  await write(running, 20);
+  const late = (await running.since(early)).cursor;
+  await write(running, 1);
+  expect((await running.since(late)).told).toBe(1);
+  expect((await running.since(early)).told).toBe(21);
+  expect((await running.since(first)).told).toBe(24);
+  await running.stop();
+
+  // The copy: twenty rows that somebody has seen are gone, and others come in their place.
+  putBack();
+  running = await start();
+  expect((await running.since(late)).code).toBe('CURSOR_EXPIRED');
+  await write(running, 40);
+  expect((await running.since(late)).code).toBe('CURSOR_EXPIRED');
+  expect((await running.since(early)).told).toBe(40);
+  const other = (await running.since(early)).cursor;
+  await running.stop();
+
+  // The copy again, now as a standby that is promoted.
+  putBack();
+  fs.writeFileSync(path.join(dataDir, 'postgres', 'standby.signal'), '');
+  running = await start((sql) => sql('SELECT pg_promote()'));
+  await write(running, 50);
+  expect((await running.since(late)).code).toBe('CURSOR_EXPIRED');
+  expect((await running.since(other)).code).toBe('CURSOR_EXPIRED');
+  expect((await running.since(early)).told).toBe(50);
+  await running.stop();
+});
