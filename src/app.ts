@@ -2,7 +2,6 @@
 import { expressMiddleware } from '@as-integrations/express5';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { Sessions } from './auth/sessions';
 import { Executor, type ExecutorOptions } from './core/execute';
@@ -24,6 +23,7 @@ import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
 import { signInPages } from './pages/signin';
 import { suggestions } from './pages/suggest';
+import { REQUEST_ID } from './origin';
 import { Pressure } from './pressure';
 import { Readiness } from './readiness';
 import { Muscle } from './resources/muscle';
@@ -170,14 +170,14 @@ export async function createApp(services: Services): Promise<App> {
     // The client went away, or took too long, while its body was read.
     if (request.destroyed && !request.complete) return void response.destroy();
     if (response.headersSent) {
-      log.error({ err: error }, 'an answer could not be finished');
+      log.error({ id: request.headers[REQUEST_ID], err: error }, 'an answer could not be finished');
       return void response.destroy();
     }
     const refused = error instanceof TooBusy ? overloaded() : ofDatabase(error);
     if (refused) return turnAway(request, response, refused, further);
-    const id = randomUUID();
-    log.error({ err: error, errorId: id }, 'unexpected error');
-    const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
+    const id = request.headers[REQUEST_ID];
+    log.error({ id, err: error }, 'unexpected error');
+    const body = JSON.stringify({ detail: `Internal server error (id ${String(id)}).` });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
     response.writeHead(500, { ...headers, ...further }).end(body);
   }
@@ -201,6 +201,7 @@ export async function createApp(services: Services): Promise<App> {
   return {
     listener(request, response) {
       request.url = tidied(request.url!);
+      response.setHeader('X-Request-Id', origin.identify(request));
       if (request.url.startsWith(HEALTH)) return begin(request, response);
       const { authorization, cookie } = request.headers;
       // Whether they are any good costs more to say than to refuse.
@@ -217,9 +218,10 @@ export async function createApp(services: Services): Promise<App> {
     },
     connected: gate.connected,
     upgrade(request, socket, head) {
+      const id = origin.identify(request);
       if (!pressure.refuses(true)) return live.upgrade(request, socket, head);
       socket.on('error', () => socket.destroy());
-      socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nConnection: close\r\n\r\n');
+      socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
     },
     endStreams: live.end,
     stop: () => {

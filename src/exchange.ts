@@ -1,17 +1,18 @@
 /** One HTTP request: its session, its viewer, its context, and the line that the log has of it. */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkCredentials, hashOfPassword, passwordProblem, renewToken, replacePassword, signIn, viewerOf } from './auth/accounts';
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
 import type { Context, Viewer } from './core/context';
-import { InvalidValues, notSignedIn, ofDatabase, type Mistakes } from './core/errors';
+import { InvalidValues, KnownError, notSignedIn, ofDatabase, type Mistakes } from './core/errors';
 import { invalidValue } from './core/mistakes';
 import { rateLimitHeaders } from './budget';
 import type { Attempt, Idempotency } from './idempotency';
 import { Loaders } from './core/loaders';
 import type { Exposure } from './exposure';
+import { REQUEST } from './logging';
+import { REQUEST_ID } from './origin';
 import type { Services } from './services';
 
 /** What the app makes of the services for itself. */
@@ -48,11 +49,20 @@ function languagesOf(header: string | undefined): string[] {
     .map(({ code }) => code!);
 }
 
+/** Of a path and of an operation's name, as the log has them; clients choose both. */
+const MAX_LOGGED = 200;
+/** The longest IPv6 address; a zone, which follows it, may have any length. */
+const MAX_ADDRESS = 45;
+
 export class HttpExchange {
-  readonly id = randomUUID();
+  /** What the request is called in its answer and in the log. */
+  readonly id: string;
+  /** Name of the operation of GraphQL that was asked for. */
+  operation?: string;
   private readonly began = performance.now();
   private readonly full: Context;
   /** Where it comes from. */
+  private readonly address: string;
   private readonly network: string;
   /** Of the browser: the session that its cookie names, once it is known to be one. */
   private browser?: { sessionId: string; username: string };
@@ -71,10 +81,13 @@ export class HttpExchange {
   ) {
     const { config, database, reference, memory, names, changes, vault, origin, media } = services;
     const session = database.session();
-    this.network = origin.network(request);
+    this.id = request.headers[REQUEST_ID] as string;
+    this.address = origin.address(request);
+    this.network = origin.network(request, this.address);
     session.asks('strangers', this.network);
     const log = services.log;
     this.full = {
+      requestId: this.id,
       viewer: null,
       api,
       session,
@@ -189,7 +202,19 @@ export class HttpExchange {
   private loginAttempt<T>(username: string, work: () => Promise<T>): Promise<T> {
     const { exposure, limit } = this.services;
     exposure.check(this.request);
-    return limit.attempt(this.network, username, work);
+    return limit.attempt(this.network, username, work).catch((error: unknown) => {
+      this.loginRefused(error);
+      throw error;
+    });
+  }
+
+  /** Who guesses passwords is to be seen. Not by the name that was typed, in whose place many a user has typed a password. */
+  private loginRefused(error: unknown): void {
+    const code = error instanceof KnownError ? error.extensions.code : error instanceof InvalidValues ? 'WRONG_PASSWORD' : undefined;
+    if (code === undefined) return;
+    const { viewer } = this.full;
+    const known = { id: this.id, address: this.address.slice(0, MAX_ADDRESS), user: viewer?.id };
+    this.services.log.warn({ ...known, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
   }
 
   /** The session of the request stays, whoever else was signed in is signed out, and the token is a new one. */
@@ -269,7 +294,7 @@ export class HttpExchange {
   logged(response: ServerResponse): void {
     if (!this.services.log.isLevelEnabled('info')) return;
     // express rewrites the URL while it looks for a handler.
-    const path = (this.request.url ?? '').split('?')[0];
+    const path = this.request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
     const line = () => {
       const { viewer, session } = this.full;
       this.services.log.info(
@@ -279,10 +304,12 @@ export class HttpExchange {
           path,
           status: response.statusCode,
           user: viewer?.id ?? null,
+          address: this.address.slice(0, MAX_ADDRESS),
+          operation: this.operation?.slice(0, MAX_LOGGED),
           ms: Math.round((performance.now() - this.began) * 10) / 10,
           statements: session.statements,
         },
-        'request',
+        REQUEST,
       );
     };
     response.once('close', line);

@@ -221,9 +221,10 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
       spent,
       {
         requestDidStart: async ({ contextValue }) => ({
-          willSendResponse: async ({ response }) => {
-            for (const [name, value] of Object.entries(contextValue.exchange.headers()))
-              response.http.headers.set(name.toLowerCase(), value);
+          willSendResponse: async ({ response, operation }) => {
+            const { exchange } = contextValue;
+            exchange.operation = operation?.name?.value;
+            for (const [name, value] of Object.entries(exchange.headers())) response.http.headers.set(name.toLowerCase(), value);
           },
         }),
       },

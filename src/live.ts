@@ -11,6 +11,7 @@ import type { Context } from './core/context';
 import type { Executor, Variables } from './core/execute';
 import type { HttpExchange } from './exchange';
 import { readDocument, refusal, refuse } from './graphql';
+import { REQUEST_ID } from './origin';
 import { shownResult } from './shownerrors';
 import type { TrustedDocuments } from './trusted';
 
@@ -74,7 +75,8 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
   const streams = new Set<ServerResponse>();
 
   /** What graphql-js's `subscribe` takes, or what is wrong. */
-  function argsOf(params: Params, context: Context): ExecutionArgs | readonly GraphQLError[] {
+  function argsOf(params: Params, exchange: HttpExchange): ExecutionArgs | readonly GraphQLError[] {
+    const context: Context = exchange.context;
     let resolved: Params;
     try {
       resolved = trusted.resolve(params);
@@ -86,8 +88,9 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
     if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
     const document = readDocument(executor.schema, query);
     if (!('kind' in document)) return shownResult({ errors: document }, context.viewer !== null).errors!;
-    if (getOperationAST(document, name)?.operation !== 'subscription')
-      return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
+    const operation = getOperationAST(document, name);
+    exchange.operation = operation?.name?.value;
+    if (operation?.operation !== 'subscription') return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
     return {
       schema: executor.schema,
       document,
@@ -111,7 +114,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
     onSubscribe: async ({ raw }, params) => {
       const exchange = known(raw);
       await exchange.authenticate();
-      const args = argsOf({ ...params }, exchange.context);
+      const args = argsOf({ ...params }, exchange);
       return (Array.isArray(args) ? once({ errors: args }) : args) as never;
     },
   });
@@ -121,6 +124,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
     maxPayload: maxMessage,
     handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
   });
+  sockets.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID])}`));
   const anonymous = new Set<unknown>();
   const served = useServer<Record<string, unknown>, { exchange?: () => HttpExchange }>(
     {
@@ -145,7 +149,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
         } catch (error) {
           return [refusal(error) as GraphQLError];
         }
-        return argsOf({ ...params }, exchange.context);
+        return argsOf({ ...params }, exchange);
       },
       subscribe: subscribe as never,
     },
@@ -176,7 +180,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
       socket.on('error', () => socket.destroy());
       if (request.url?.split('?')[0] === PATH)
         return sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
-      socket.end(`HTTP/1.1 404 ${STATUS_CODES[404]}\r\nConnection: close\r\n\r\n`);
+      socket.end(`HTTP/1.1 404 ${STATUS_CODES[404]}\r\nX-Request-Id: ${String(request.headers[REQUEST_ID])}\r\nConnection: close\r\n\r\n`);
     },
     end() {
       for (const response of streams) response.destroy();

@@ -1,6 +1,9 @@
 /** The log: readable on a terminal, JSON lines otherwise. */
 import pino, { type DestinationStream, type Logger } from 'pino';
-import pretty from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
+
+/** The message of the line that each request has. */
+export const REQUEST = 'request';
 
 export function createLog(level: string, stream?: DestinationStream): Logger {
   const options = {
@@ -10,8 +13,30 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
     serializers: { err: described },
   };
   if (stream) return pino(options, stream);
-  return process.stdout.isTTY ? pino(options, pretty({ colorize: true, ignore: 'pid,hostname', sync: true })) : pino(options);
+  return process.stdout.isTTY
+    ? pino(
+        options,
+        terminal((text) => void process.stdout.write(text)),
+      )
+    : pino(options);
 }
+
+const pretty = prettyFactory({ colorize: true, singleLine: true });
+/** All that is worth a glance stands in the message. */
+const prettyRequest = prettyFactory({
+  colorize: true,
+  hideObject: true,
+  messageFormat: (line) => {
+    const { method, path, status, operation, ms, statements, user, address } = line as Record<string, string | number | null>;
+    const asked = [method, path, operation].filter(Boolean).join(' ');
+    return `${status} ${asked}  ${ms} ms, ${statements} statements, ${user === null ? 'nobody' : `user ${user}`} at ${address}`;
+  },
+});
+
+/** Where people read: a request is one short line. */
+export const terminal = (write: (text: string) => void): DestinationStream => ({
+  write: (line) => write((line.includes(`"msg":"${REQUEST}"`) ? prettyRequest : pretty)(line)),
+});
 
 /** PostgreSQL repeats values that it could not read in its messages, between quotation marks. */
 const BAD_VALUE = /^22/;

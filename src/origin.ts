@@ -2,6 +2,7 @@
  * Where a request comes from and under which name the client knows this service, with or without proxies between. Headers are written by
  * whoever sends the request: those of proxies count from the trusted ones only, and of a list only what our own proxy added at its end.
  */
+import { randomUUID } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
@@ -24,6 +25,11 @@ const last = (header: string | string[] | undefined) =>
 
 /** A host of links must be a host and nothing else, whatever was sent. */
 const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`);
+
+/** What a request is called, by the proxies before us, in our log and in the answer. */
+export const REQUEST_ID = 'x-request-id';
+const MAX_REQUEST_ID = 128;
+const WELL_FORMED_ID = /^[\w.:+/=@-]+$/;
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
@@ -77,9 +83,17 @@ export class Origin {
     return address;
   }
 
+  /** Gives the request its name, which from now on is in its header whatever was sent: the one that a trusted proxy gave it, or a new one. */
+  identify(request: IncomingMessage): string {
+    const { headers } = request;
+    const given = headers[REQUEST_ID];
+    const isTaken = typeof given === 'string' && given.length <= MAX_REQUEST_ID && WELL_FORMED_ID.test(given) && this.isProxied(request);
+    return (headers[REQUEST_ID] = isTaken ? given : randomUUID());
+  }
+
   /** The address, or of IPv6 the network of its first 64 bits: whoever has one address there has them all. */
-  network(request: IncomingMessage): string {
-    return networkOf(this.address(request));
+  network(request: IncomingMessage, address = this.address(request)): string {
+    return networkOf(address);
   }
 
   /** Whether the client spoke https: with the proxy, if there is one that tells, else with this server. */

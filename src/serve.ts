@@ -45,9 +45,9 @@ export async function serve(config: Config, { early = true, announce = true }: T
   const options = patience(config);
   const secure = tls && createTlsServer({ ...options, ...tls });
   const server = secure ?? createServer(options);
-  answerUnreadable(server);
+  answerUnreadable(server, log);
   endStalled(server, config);
-  const open = answerOnceOpen(server);
+  const open = answerOnceOpen(server, origin);
   if (early) await listen(server, config);
   let site: Site;
   try {
@@ -75,13 +75,17 @@ export async function serve(config: Config, { early = true, announce = true }: T
 }
 
 /** Until the site is there requests wait for it, but for those that ask how the process is. Call what it answers when it is there. */
-function answerOnceOpen(server: Server): (site: Site) => void {
+function answerOnceOpen(server: Server, origin: Origin): (site: Site) => void {
   let open!: (site: Site) => void;
   const opened = new Promise<Site>((resolve) => (open = resolve));
   const waiting: RequestListener = (request, response) => {
     const say = (status: number, body: object) =>
       response
-        .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' })
+        .writeHead(status, {
+          'Content-Type': 'application/json; charset=utf-8',
+          'Cache-Control': 'no-store',
+          'X-Request-Id': origin.identify(request),
+        })
         .end(JSON.stringify(body));
     if (request.url === '/health/live') return void say(200, { status: 'ok' });
     if (request.url === '/health/ready') return void say(503, { status: 'unavailable' });

@@ -49,6 +49,8 @@ export interface Standing {
 }
 
 export interface Context {
+  /** What the request is called in its answer and in the log. */
+  requestId: string;
   viewer: Viewer | null;
   /** The interface that asks: REST keeps to its recorded contract where GraphQL is stricter. */
   api: 'graphql' | 'rest';

@@ -14,7 +14,6 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import { randomUUID } from 'node:crypto';
 import type { Caller } from '../database/lane';
 import { isUnavailable } from '../database/refusals';
 import { compiled, CompiledOperations } from './compiled';
@@ -229,13 +228,13 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
   return [...selected([operation], named).values()].flat();
 }
 
-/** Errors that the caller may see as they are; an unexpected one is logged with an id and shown as that id. */
+/** Errors that the caller may see as they are; an unexpected one is logged with an id and shown as the id of the request. */
 function finish(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   return { ...result, errors: result.errors.map((error) => presentable(error, context)) };
 }
 
-function presentable(error: GraphQLError, { log }: Context): GraphQLError {
+function presentable(error: GraphQLError, { log, requestId: id }: Context): GraphQLError {
   const { originalError, path, locations } = error;
   const shown = (message: string, extensions: Record<string, unknown>) =>
     new GraphQLError(message, {
@@ -250,10 +249,9 @@ function presentable(error: GraphQLError, { log }: Context): GraphQLError {
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
   const refused = ofDatabase(cause);
-  if (isUnavailable(cause)) log.error({ err: cause, path }, 'the database cannot be used');
+  if (isUnavailable(cause)) log.error({ id, err: cause, path }, 'the database cannot be used');
   if (refused) return shown(refused.message, { ...refused.extensions });
   if (error.extensions?.code) return shown(error.message, { ...error.extensions });
-  const id = randomUUID();
-  log.error({ err: cause, errorId: id, path }, 'unexpected error');
+  log.error({ id, err: cause, path }, 'unexpected error');
   return shown(`Internal server error (id ${id}).`, { code: 'INTERNAL_SERVER_ERROR', id });
 }

@@ -14,7 +14,7 @@ export const PREFLIGHT = {
 };
 
 /** What pages of other sites may read of an answer, besides what they always may. */
-const EXPOSED = 'ETag';
+const EXPOSED = 'ETag, X-Request-Id';
 
 /** Pages of any site may read what is answered. */
 export const corsOf = ({ headers }: IncomingMessage): Record<string, string> =>

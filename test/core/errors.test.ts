@@ -206,7 +206,7 @@ describe('an unexpected error', () => {
     expect(answer.text).not.toMatch(INSIDE);
     const id = ID.exec(answer.text)![1]!;
     const line = JSON.parse(fitgraph.logged.find((one) => one.includes(id))!);
-    expect(line).toMatchObject({ level: 50, errorId: id, err: { message: expect.stringContaining('weight_entry'), code: '42P01' } });
+    expect(line).toMatchObject({ level: 50, id, err: { message: expect.stringContaining('weight_entry'), code: '42P01' } });
     if (status === 200) expect(answer.body.errors[0].extensions).toEqual({ code: 'INTERNAL_SERVER_ERROR', id });
     else expect(answer.body).toEqual({ detail: `Internal server error (id ${id}).` });
   });

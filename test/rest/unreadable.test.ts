@@ -1,16 +1,18 @@
 /** Requests that Node's parser refuses are answered in JSON, and say what was wrong with them. */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { createLog } from '../../src/logging';
 import { answerUnreadable } from '../../src/unreadable';
 
 let server: Server;
 let release: () => void;
+const logged: string[] = [];
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url === '/slow') release = () => response.end('slow');
     else response.end('fine');
   });
-  answerUnreadable(server);
+  answerUnreadable(server, createLog('info', { write: (line) => void logged.push(line) }));
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
@@ -30,7 +32,12 @@ function send(text: string, then?: () => void): Promise<string> {
 
 const parsed = (answer: string) => {
   const [head = '', body = ''] = answer.split('\r\n\r\n');
-  return { status: Number(head.slice(9, 12)), type: /content-type: (.*)/i.exec(head)?.[1], body: body && JSON.parse(body) };
+  return {
+    id: /x-request-id: (.*)/i.exec(head)?.[1],
+    status: Number(head.slice(9, 12)),
+    type: /content-type: (.*)/i.exec(head)?.[1],
+    body: body && JSON.parse(body),
+  };
 };
 
 test.each<[what: string, text: string, status: number, detail: RegExp]>([
@@ -47,7 +54,15 @@ test.each<[what: string, text: string, status: number, detail: RegExp]>([
   ['a header that is none', 'GET / HTTP/1.1\r\nHost: a\r\nX Y: z\r\n\r\n', 400, /header/i],
   ['a length that is none', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400, /Content-Length/],
 ])('%s', async (_what, text, status, detail) => {
-  expect(parsed(await send(text))).toEqual({ status, type: 'application/json', body: { detail: expect.stringMatching(detail) } });
+  const answer = parsed(await send(text));
+  expect(answer).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    status,
+    type: 'application/json',
+    body: { detail: expect.stringMatching(detail) },
+  });
+  const line = JSON.parse(logged.find((one) => one.includes(answer.id!))!);
+  expect(line).toMatchObject({ level: 30, msg: 'unreadable request', status, address: expect.stringMatching(/127\.0\.0\.1|::1/) });
 });
 
 test('an answer under way is not broken into', async () => {

@@ -102,7 +102,9 @@ test('nor in what is logged of an unexpected error', async () => {
     expect(err.stack).toContain('insertRows');
   }
   // The answer tells where in the log to look, and nothing else.
-  expect(answer.body).toEqual({ detail: `Internal server error (id ${errors[0].errorId}).` });
-  expect(graphql.errors![0]!.extensions.id).toBe(errors[1].errorId);
+  expect(answer.body).toEqual({ detail: `Internal server error (id ${errors[0].id}).` });
+  expect(answer.headers.get('x-request-id')).toBe(errors[0].id);
+  expect(graphql.errors![0]!.extensions.id).toBe(errors[1].id);
+  expect(graphql.headers.get('x-request-id')).toBe(errors[1].id);
   expectSilence();
 });

@@ -1,0 +1,133 @@
+/** What a request is called in its answer and in the log, and what else the log tells of it. */
+import { createLog, terminal } from '../../src/logging';
+import { until } from '../database/processes';
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import WebSocket from 'ws';
+
+const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1,::1', LOGIN_RATE: '3/min' } });
+let ann: Person;
+beforeAll(async () => (ann = await fitgraph.user('ann')));
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const CLIENT = '198.51.100.7';
+
+/** The line of an answer, which is written when its connection has taken it. */
+async function lineOf({ headers }: { headers: Headers }, msg = 'request'): Promise<Record<string, unknown>> {
+  const id = headers.get('x-request-id')!;
+  const found = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);
+  await until('the request is logged', () => found() !== undefined);
+  return found()!;
+}
+
+test.each<{ what: string; method: string; path: string; body?: unknown }>([
+  { what: 'a list', method: 'GET', path: '/api/v2/exercise/' },
+  { what: 'a page that is not there', method: 'GET', path: '/api/v2/nothing/' },
+  { what: 'a redirect', method: 'GET', path: '/api/v2/exercise' },
+  { what: 'a refused body', method: 'POST', path: '/api/v2/weightentry/', body: '{' },
+  { what: 'a query', method: 'POST', path: '/graphql', body: { query: '{ viewer { name } }' } },
+  { what: 'a document that cannot be read', method: 'POST', path: '/graphql', body: { query: '{' } },
+  { what: 'a page', method: 'GET', path: '/' },
+  { what: 'an image that is not there', method: 'GET', path: '/media/nothing.png' },
+  { what: 'a question of who watches', method: 'GET', path: '/health/live' },
+])('$what has an id of its own, under which the log has it', async ({ method, path, body }) => {
+  const answer = await ann.send(method, path, body);
+  expect(answer.headers.get('x-request-id')).toMatch(UUID);
+  expect(await lineOf(answer)).toMatchObject({ level: 30, method, path, status: answer.status });
+});
+
+test('what a page of another site asks first has one too', async () => {
+  const answer = await fitgraph.anyone
+    .sending({ 'Access-Control-Request-Method': 'GET', Origin: 'https://a.example' })
+    .options('/exercise/');
+  expect(answer.headers.get('x-request-id')).toMatch(UUID);
+});
+
+test('and so has the handshake of a WebSocket', async () => {
+  const socket = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const id = await new Promise((resolve) => socket.once('upgrade', ({ headers }) => resolve(headers['x-request-id'])));
+  socket.terminate();
+  expect(id).toMatch(UUID);
+});
+
+const REQUESTED = 'proxy-1/4a58:8a4c+0b7a=@7e.6e_7d';
+
+test('a trusted proxy may say how a request is called', async () => {
+  const answer = await ann.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  expect(answer.headers.get('x-request-id')).toBe(REQUESTED);
+  expect(await lineOf(answer)).toMatchObject({ path: '/api/v2/exercise/' });
+});
+
+test.each([
+  ['with a blank', 'a b'],
+  ['with quotation marks', '"msg"'],
+  ['of two headers', 'one, two'],
+  ['that is empty', ''],
+  ['too long', 'a'.repeat(129)],
+])('but not by a name %s', async (_what, id) => {
+  expect((await ann.sending({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id')).toMatch(UUID);
+});
+
+test('nobody else may', async () => {
+  const open = await Fitgraph.start({ beside: fitgraph });
+  const answer = await open.anyone.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  expect(answer.headers.get('x-request-id')).toMatch(UUID);
+  await open.stop();
+});
+
+test('the log names the client and the operation, and no variable', async () => {
+  const from = ann.sending({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
+  const answer = await from.query('query Mine($comment: String) { workouts(where: { comment: { eq: $comment } }) { totalCount } }', {
+    comment: 'xyzzyx',
+  });
+  const line = await lineOf(answer);
+  expect(line).toMatchObject({ operation: 'Mine', address: CLIENT, user: ann.id });
+  expect(JSON.stringify(line)).not.toContain('xyzzyx');
+  const other = await lineOf(await from.query('{ viewer { name } }'));
+  expect(other).not.toHaveProperty('operation');
+});
+
+test('names that clients choose are not longer in the log than anybody reads', async () => {
+  const long = 'a'.repeat(5_000);
+  const query = await lineOf(await ann.query(`query ${long} { viewer { name } }`));
+  expect(query.operation).toBe('a'.repeat(200));
+  const path = await lineOf(await ann.send('GET', `/${long}`));
+  expect(path.path).toHaveLength(200);
+  const zone = await lineOf(await ann.sending({ 'X-Forwarded-For': `fe80::1%${long}` }).get('/exercise/'));
+  expect(zone.address).toHaveLength(45);
+});
+
+test('a login that fails is a warning with the address, whichever way it was tried', async () => {
+  const from = fitgraph.anyone.sending({ 'X-Forwarded-For': CLIENT });
+  const wrong = { username: 'ann', password: 'not the password' };
+  const rest = await from.post('/login/', wrong);
+  expect(await lineOf(rest, 'login failed')).toMatchObject({ level: 40, address: CLIENT, code: 'UNAUTHENTICATED' });
+  const graphql = await from.query(`mutation { login(username: "ann", password: "${wrong.password}") { token } }`);
+  expect(await lineOf(graphql, 'login failed')).toMatchObject({ level: 40, address: CLIENT });
+  expect((await from.post('/login/', { username: 'ann', password: PASSWORD })).status).toBe(200);
+  const refused = await from.post('/login/', wrong);
+  expect(refused.status).toBe(429);
+  expect(await lineOf(refused, 'too many logins')).toMatchObject({ level: 40, address: CLIENT, code: 'TOO_MANY_REQUESTS' });
+  const change = 'mutation { changePassword(oldPassword: "wrong wrong", newPassword: "quite another") { token } }';
+  const changed = await ann.query(change);
+  expect(await lineOf(changed, 'login failed')).toMatchObject({ level: 40, user: ann.id, code: 'WRONG_PASSWORD' });
+  expect(fitgraph.logged.filter((line) => line.includes(wrong.password))).toEqual([]);
+});
+
+test('on a terminal a request is one short line, and what else is told has its values beside it', () => {
+  let text = '';
+  const log = createLog(
+    'info',
+    terminal((line) => (text += line)),
+  );
+  const request = { id: 'abc', method: 'POST', path: '/graphql', status: 200, user: 7, address: CLIENT, operation: 'Mine' };
+  log.info({ ...request, ms: 12.3, statements: 3 }, 'request');
+  log.info({ port: 8000 }, 'ready');
+  // eslint-disable-next-line no-control-regex -- colours
+  const lines = text.replace(/\x1b\[\d+m/g, '').split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^\[.*\] INFO: 200 POST \/graphql Mine {2}12\.3 ms, 3 statements, user 7 at 198\.51\.100\.7$/),
+    expect.stringMatching(/^\[.*\] INFO: ready \{"port":8000\}$/),
+    '',
+  ]);
+});
