@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
+import type { Known } from './namedquery';
 
 /** A statement that comes again this often gets a name; conditions that are asked for once must not use the names up. */
 const USES_BEFORE_NAMED = 2;
@@ -25,8 +26,9 @@ interface Wire {
 }
 
 interface Kept {
-  /** Lengths of the texts by their names, the one used last at the end. */
-  lengths: Map<string, number>;
+  /** By their names, the one used last at the end. */
+  statements: Map<string, Known>;
+  /** Of the lengths of their texts. */
   total: number;
 }
 
@@ -54,19 +56,28 @@ export class Prepared {
    * To be called right before a statement runs by its name. What has to go for it goes in the same packet, so that it takes no time of its own.
    * PostgreSQL reads it after everything that was sent before, and closing what is not there is no mistake.
    */
-  makeRoom(client: ClientBase, name: string, text: string): void {
+  known(client: ClientBase, name: string, text: string): Known {
     let kept = this.kept.get(client);
-    if (!kept) this.kept.set(client, (kept = { lengths: new Map(), total: 0 }));
-    const { lengths } = kept;
-    if (!lengths.delete(name)) kept.total += text.length;
-    lengths.set(name, text.length);
-    if (lengths.size <= MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
+    if (!kept) this.kept.set(client, (kept = { statements: new Map(), total: 0 }));
+    const { statements } = kept;
+    let known = statements.get(name);
+    if (known) statements.delete(name);
+    else {
+      known = { length: text.length };
+      kept.total += known.length;
+    }
+    statements.set(name, known);
+    if (statements.size > MAX_KEPT || kept.total > MAX_KEPT_TEXT) this.letGo(client, kept);
+    return known;
+  }
+
+  private letGo(client: ClientBase, kept: Kept): void {
     const { connection } = client as unknown as { connection: Wire };
-    for (const [oldest, length] of lengths) {
-      if (lengths.size <= MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
+    for (const [oldest, { length }] of kept.statements) {
+      if (kept.statements.size <= MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
       // Its answer would make pg believe that it is still there.
       if (oldest in connection.submittedNamedStatements) continue;
-      lengths.delete(oldest);
+      kept.statements.delete(oldest);
       kept.total -= length;
       connection.close({ type: 'S', name: oldest });
       delete connection.parsedStatements[oldest];

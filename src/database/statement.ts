@@ -3,6 +3,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './connection';
 import type { Caller, Lane, Waiting } from './lane';
+import { NamedQuery } from './namedquery';
 import type { Prepared } from './prepared';
 import { isUnavailable, Unavailable } from './refusals';
 
@@ -65,19 +66,22 @@ export class Statement {
     try {
       const { prepared } = this.reads;
       const name = values.decisive ? undefined : prepared.nameOf(text);
-      if (name !== undefined) prepared.makeRoom(client, name, text);
-      const config = name === undefined ? { text, values } : { name, text, values };
-      client.query(config, (error: Error | null, result) => this.answered(error ?? undefined, result?.rows as Row[], client));
+      if (name === undefined)
+        client.query({ text, values }, (error: Error | null, result) => this.answered(error, result?.rows as Row[], client));
+      else {
+        const known = prepared.known(client, name, text);
+        client.query(new NamedQuery(name, text, values, known, client, (error, rows) => this.answered(error, rows, client)));
+      }
     } catch (error) {
       this.answered(error as Error, [], client);
     }
   }
 
-  private answered(error: Error | undefined, rows: Row[], client: PoolClient): void {
+  private answered(error: Error | null, rows: Row[], client: PoolClient): void {
     this.client = undefined;
     // After an error that PostgreSQL tells of, the connection is as good as before.
     const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
-    const end = () => this.end(error && (this.why ?? broken ?? error), rows, client, broken);
+    const end = () => this.end(error ? (this.why ?? broken ?? error) : undefined, rows, client, broken);
     // What comes next on this connection must not be stopped in its place.
     if (this.stopping) void this.stopping.then(end);
     else end();

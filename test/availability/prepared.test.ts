@@ -157,7 +157,7 @@ test.each([
       const failing = number % 7 === 0 ? '1 / ($1::int - $1)' : number % 11 === 0 ? '"no such column"' : '$1::int';
       const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
       const name = prepared.nameOf(text);
-      if (name !== undefined) prepared.makeRoom(client, name, text);
+      if (name !== undefined) prepared.known(client, name, text);
       return client.query({ name, text, values: [number] }).then(
         ({ rows: [row] }) => expect([failing, row.answer, row.number]).toEqual(['$1::int', number, number]),
         // Sent ahead, pg does not know yet that the one before, of the same name, is none.
