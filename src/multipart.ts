@@ -1,6 +1,6 @@
 /** Multipart bodies: texts and files by the names of their parts, read up to limits. Files go to disk as they arrive. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import busboy from 'busboy';
@@ -66,6 +66,10 @@ export const TOO_MANY_PARTS = `A form has at most ${MAX_FILES} files and ${MAX_T
 /** Longer than any request takes. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
+/** Of what was sent no other user of the machine reads anything, whatever the umask is. */
+const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FILE = 0o600;
+
 const folderOf = (dataDir: string) => join(dataDir, 'incoming');
 
 /** The files of one request. */
@@ -80,10 +84,10 @@ class Spool {
 
   /** Keeps the chunks that fit. */
   async write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
-    await mkdir(this.folder, { recursive: true });
+    await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
     const path = join(this.folder, randomUUID());
     this.paths.push(path);
-    const file = await open(path, 'wx');
+    const file = await open(path, 'wx', PRIVATE_FILE);
     const hash = createHash('sha256');
     let size = 0;
     try {
@@ -210,6 +214,8 @@ export function readMultipart(
 /** Takes away the files of requests that nobody answered, because their server died. */
 export async function sweepUploads(dataDir: string): Promise<void> {
   const folder = folderOf(dataDir);
+  // One that an older version made.
+  await chmod(folder, PRIVATE_FOLDER).catch(() => undefined);
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);

@@ -52,6 +52,7 @@ export async function startServices(
   await changes.start();
   await names.start();
   await sweepUploads(config.dataDir);
+  await media.close();
   await removal.run();
   const limit = new LoginLimit(database, config);
   const budgets = new Budgets(database, config.budget, log);

@@ -1,6 +1,6 @@
 /** The media folder: the one place that knows where the files of rows are, and lets nothing out of it. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { UploadedFile } from '../multipart';
@@ -17,6 +17,10 @@ const MAX_ATTEMPTS = 100;
 const MAX_KNOWN = 10_000;
 
 const randomSuffix = () => `_${Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+/** Files are for those to whom the server gives them, not for other users of its machine. A copy of an upload is as private as the upload. */
+export const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
+const PRIVATE_FILE = 0o600;
+
 const isCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
 
 const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(extensionOf(path)), formatOfContent(bytes)].includes('gif');
@@ -34,6 +38,13 @@ export class MediaFolder {
     readonly quota = Infinity,
   ) {
     this.root = join(dataDir, 'media');
+  }
+
+  /** Closes a folder that an older version made to other users of the machine; one that belongs to somebody else is theirs to close. */
+  async close(): Promise<void> {
+    await chmod(this.root, PRIVATE_FOLDER.mode).catch((error) => {
+      if (!isCode(error, 'ENOENT', 'EPERM', 'EROFS')) throw error;
+    });
   }
 
   /** The absolute place of a path below the folder; undefined for one that leads out of it or into a hidden part of it. */
@@ -159,9 +170,9 @@ export class MediaFolder {
   /** Takes a name by an empty file that only this call can have made. */
   private async reserve(path: string): Promise<boolean> {
     const place = this.placeOf(path);
-    await mkdir(dirname(place), { recursive: true });
+    await mkdir(dirname(place), PRIVATE_FOLDER);
     try {
-      await (await open(place, 'wx')).close();
+      await (await open(place, 'wx', PRIVATE_FILE)).close();
       return true;
     } catch (error) {
       if (isCode(error, 'EEXIST')) return false;
@@ -172,7 +183,7 @@ export class MediaFolder {
   /** Whoever reads the path sees the whole file or none of it. */
   private async write(path: string, put: (place: string) => Promise<void>): Promise<void> {
     const place = this.placeOf(path);
-    await mkdir(dirname(place), { recursive: true });
+    await mkdir(dirname(place), PRIVATE_FOLDER);
     const temporary = join(dirname(place), `.${randomBytes(8).toString('hex')}`);
     try {
       await put(temporary);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { MediaFolder } from './media';
+import { PRIVATE_FOLDER, type MediaFolder } from './media';
 
 export class Staging {
   /** Hidden, so that it is not served, and below the media folder, so that moving a file out of it is a rename. */
@@ -16,7 +16,7 @@ export class Staging {
   /** `path` is one that the media folder has a place for. */
   async add(path: string, source: string): Promise<void> {
     const place = join(this.folder, path);
-    await mkdir(dirname(place), { recursive: true });
+    await mkdir(dirname(place), PRIVATE_FOLDER);
     await copyFile(source, place);
     this.paths.add(path);
   }
@@ -35,7 +35,7 @@ export class Staging {
     for (const path of this.paths) {
       await this.media.remove([path]);
       const place = this.media.place(path)!;
-      await mkdir(dirname(place), { recursive: true });
+      await mkdir(dirname(place), PRIVATE_FOLDER);
       await rename(join(this.folder, path), place);
     }
     await this.discard();

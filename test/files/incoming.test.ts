@@ -1,11 +1,12 @@
 /** Uploads go to disk while they arrive, and nothing of them stays behind but the images that were taken. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { request, type ClientRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
+import { MediaFolder } from '../../src/files/media';
 import { sweepUploads } from '../../src/multipart';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -49,6 +50,44 @@ function sending(): { sent: ClientRequest; answered: Promise<number> } {
   answered.catch(() => undefined);
   return { sent, answered };
 }
+
+const modeOf = (place: string) => statSync(place).mode & 0o777;
+
+test('other users of the machine read nothing of an upload, neither while it arrives nor afterwards', async () => {
+  const mask = process.umask(0);
+  try {
+    const content = await noise();
+    const { sent, answered } = sending();
+    sent.write(head);
+    sent.write(content.subarray(0, content.length >> 1));
+    await until(() => incoming().some((size) => size > 0));
+    const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
+    expect([folder, ...readdirSync(folder).map((name) => join(folder, name))].map(modeOf)).toEqual([0o700, 0o600]);
+    sent.write(content.subarray(content.length >> 1));
+    sent.end(tail());
+    expect(await answered).toBe(201);
+    const [row] = await fitgraph.sql('SELECT "image" FROM "exercise_image" ORDER BY "id" DESC LIMIT 1');
+    expect([modeOf(fitgraph.mediaFolder), modeOf(join(fitgraph.mediaFolder, row!.image))]).toEqual([0o700, 0o600]);
+  } finally {
+    process.umask(mask);
+  }
+});
+
+test('folders that an older version left open are closed at start', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'fitgraph-open-'));
+  try {
+    const folders = ['incoming', 'media'].map((name) => join(dataDir, name));
+    for (const folder of folders) {
+      mkdirSync(folder);
+      chmodSync(folder, 0o755);
+    }
+    await sweepUploads(dataDir);
+    await new MediaFolder(dataDir).close();
+    expect(folders.map(modeOf)).toEqual([0o700, 0o700]);
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+});
 
 test('what has arrived of a file is on disk already, and gone once the request is answered', async () => {
   const content = await noise();
