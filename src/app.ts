@@ -21,6 +21,7 @@ import { missingPage } from './pages/missing';
 import { muscleDrawings } from './pages/muscles';
 import { playground } from './pages/playground';
 import { isReference, reference } from './pages/reference';
+import { SECURITY_TXT, securityTxt } from './securitytxt';
 import { signInPages } from './pages/signin';
 import { suggestions } from './pages/suggest';
 import { REQUEST_ID } from './origin';
@@ -28,7 +29,7 @@ import { Pressure } from './pressure';
 import { Readiness } from './readiness';
 import { Muscle } from './resources/muscle';
 import type { Prepare } from './rest/endpoints';
-import { corsOf } from './rest/respond';
+import { corsOf, PRIVATE } from './rest/respond';
 import { BASE } from './rest/routes';
 import { restHandler } from './rest/router';
 import { buildGraphQLSchema, buildRestSchema } from './schema';
@@ -63,6 +64,12 @@ export interface App {
   endStreams(): void;
   stop(): Promise<void>;
 }
+
+/** What an answer of GraphQL depends on beside the operation. Who asks is part of all of it: `viewer` is in every document's reach. */
+const GRAPHQL_HEADERS: readonly [string, string][] = [
+  ['Cache-Control', PRIVATE],
+  ['Vary', 'Accept, Accept-Language, Authorization, Cookie'],
+];
 
 /** Pages that wait to be made. */
 const PAGES = { waiting: 100, ms: 1_500 };
@@ -118,6 +125,7 @@ export async function createApp(services: Services): Promise<App> {
   app.use(shortTypes);
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
+  app.get(SECURITY_TXT, securityTxt(config));
   app.use(signInPages(exchangeOf));
   app.use(suggestions(restExecutor.schema, prepare, exchangeOf));
   app.use(playground(exchangeOf, config));
@@ -191,10 +199,13 @@ export async function createApp(services: Services): Promise<App> {
     exchange.watch(response);
     exchange.logged(response);
     leaveUnread(request, response);
+    // Whoever came by https once is not led to come by http.
+    if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // The API is most of the traffic and has no use for express, which costs more than half of a short request.
     if (isRest) return void rest(request, response).catch((error) => failed(error, request, response, corsOf(request)));
     // Whatever is answered, an error too, is what it says it is.
     response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.setHeader(name, value);
     app(request, response);
   }
 

@@ -57,6 +57,10 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Paths of PEM files. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Seconds for which browsers that came by https come by nothing else; 0: they are not told to. */
+  readonly hsts: number;
+  /** Where people who found a hole write to: a URI, for /.well-known/security.txt. Absent: there is none. */
+  readonly securityContact?: string;
   /** Who may ask for the schema of GraphQL, and use the playground, which does. */
   readonly introspection: 'anyone' | 'users';
   /** Whether /graphql refuses requests that another site's page can send without asking. */
@@ -81,6 +85,9 @@ type Environment = Record<string, string | undefined>;
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const DURATIONS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
 const UNITS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
+const SECONDS_PER_DAY = 24 * 60 * 60;
+/** Of one line, because it becomes one of a file. (https://www.rfc-editor.org/rfc/rfc9116#section-2.5.3) */
+const CONTACT = /^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s]+|tel:[+\d-]+)$/;
 const SIZES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
 
 /** Whether a command shows where an unexpected error comes from; asked when the configuration itself may be wrong. */
@@ -154,6 +161,9 @@ export function readConfig(environment: Environment = process.env): Config {
   // A path, a query or a password in it would end up in every link.
   if (publicUrl !== undefined && ![publicOrigin, `${publicOrigin}/`].includes(publicUrl.toLowerCase()))
     fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
+  const securityContact = text('SECURITY_CONTACT');
+  if (securityContact !== undefined && !CONTACT.test(securityContact))
+    fail('SECURITY_CONTACT', 'a URI such as mailto:security@example.com or https://example.com/security');
   const [cert, key] = [text('TLS_CERT'), text('TLS_KEY')];
   if ((cert === undefined) !== (key === undefined)) {
     const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
@@ -196,6 +206,8 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl: publicOrigin,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
+    hsts: SECONDS_PER_DAY * whole('HSTS_DAYS', 365, 0, 3650),
+    securityContact,
     introspection: choice('INTROSPECTION', ['anyone', 'users']),
     graphqlCsrf: flag('GRAPHQL_CSRF', true),
     budget: flag('BUDGET', true)

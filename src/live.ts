@@ -41,6 +41,15 @@ export interface Live {
   end(): void;
 }
 
+/** The library has words of its own for caches, which would let a browser keep what one person was told. */
+function keptByNobody(response: ServerResponse): void {
+  const writeHead = response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => ServerResponse;
+  response.writeHead = ((status: number, ...rest: unknown[]) => {
+    for (const part of rest) if (part && typeof part === 'object') delete (part as Record<string, unknown>)['cache-control'];
+    return writeHead(status, ...rest);
+  }) as typeof response.writeHead;
+}
+
 const JSON_BODY = 'The body must be JSON, with the Content-Type application/json.';
 
 const refused = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
@@ -166,6 +175,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
       if (request.method === 'POST' && request.body === undefined) return refuse(request, response, 415, 'BAD_REQUEST', JSON_BODY);
       // graphql-sse knows no list of types here.
       if (accepted.includes(EVENTS)) request.headers.accept = EVENTS;
+      keptByNobody(response);
       streams.add(response);
       response.once('close', () => streams.delete(response));
       serveEvents(request, response).catch((error) => {

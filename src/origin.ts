@@ -97,7 +97,7 @@ export class Origin {
   }
 
   /** Whether the client spoke https: with the proxy, if there is one that tells, else with this server. */
-  private isEncrypted(request: IncomingMessage): boolean {
+  isEncrypted(request: IncomingMessage): boolean {
     const told = this.isProxied(request) ? last(request.headers['x-forwarded-proto']) : '';
     if (told === 'https' || told === 'http') return told === 'https';
     return (request.socket as TLSSocket).encrypted === true;

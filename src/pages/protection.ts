@@ -21,7 +21,7 @@ export const protection = (styles: string, connections = "'none'"): Readonly<Rec
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   // A page knows its visitor: names, tokens of forms, keys.
-  'Cache-Control': 'no-store',
+  'Cache-Control': 'private, no-store',
 });
 
 export const PAGE_HEADERS = protection(inlined(STYLE));

@@ -54,7 +54,7 @@ export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf:
     const exchange = exchangeOf(request);
     // Who is nobody finds what everybody sees.
     await exchange.authenticate().catch(() => false);
-    response.set('Cache-Control', 'no-store').json((name && (await naming?.find?.(exchange.context, name))) || []);
+    response.set('Cache-Control', 'private, no-store').json((name && (await naming?.find?.(exchange.context, name))) || []);
   });
   return router;
 }

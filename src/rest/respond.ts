@@ -20,6 +20,16 @@ const EXPOSED = 'ETag, X-Request-Id';
 export const corsOf = ({ headers }: IncomingMessage): Record<string, string> =>
   headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
 
+/** Nobody keeps what another one might be shown. */
+export const PRIVATE = 'private, no-store';
+
+/** Whether somebody else might be answered otherwise. */
+const isPersonal = ({ headers }: IncomingMessage, route: Route | undefined): boolean =>
+  headers.authorization !== undefined ||
+  headers.cookie !== undefined ||
+  route?.kind === 'login' ||
+  (route !== undefined && 'endpoint' in route && route.kind !== 'free' && route.endpoint.resource.owned);
+
 export const headersOf = (
   message: IncomingMessage,
   route: Route | undefined,
@@ -33,6 +43,7 @@ export const headersOf = (
       'X-Content-Type-Options': 'nosniff',
     },
     route && { Allow: route.allow.join(', ') },
+    isPersonal(message, route) && { 'Cache-Control': PRIVATE },
     corsOf(message),
     ...further,
   );

@@ -26,6 +26,7 @@ const LAYERS = [
     'pressure',
     'readiness',
     'schema',
+    'securitytxt',
     'serve',
     'services',
     'shownerrors',

@@ -16,7 +16,7 @@ it('it knows its visitor', async () => {
   expect(text).toContain('<a href="/user/api-key">ann</a>');
   expect(text).toMatch(/<meta name="csrf-token" content="[\w-]{60,}"/);
   expect(text).toContain('aria-label="Breadcrumbs"');
-  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('cache-control')).toBe('private, no-store');
 });
 
 it('a bad key does not close it', async () =>

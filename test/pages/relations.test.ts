@@ -121,7 +121,7 @@ describe('more rows', () => {
   const suggested = async (type: string, text: string, whom: Pick<Visitor, 'get'> = visitor) => {
     const answer = await whom.get(`/pages/suggestions?${new URLSearchParams({ type, text })}`);
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
     return JSON.parse(answer.text);
   };
 

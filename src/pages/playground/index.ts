@@ -54,11 +54,12 @@ export function playground(
   router.get('/playground', async (req, res) => {
     const visit = visitOf(req);
     const signedIn = await visit.authenticate().catch(() => false);
-    if (introspection === 'users' && !signedIn) return res.set('Cache-Control', 'no-store').redirect(303, '/login?next=%2Fplayground');
+    if (introspection === 'users' && !signedIn)
+      return res.set('Cache-Control', 'private, no-store').redirect(303, '/login?next=%2Fplayground');
     // Read anew each time, so that a build behind a running server shows at once.
     const manifest = await readManifest(folder);
     const { csrfToken } = visit.visitor();
-    res.set('Cache-Control', csrfToken === undefined ? 'no-cache' : 'no-store').type('html');
+    res.set('Cache-Control', csrfToken === undefined ? 'no-cache' : 'private, no-store').type('html');
     if (manifest) res.send(page(manifest, csrfToken, persistedOnly));
     else res.status(503).send(missing(persistedOnly));
   });

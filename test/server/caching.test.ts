@@ -1,0 +1,142 @@
+/** What caches, browsers and strangers are told beside the answers. */
+import { ConfigError, readConfig } from '../../src/config';
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { Visitor } from '../pages/visitor';
+
+const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1, ::1' } });
+const PRIVATE = 'private, no-store';
+
+let ann: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+
+const cacheControl = async (person: Person, method: string, path: string, body?: unknown) =>
+  (await person.send(method, path, body)).headers.get('cache-control');
+
+describe('what depends on who asks is kept by nobody', () => {
+  test.each([
+    ['GET', '/api/v2/weightentry/', undefined],
+    ['HEAD', '/api/v2/weightentry/', undefined],
+    ['OPTIONS', '/api/v2/weightentry/', undefined],
+    ['GET', '/api/v2/weightentry/1/', undefined],
+    ['GET', '/api/v2/nutritionplan/1/nutritional_values/', undefined],
+    ['POST', '/api/v2/login/', { username: 'ann', password: PASSWORD }],
+  ])('%s %s of everybody', async (method, path, body) => {
+    expect(await cacheControl(ann, method, path, body)).toBe(PRIVATE);
+    expect(await cacheControl(fitgraph.anyone, method, path, body)).toBe(PRIVATE);
+  });
+
+  test.each([['/api/v2/exercise/?limit=1'], ['/api/v2/'], ['/api/v2/nothing/'], ['/api/v2/exercise/search/?term=press']])(
+    'GET %s of whoever has a key or a cookie, good or not',
+    async (path) => {
+      expect(await cacheControl(ann, 'GET', path)).toBe(PRIVATE);
+      const some: Record<string, string>[] = [{ Authorization: 'Token no' }, { Authorization: 'Bearer no' }, { Cookie: 'fitgraph=no' }];
+      for (const headers of some) expect(await cacheControl(fitgraph.anyone.sending(headers), 'GET', path)).toBe(PRIVATE);
+      expect(await cacheControl(fitgraph.anyone, 'GET', path)).toBeNull();
+    },
+  );
+
+  test('GraphQL, whatever becomes of it', async () => {
+    const get = { 'apollo-require-preflight': 'yes' };
+    const query = `/graphql?query=${encodeURIComponent('{ viewer { username } }')}`;
+    const asked: [Person, string, string, unknown?][] = [
+      [ann.sending(get), 'GET', query],
+      [fitgraph.anyone.sending(get), 'GET', query],
+      [fitgraph.anyone, 'GET', query],
+      [ann, 'POST', '/graphql', { query: '{ viewer { username } }' }],
+      [ann, 'POST', '/graphql', { query: '{' }],
+      [ann, 'POST', '/graphql', '{'],
+      [ann.sending({ Authorization: 'Token no' }), 'POST', '/graphql', { query: '{ viewer { username } }' }],
+      [ann, 'POST', '/graphql/stream', { query: '{ viewer { username } }' }],
+    ];
+    for (const [person, method, path, body] of asked) {
+      const { headers } = await person.send(method, path, body);
+      expect([path, headers.get('cache-control')]).toEqual([path, PRIVATE]);
+      expect(headers.get('vary')!.split(', ')).toEqual(expect.arrayContaining(['Accept', 'Accept-Language', 'Authorization', 'Cookie']));
+    }
+  });
+
+  test('events', async () => {
+    const end = new AbortController();
+    const response = await fetch(`${fitgraph.url}/graphql/stream`, {
+      method: 'POST',
+      signal: end.signal,
+      headers: { Accept: 'text/event-stream', 'Content-Type': 'application/json', Authorization: `Token ${ann.token}` },
+      body: JSON.stringify({ query: 'subscription { changed { cursor } }' }),
+    });
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, PRIVATE]);
+    end.abort();
+  });
+
+  test('pages', async () => {
+    const visitor = new Visitor(fitgraph.url);
+    await visitor.signIn('ann');
+    for (const path of ['/', '/user/api-key', '/api/v2/exercise/', '/playground', '/pages/suggestions?type=Exercise&text=a'])
+      expect([path, (await visitor.get(path)).headers.get('cache-control')]).toEqual([path, PRIVATE]);
+  });
+});
+
+describe('Strict-Transport-Security', () => {
+  const hsts = async (headers: Record<string, string>, path: string, { anyone } = fitgraph as Pick<Fitgraph, 'anyone'>) =>
+    (await anyone.sending(headers).send('GET', path)).headers.get('strict-transport-security');
+
+  test('is said where a trusted proxy says that the client spoke https, and nowhere else', async () => {
+    for (const path of ['/', '/api/v2/exercise/?limit=1', '/graphql', '/media/none.png', '/health/live']) {
+      expect([path, await hsts({ 'X-Forwarded-Proto': 'https' }, path)]).toEqual([path, 'max-age=31536000']);
+      for (const headers of [{}, { 'X-Forwarded-Proto': 'http' }]) expect(await hsts(headers as Record<string, string>, path)).toBeNull();
+    }
+  });
+
+  test('is not said because anybody says https, nor where the operator does not want it', async () => {
+    const other = await Fitgraph.start({ beside: fitgraph });
+    const without = await Fitgraph.start({ beside: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' } });
+    try {
+      for (const instance of [other, without]) expect(await hsts({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
+    } finally {
+      await other.stop();
+      await without.stop();
+    }
+  });
+});
+
+describe('/.well-known/security.txt', () => {
+  test('says whom to tell of a hole, and until when it holds', async () => {
+    const contact = 'mailto:security@fit.example.com';
+    const environment = { SECURITY_CONTACT: contact, PUBLIC_URL: 'https://fit.example.com' };
+    const other = await Fitgraph.start({ beside: fitgraph, environment });
+    try {
+      const { status, headers, text } = await other.anyone.send('GET', '/.well-known/security.txt');
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+      const fields = Object.fromEntries(
+        text
+          .trimEnd()
+          .split('\n')
+          .map((line) => /^([\w-]+): (.*)$/.exec(line)!.slice(1)),
+      ) as Record<string, string>;
+      expect(fields).toEqual({
+        Contact: contact,
+        Expires: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00Z$/),
+        'Preferred-Languages': 'en',
+        Canonical: 'https://fit.example.com/.well-known/security.txt',
+      });
+      const days = (Date.parse(fields.Expires!) - Date.now()) / 86_400_000;
+      expect(days > 30 && days < 365).toBe(true);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('is not there without a contact', async () => {
+    expect((await fitgraph.anyone.send('GET', '/.well-known/security.txt')).status).toBe(404);
+  });
+
+  test.each(['security@example.com', 'mailto:', 'http://example.com/', 'mailto:a@b\nContact: mailto:c@d', 'javascript:alert(1)'])(
+    'the contact %j is refused at start',
+    (contact) => {
+      expect(() => readConfig({ SECURITY_CONTACT: contact })).toThrow(ConfigError);
+      expect(() => readConfig({ SECURITY_CONTACT: contact })).toThrow(/^SECURITY_CONTACT must be /);
+    },
+  );
+});
