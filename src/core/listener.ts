@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 import type { Database } from '../database/connection';
 
 const RETRY_MS = 500;
+/** Said by whoever has put other data in the place of all. */
+const EVERYTHING = 'fitgraph_everything';
 
 export interface Ear {
   heard(payload: string): void;
@@ -30,15 +32,23 @@ export class Listener {
     const client = new Client({ ...this.database.options.connection, application_name: 'fitgraph listener', keepAlive: true });
     client.on('error', () => this.again(client));
     client.on('end', () => this.again(client));
-    client.on('notification', ({ channel, payload = '' }) => this.ears.get(channel)?.heard(payload));
+    client.on('notification', ({ channel, payload = '' }) =>
+      channel === EVERYTHING ? this.missed() : this.ears.get(channel)?.heard(payload),
+    );
     await client.connect();
-    for (const channel of this.ears.keys()) await client.query(`LISTEN ${channel}`);
+    for (const channel of [...this.ears.keys(), EVERYTHING]) await client.query(`LISTEN ${channel}`);
     this.client = client;
   }
 
   async stop(): Promise<void> {
     this.closed = true;
     await this.client?.end().catch(() => undefined);
+  }
+
+  private missed(): void {
+    void Promise.all([...this.ears.values()].map((ear) => ear.missed())).catch((error) =>
+      this.log.error({ err: error }, 'what is in memory could not be read again'),
+    );
   }
 
   private again(client: Client): void {
