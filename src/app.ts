@@ -110,6 +110,8 @@ export async function createApp(services: Services): Promise<App> {
     maxMessage: config.maxAnonymousBody,
     open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql'),
     known: exchangeOf,
+    networkOf: (request) => origin.network(request),
+    refuses: (isStranger) => pressure.refuses(isStranger),
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
 
@@ -230,9 +232,19 @@ export async function createApp(services: Services): Promise<App> {
     connected: gate.connected,
     upgrade(request, socket, head) {
       const id = origin.identify(request);
-      if (!pressure.refuses(true)) return live.upgrade(request, socket, head);
+      // Until somebody has it who says so, nobody hears of a client that is gone.
       socket.on('error', () => socket.destroy());
-      socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
+      const turnAwayFrom = () =>
+        socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
+      if (pressure.refuses(true)) return void turnAwayFrom();
+      gate.pass(
+        () => origin.network(request),
+        (waitedMs) => {
+          if (socket.destroyed) return;
+          if (pressure.isTooLate(waitedMs)) turnAwayFrom();
+          else live.upgrade(request, socket, head);
+        },
+      );
     },
     endStreams: live.end,
     stop: () => {

@@ -8,6 +8,7 @@ import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { Context } from './core/context';
+import { overloaded } from './core/errors';
 import type { Executor, Variables } from './core/execute';
 import type { HttpExchange } from './exchange';
 import { readDocument, refusal, refuse } from './graphql';
@@ -18,8 +19,9 @@ import type { TrustedDocuments } from './trusted';
 const PATH = '/graphql';
 const STREAM = '/stream';
 const EVENTS = 'text/event-stream';
-/** Connections of nobody at a time. */
+/** WebSockets of nobody at a time: in all, and of one network. */
 const MAX_ANONYMOUS = 1_000;
+const MAX_OF_NETWORK = 100;
 
 type Params = Record<string, unknown>;
 
@@ -32,6 +34,10 @@ export interface LiveOptions {
   open(request: IncomingMessage): HttpExchange;
   /** The exchange of a request that is being answered. */
   known(request: IncomingMessage): HttpExchange;
+  /** From where it came. */
+  networkOf(request: IncomingMessage): string;
+  /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
+  refuses(isStranger: boolean): boolean;
   failed(error: unknown): void;
 }
 
@@ -80,8 +86,20 @@ const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (resul
     },
   }) as typeof events;
 
-export function liveTransports({ executor, trusted, maxMessage, open, known, failed }: LiveOptions): Live {
+export function liveTransports({ executor, trusted, maxMessage, open, known, networkOf, refuses, failed }: LiveOptions): Live {
   const streams = new Set<ServerResponse>();
+  /** The WebSockets of nobody, by their networks; how much may be followed over them is limited where it is read. */
+  const anonymous = new Map<unknown, string>();
+
+  /** Whether one more of nobody may stay. */
+  function take(connection: unknown, network: string): boolean {
+    if (anonymous.size >= MAX_ANONYMOUS) return false;
+    let others = 0;
+    for (const other of anonymous.values()) if (other === network) others += 1;
+    if (others >= MAX_OF_NETWORK) return false;
+    anonymous.set(connection, network);
+    return true;
+  }
 
   /** What graphql-js's `subscribe` takes, or what is wrong. */
   function argsOf(params: Params, exchange: HttpExchange): ExecutionArgs | readonly GraphQLError[] {
@@ -134,7 +152,6 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
     handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
   });
   sockets.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID])}`));
-  const anonymous = new Set<unknown>();
   const served = useServer<Record<string, unknown>, { exchange?: () => HttpExchange }>(
     {
       onConnect: async ({ extra, connectionParams }) => {
@@ -147,13 +164,14 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, fai
         } catch {
           return close(CloseCode.Unauthorized, 'Unauthorized');
         }
-        if (anonymous.size >= MAX_ANONYMOUS) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
-        anonymous.add(extra.socket);
+        if (!take(extra.socket, networkOf(request))) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
       },
       onClose: ({ extra }) => void anonymous.delete(extra.socket),
       onSubscribe: async ({ extra }, _id, params) => {
         const exchange = extra.exchange!();
         try {
+          // A connection that is open costs nothing; what is asked for over it waits for nobody before it begins.
+          if (refuses(anonymous.has(extra.socket))) throw overloaded();
           await exchange.authenticate();
         } catch (error) {
           return [refusal(error) as GraphQLError];
