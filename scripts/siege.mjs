@@ -33,7 +33,9 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values
 /** By kind of request: how many, how many of them were answered, refused, and how fast. */
 function table(replies) {
   const kinds = new Map();
-  for (const reply of replies) kinds.set(reply.kind, [...(kinds.get(reply.kind) ?? []), reply]);
+  for (const reply of replies)
+    if (kinds.has(reply.kind)) kinds.get(reply.kind).push(reply);
+    else kinds.set(reply.kind, [reply]);
   return Object.fromEntries(
     [...kinds].map(([kind, all]) => {
       const statuses = {};
