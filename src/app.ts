@@ -5,7 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 import { Sessions } from './auth/sessions';
 import { Executor, type ExecutorOptions } from './core/execute';
-import { ofDatabase, overloaded, type KnownError } from './core/errors';
+import { isPassing, ofDatabase, overloaded, type KnownError } from './core/errors';
 import { migrated } from './database/migrate';
 import { jsonBody } from './bodies';
 import { leaveUnread } from './connections';
@@ -80,7 +80,7 @@ export async function createApp(services: Services): Promise<App> {
     ...services,
     sessions: new Sessions(vault),
     exposure: new Exposure(config, origin, log),
-    idempotency: new Idempotency(database, vault, config.keptAnswers),
+    idempotency: new Idempotency(database, vault, config.keptAnswers, services.instance),
   };
   const executing: ExecutorOptions = { compiling: config.compileOperations ? undefined : 'never', maxCost: config.maxCost };
   const gate = new Gate();
@@ -88,7 +88,7 @@ export async function createApp(services: Services): Promise<App> {
   const executor = new Executor(buildGraphQLSchema(), { ...executing, introspection: config.introspection });
   const restExecutor = new Executor(buildRestSchema(), executing);
   const trusted = new TrustedDocuments(config, executor.schema);
-  const apollo = await apolloServer(executor, config);
+  const apollo = await apolloServer(executor, config, log);
   const pages = new Turns(2, PAGES);
   const prepare: Prepare = (document) => restExecutor.prepare(document) as never;
   const rest = restHandler({
@@ -115,7 +115,7 @@ export async function createApp(services: Services): Promise<App> {
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
 
-  const readiness = new Readiness(() => migrated(database));
+  const readiness = new Readiness(async () => !database.pulse.away && (await migrated(database)));
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -183,11 +183,11 @@ export async function createApp(services: Services): Promise<App> {
       log.error({ id: request.headers[REQUEST_ID], err: error }, 'an answer could not be finished');
       return void response.destroy();
     }
-    const refused = error instanceof TooBusy ? overloaded() : ofDatabase(error);
+    const id = String(request.headers[REQUEST_ID]);
+    const refused = error instanceof TooBusy ? overloaded() : isPassing(error) ? (error as KnownError) : ofDatabase(error, log, id);
     if (refused) return turnAway(request, response, refused, further);
-    const id = request.headers[REQUEST_ID];
     log.error({ id, err: error }, 'unexpected error');
-    const body = JSON.stringify({ detail: `Internal server error (id ${String(id)}).` });
+    const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
     response.writeHead(500, { ...headers, ...further }).end(body);
   }

@@ -26,6 +26,10 @@ export interface Config {
   readonly statementTimeout: number;
   /** The same for those who are not signed in. */
   readonly anonymousTimeout: number;
+  /** Milliseconds for which a statement waits for what another transaction holds; 0: as long as the statement may take. */
+  readonly lockTimeout: number;
+  /** Milliseconds after which a transaction that does nothing is ended; 0: never. */
+  readonly idleTransactionTimeout: number;
   /** Requests that may wait in each lane of the database, and for how many milliseconds. */
   readonly queue: { readonly waiting: number; readonly ms: number };
   /** Milliseconds that everything may be late before new requests are refused; 0: however late. */
@@ -185,6 +189,8 @@ export function readConfig(environment: Environment = process.env): Config {
     statementTimeout,
     anonymousTimeout:
       statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
+    lockTimeout: duration('LOCK_TIMEOUT', 2_000),
+    idleTransactionTimeout: duration('IDLE_TRANSACTION_TIMEOUT', 10_000),
     queue: { waiting: whole('MAX_WAITING', 200, 1, 1_000_000), ms: duration('MAX_WAIT', 1_500) || Infinity },
     maxLag: duration('MAX_LAG', 100),
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),

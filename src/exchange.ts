@@ -135,7 +135,7 @@ export class HttpExchange {
       if (viewer) this.full.session.asks('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
-      throw ofDatabase(error) ?? error;
+      throw ofDatabase(error, this.services.log, this.id) ?? error;
     }
   }
 
@@ -195,7 +195,7 @@ export class HttpExchange {
     return this.services.idempotency
       .attempt(this.full.viewer.id, key.toString(), [method, url, body], this.full.session)
       .catch((error: unknown) => {
-        throw ofDatabase(error) ?? error;
+        throw ofDatabase(error, this.services.log, this.id) ?? error;
       });
   }
 

@@ -15,7 +15,10 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { unwrapResolverError } from '@apollo/server/errors';
 import Negotiator from 'negotiator';
+import type { Logger } from 'pino';
 import { CsrfError } from './auth/sessions';
 import { bounds, MAX_TOKENS } from './bounds';
 import type { Config } from './config';
@@ -88,8 +91,10 @@ const overloaded: ApolloServerPlugin<GraphQLContext> = {
 export function refusal(error: unknown): unknown {
   if (!(error instanceof GraphQLError)) return error;
   if (isPassing(error)) {
-    const { code, retryAfter } = error.extensions;
-    return new GraphQLError(error.message, { extensions: { code, http: { status: 503, headers: retryHeader(retryAfter) } } });
+    const { retryAfter } = error.extensions;
+    return new GraphQLError(error.message, {
+      extensions: { ...error.extensions, http: { status: 503, headers: retryHeader(retryAfter) } },
+    });
   }
   const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];
   return new GraphQLError(error.message, { extensions: { code, http: { status } } });
@@ -177,7 +182,7 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
           if (!(error instanceof KnownError)) throw error;
           const { code, retryAfter } = error.extensions;
           const http = { status: IDEMPOTENCY_STATUS[String(code)], headers: retryHeader(retryAfter) };
-          throw new GraphQLError(error.message, { extensions: { code, http } });
+          throw new GraphQLError(error.message, { extensions: { ...error.extensions, http } });
         }
       },
       async responseForOperation() {
@@ -194,7 +199,7 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
   },
 };
 
-export async function apolloServer(executor: Executor, { graphqlCsrf }: Config): Promise<ApolloServer<GraphQLContext>> {
+export async function apolloServer(executor: Executor, { graphqlCsrf }: Config, log: Logger): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {
     gateway: gateway(executor.schema, executor),
     introspection: true,
@@ -204,6 +209,13 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config):
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
+    formatError: (formatted, error) => {
+      // What Apollo itself did not expect; of operations the executor has told already.
+      if (formatted.extensions?.code !== 'INTERNAL_SERVER_ERROR' || formatted.extensions.id !== undefined) return formatted;
+      const id = randomUUID();
+      log.error({ err: unwrapResolverError(error), id }, 'unexpected error');
+      return { message: `Internal server error (id ${id}).`, extensions: { code: 'INTERNAL_SERVER_ERROR', id } };
+    },
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [bounds],
     validationOptions: VALIDATION,

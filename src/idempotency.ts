@@ -4,9 +4,9 @@
  * A request claims its key in the database before it runs. The claim is marked as written in the very transaction that writes, so that both
  * are there or neither is, wherever the server dies; the answer is stored afterwards. Who comes later finds one of these:
  * - an answer: it is given again, nothing runs;
- * - a claim not written and young: the first request still runs, 409 and Retry-After;
- * - a claim not written and old: its server died before anything was written. The request takes the claim over and runs. Should the first one be
- *   alive after all, its transaction finds the claim gone and is rolled back;
+ * - a claim not written, of an instance that lives: the first request still runs, 409 and Retry-After;
+ * - a claim not written, old or of an instance that is gone: its server died before anything was written. The request takes the claim over and
+ *   runs. Should the first one be alive after all, its transaction finds the claim gone and is rolled back;
  * - a claim written without an answer: the change was made and its answer is lost, or was too large to be kept, which is said with 409. Nothing
  *   runs a second time.
  */
@@ -14,6 +14,8 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { TokenVault } from './auth/tokens';
 import { KnownError } from './core/errors';
+import { INSTANCE_LOCK } from './core/listener';
+import { isUnavailable } from './database/refusals';
 import type { Database, Session } from './database/connection';
 import { KEPT_HOURS, KEY } from './idempotencykey';
 import { UploadedFile } from './multipart';
@@ -28,17 +30,22 @@ export interface KeptAnswer {
 export type Attempt = { kept: KeptAnswer } | { claim: Claim };
 
 const SWEEP_MS = 10 * 60 * 1000;
+const RETRY_MS = 500;
+/** Claims that wait for the database to be there again. */
+const MAX_ENDING = 10_000;
 const MAX_DEPTH = 200;
 /** In bytes: of one answer. The largest that a mutation of 500 rows usually has is half of it. */
 const MAX_ANSWER = 512 * 1024;
 
 const EXPIRED = `"at" < now() - interval '${KEPT_HOURS} hours'`;
-/** Longer than any request takes. */
-const OLD = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds')`;
+/** Longer than any request takes; and an instance that lives holds its lock. */
+const OLD = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
+    SELECT FROM pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${INSTANCE_LOCK} AND l."objid"::bigint = k."instance" AND l."granted"
+      AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())))`;
 
-const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim") VALUES ($1, $2, $3, $4)
-  ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "written" = false,
-    "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
+const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance") VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "instance" = EXCLUDED."instance",
+    "written" = false, "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
   WHERE k.${EXPIRED} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${OLD})
   RETURNING 1`;
 const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${OLD} AS "lost"
@@ -80,6 +87,8 @@ export class Claim {
     private readonly session: Session,
     private readonly vault: TokenVault,
     private readonly room: number,
+    /** Ends the claim as soon as the database can be reached. */
+    private readonly abandoned: (mine: unknown[]) => void,
     userId: number,
     key: string,
     claim: string,
@@ -100,24 +109,48 @@ export class Claim {
     // It may hold what is nobody else's business, a token even.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
     if (sealed && sealed.length > MAX_ANSWER) return this.release();
-    await this.session.note(KEEP, [...this.mine, status, JSON.stringify(headers), sealed, this.room]);
+    const keep = [...this.mine, status, JSON.stringify(headers), sealed, this.room];
+    // The change was made, and whoever made it is told so; the answer is one that could not be kept.
+    await this.session.note(KEEP, keep).catch(() => this.abandoned(this.mine));
   }
 
   async release(): Promise<void> {
-    await this.session.note(RELEASE, this.mine);
+    await this.session.note(RELEASE, this.mine).catch(() => this.abandoned(this.mine));
   }
 }
 
 export class Idempotency {
   private readonly sweeping: NodeJS.Timeout;
+  private readonly ending = new Set<unknown[]>();
+  private retrying?: NodeJS.Timeout;
 
   constructor(
     private readonly database: Database,
     private readonly vault: TokenVault,
     /** In bytes: of all that is kept of one user's answers. */
     private readonly room: number,
+    /** Of this process, as it holds its lock. */
+    private readonly instance: number | null = null,
   ) {
     this.sweeping = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_MS).unref();
+  }
+
+  /** What could not be ended is tried again and again; after a while it ends by its age. */
+  private readonly abandoned = (mine: unknown[]): void => {
+    if (this.ending.size >= MAX_ENDING) return;
+    this.ending.add(mine);
+    this.retrying ??= setInterval(() => void this.endAbandoned(), RETRY_MS).unref();
+  };
+
+  private async endAbandoned(): Promise<void> {
+    for (const mine of this.ending) {
+      if (this.database.pulse.away) return;
+      const ended = await this.database.pool.query(RELEASE, mine).catch(() => undefined);
+      if (!ended) return;
+      this.ending.delete(mine);
+    }
+    clearInterval(this.retrying);
+    this.retrying = undefined;
   }
 
   /** `request` is all that must be the same for the same answer. Throws BAD_REQUEST for a bad key, CONFLICT for one that cannot be used now. */
@@ -128,8 +161,12 @@ export class Idempotency {
     // Keyed, because a request may hold a password, which a bare digest would let anybody try who has the database.
     const hash = this.vault.sign(`request ${JSON.stringify(plain(request))}`);
     const claim = randomUUID();
-    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim]);
-    if (claimed) return { claim: new Claim(session, this.vault, this.room, userId, key, claim) };
+    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance]).catch((error) => {
+      // It may have been made, and nobody would know of it.
+      if (isUnavailable(error)) this.abandoned([userId, key, claim]);
+      throw error;
+    });
+    if (claimed) return { claim: new Claim(session, this.vault, this.room, this.abandoned, userId, key, claim) };
     const [found] = await session.query(FIND, [userId, key, hash]);
     // Gone in between: whoever sends it again finds it free.
     if (!found) throw busy();
@@ -150,5 +187,6 @@ export class Idempotency {
 
   stop(): void {
     clearInterval(this.sweeping);
+    clearInterval(this.retrying);
   }
 }

@@ -14,7 +14,6 @@ import type { Database } from './database/connection';
 import { imageProcesses } from './files/imageprocesses';
 import { MediaFolder } from './files/media';
 import { FileRemoval } from './files/removal';
-import { finishRestores } from './transfer/backup/files';
 import { sweepUploads } from './multipart';
 import type { Origin } from './origin';
 
@@ -30,6 +29,8 @@ export interface Services {
   budgets: Budgets;
   media: MediaFolder;
   origin: Origin;
+  /** Tells this process from others that share the database. */
+  instance: number;
   log: Logger;
 }
 
@@ -54,13 +55,26 @@ export async function startServices(
   await names.start();
   await sweepUploads(config.dataDir);
   await media.close();
-  await finishRestores(database, media);
   await removal.run();
   const limit = new LoginLimit(database, config);
   const budgets = new Budgets(database, config.budget, log);
   budgets.start();
   return {
-    services: { config, database, reference, memory: new Memory(), names, changes, vault, limit, budgets, media, origin, log },
+    services: {
+      config,
+      database,
+      reference,
+      memory: new Memory(),
+      names,
+      changes,
+      vault,
+      limit,
+      budgets,
+      media,
+      origin,
+      instance: listener.instance,
+      log,
+    },
     async stop() {
       changes.stop();
       budgets.stop();

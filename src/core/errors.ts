@@ -1,6 +1,7 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
-import { ClientGone, isTimeout, isUnavailable, Overloaded } from '../database/refusals';
+import type { Logger } from 'pino';
+import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, Uncertain } from '../database/refusals';
 import type { Mistake } from './mistakes';
 
 /** Messages by the paths of fields in GraphQL, such as `days[1].workoutSets[0].sets`; those of a row as a whole under `nonFieldErrors`. */
@@ -61,15 +62,34 @@ export const badArgument = (argument: string, message: string) => invalid({ [arg
 
 const RETRY_SECONDS = 2;
 
-/** What the database refused for reasons that are not in the request; undefined for a mistake in the program. */
-export function ofDatabase(error: unknown): KnownError | undefined {
-  if (error instanceof ClientGone) return new KnownError('CLIENT_GONE', 'The client has gone.');
-  if (isTimeout(error)) return new KnownError('TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.');
-  if (error instanceof Overloaded) return overloaded();
-  if (isUnavailable(error))
-    return new KnownError('SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.', { retryAfter: RETRY_SECONDS });
+/** What is said of it, and nothing of what the database says, which is for the log. */
+function reasonOf(error: unknown): [code: string, message: string] | undefined {
+  if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
+  if (error instanceof Uncertain)
+    return [
+      'SERVICE_UNAVAILABLE',
+      'The database was lost while the change was being confirmed: look whether it was made before sending it again.',
+    ];
+  if (isUnavailable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.'];
+  if (isLocked(error)) return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
+  if (isUnable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
   return undefined;
+}
+
+/** What the database refused for reasons that are not in the request; undefined for a mistake in the program. Its cause is in the log, by the id of the request. */
+export function ofDatabase(error: unknown, log: Logger, id: string): KnownError | undefined {
+  if (error instanceof ClientGone) return new KnownError('CLIENT_GONE', 'The client has gone.');
+  if (error instanceof Overloaded) return overloaded();
+  const reason = reasonOf(error);
+  if (!reason) return undefined;
+  const [code, message] = reason;
+  log.error({ id, err: error }, 'the database cannot be used');
+  return new KnownError(code, `${message} (id ${id})`, { retryAfter: RETRY_SECONDS, id });
 }
 
 export const overloaded = () =>
   new KnownError('OVERLOADED', 'The server has too much to do. Try again in a moment.', { retryAfter: RETRY_SECONDS });
+
+/** Of errors that are the server's, and over in a moment. */
+const PASSING = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];
+export const isPassing = (error: unknown): boolean => error instanceof KnownError && PASSING.includes(String(error.extensions.code));

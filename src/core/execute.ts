@@ -15,7 +15,6 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../database/lane';
-import { isUnavailable } from '../database/refusals';
 import { compiled, CompiledOperations } from './compiled';
 import type { Context } from './context';
 import { costOf, tooCostly, type Cost } from './cost';
@@ -231,10 +230,12 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
 /** Errors that the caller may see as they are; an unexpected one is logged with an id and shown as the id of the request. */
 function finish(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
-  return { ...result, errors: result.errors.map((error) => presentable(error, context)) };
+  const refusals = new Map<unknown, KnownError | undefined>();
+  return { ...result, errors: result.errors.map((error) => presentable(error, context, refusals)) };
 }
 
-function presentable(error: GraphQLError, { log, requestId: id }: Context): GraphQLError {
+/** `refusals` are those of the same answer: what fails several fields is one thing, which is told once. */
+function presentable(error: GraphQLError, { log, requestId: id }: Context, refusals: Map<unknown, KnownError | undefined>): GraphQLError {
   const { originalError, path, locations } = error;
   const shown = (message: string, extensions: Record<string, unknown>) =>
     new GraphQLError(message, {
@@ -248,8 +249,8 @@ function presentable(error: GraphQLError, { log, requestId: id }: Context): Grap
   // Without a path nothing has run yet: the variables did not fit. Where graphql-js points into the document, an argument did not.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
-  const refused = ofDatabase(cause);
-  if (isUnavailable(cause)) log.error({ id, err: cause, path }, 'the database cannot be used');
+  if (!refusals.has(cause)) refusals.set(cause, ofDatabase(cause, log, id));
+  const refused = refusals.get(cause);
   if (refused) return shown(refused.message, { ...refused.extensions });
   if (error.extensions?.code) return shown(error.message, { ...error.extensions });
   log.error({ id, err: cause, path }, 'unexpected error');

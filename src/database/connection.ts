@@ -1,13 +1,16 @@
 /** The database of this process: a pool for planned reads, Sequelize for writes, and a session that counts what one request sends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'pg-connection-string';
-import { Pool, types, type PoolClient, type PoolConfig } from 'pg';
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
-import { ConnectionError, type Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { Lane, type Caller, type Patience } from './lane';
-import { ClientGone, isTimeout, isUnavailable, Overloaded, Unavailable } from './refusals';
+import { PATIENCE_MS } from './scarcity';
+import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, Uncertain, Unavailable } from './refusals';
 import { Prepared } from './prepared';
+import { KEEP_ALIVE, Pulse, type Wire } from './pulse';
 import { Statement, type Asking, type Reads } from './statement';
+import { getTypeParser } from './types';
 
 export type Row = Record<string, any>;
 
@@ -26,13 +29,17 @@ export interface ConnectionOptions {
   statementTimeout?: number;
   /** The same for what strangers read. */
   anonymousTimeout?: number;
+  /** Milliseconds for which a statement waits for what another transaction holds; absent or 0: as long as it may take at all. */
+  lockTimeout?: number;
+  /** Milliseconds after which a transaction that does nothing is ended, and what it holds is free; absent or 0: never. */
+  idleTransactionTimeout?: number;
   /** Who may wait for a place in a lane. */
   patience: Patience;
   models: ModelCtor[];
 }
 
 /** Longer than this nobody waits for a connection to be made. */
-const CONNECTION_TIMEOUT_MS = 5_000;
+const CONNECTION_TIMEOUT_MS = 3_000;
 
 /** Of the connections, those that no request can take from the server itself. */
 const OWN = 2;
@@ -45,37 +52,14 @@ export type LaneName = 'strangers' | 'users' | 'live' | 'own';
 
 const AS_LONG_AS_IT_TAKES: Patience = { waiting: Infinity, ms: Infinity };
 
+/** So long PostgreSQL takes to notice that a connection is free. */
+const GIVEN_WITHIN_MS = 50;
+
+/** Settings that end what takes too long. */
+const TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+
 /** So much longer a running statement may take once nobody waits for it. */
 const CLOSE_TIMEOUT_MS = 500;
-
-const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
-
-const micro = (fraction: string | undefined) => (fraction ? `.${fraction.padEnd(6, '0')}` : '');
-
-/** `18:00:00.5` → `18:00:00.500000`: microseconds only when there are some, then all six. */
-const timeOf = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => micro(fraction));
-
-/** `2021-03-10 08:00:00+01` → `2021-03-10T08:00:00+01:00`. */
-export function momentOf(value: string): string {
-  const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-]\d\d)(?::?(\d\d))?/.exec(value);
-  return parts ? `${parts[1]}T${parts[2]}${micro(parts[3])}${parts[4]}:${parts[5] ?? '00'}` : value;
-}
-
-/** Dates, times, timestamps and decimals stay strings, as both interfaces show them. */
-const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
-  switch (oid) {
-    case OID.int8:
-      return Number;
-    case OID.date:
-      return (value: string) => value;
-    case OID.time:
-      return timeOf;
-    case OID.timestamptz:
-      return momentOf;
-    default:
-      return types.getTypeParser(oid, format);
-  }
-}) as typeof types.getTypeParser;
 
 export class Database {
   /** Of everybody but strangers, whose connections have a shorter timeout of their own. */
@@ -84,37 +68,42 @@ export class Database {
   /** Of transactions. */
   readonly writes: Lane;
   readonly sequelize: Sequelize;
+  readonly pulse: Pulse;
   private readonly strangers: Pool;
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, poolSize, timeZone, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
-    const settings = `-c TimeZone=${timeZone} -c DateStyle=ISO,YMD`;
+    const { connection, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
     const writes = Math.max(2, Math.ceil(poolSize / 2));
     const live = Math.ceil(poolSize / 4);
+    const pulse = (this.pulse = new Pulse(connection));
     const pool = (max: number, timeout: number) => {
       const made = new Pool({
         ...connection,
+        ...KEEP_ALIVE,
         max,
         connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-        options: `${settings} -c statement_timeout=${timeout}`,
+        options: settingsOf(options, timeout),
         types: { getTypeParser },
         application_name: 'fitgraph',
       });
       // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
       made.on('error', () => undefined);
-      // One that is lost while it is used fails what it runs; that it tells so besides must find a listener.
-      made.on('connect', (client) => client.on('error', () => undefined));
+      made.on('connect', (client) => {
+        // One that is lost while it is used fails what it runs; that it tells so besides must find a listener.
+        client.on('error', () => undefined);
+        pulse.watch(client, timeout);
+      });
       return made;
     };
     this.pool = pool(poolSize + live + OWN, statementTimeout);
     this.strangers = pool(poolSize, anonymousTimeout);
-    const prepared = new Prepared();
+    const shared = { pool: this.pool, other: this.strangers, prepared: new Prepared(), pulse };
     this.lanes = {
-      strangers: { pool: this.strangers, lane: new Lane(poolSize, patience), prepared },
-      users: { pool: this.pool, lane: new Lane(poolSize, patience), prepared },
+      strangers: { ...shared, pool: this.strangers, other: this.pool, lane: new Lane(poolSize, patience) },
+      users: { ...shared, lane: new Lane(poolSize, patience) },
       // Of these there are so many at most, and what they are told is told to them even if it takes a while.
-      live: { pool: this.pool, lane: new Lane(live, AS_LONG_AS_IT_TAKES), prepared },
-      own: { pool: this.pool, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES), prepared },
+      live: { ...shared, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
+      own: { ...shared, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
     };
     this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
     const { ssl, ...target } = sequelizeConnection(connection);
@@ -127,9 +116,18 @@ export class Database {
       define: { underscored: true, timestamps: false },
       pool: { max: writes, min: 0, idle: 10_000 },
       dialectOptions: {
-        options: `${settings} -c statement_timeout=${statementTimeout}`,
+        options: settingsOf(options, statementTimeout),
         application_name: 'fitgraph',
+        keepAlive: true,
+        connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
         ...(ssl ? { ssl } : {}),
+      },
+      hooks: {
+        afterConnect: (client) => {
+          const { connection: wire } = client as Wire;
+          wire.stream.setKeepAlive?.(true, KEEP_ALIVE.keepAliveInitialDelayMillis);
+          pulse.watch(client as Wire, statementTimeout);
+        },
       },
     });
   }
@@ -143,21 +141,56 @@ export class Database {
     const client = await this.pool.connect();
     let failure: Error | undefined;
     try {
-      await client.query('SET statement_timeout = 0');
+      await client.query(TIMEOUTS.map((name) => `SET ${name} = 0`).join(';'));
+      this.pulse.allow(client, 0);
       return await work(client);
     } finally {
-      await client.query('RESET statement_timeout').catch((error: Error) => (failure = error));
-      // A connection that may have kept the setting is not used again.
+      await client.query(TIMEOUTS.map((name) => `RESET ${name}`).join(';')).catch((error: Error) => (failure = error));
+      this.pulse.allow(client, this.options.statementTimeout ?? 0);
+      // A connection that may have kept the settings is not used again.
       client.release(failure);
     }
+  }
+
+  /** PostgreSQL has no connection left: of those that read, one is ended, so that there is one to write. */
+  async giveUpOne(): Promise<void> {
+    const { pool, strangers } = this;
+    const richer = pool.totalCount < strangers.totalCount ? strangers : pool;
+    if (richer.totalCount > 1)
+      await richer.connect().then(
+        (client) => client.release(true),
+        () => undefined,
+      );
+    await sleep(GIVEN_WITHIN_MS);
   }
 
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
     const closed = Promise.all([this.pool.end(), this.strangers.end(), this.sequelize.close()]);
     await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+    this.pulse.stop();
   }
 }
+
+/** Given when a connection is made, so that no statement is needed for it. What PostgreSQL knows of TCP does nothing on a local socket. */
+export const settingsOf = (
+  { timeZone, lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionOptions,
+  statementTimeout: number,
+): string =>
+  Object.entries({
+    TimeZone: timeZone,
+    DateStyle: 'ISO,YMD',
+    statement_timeout: statementTimeout,
+    lock_timeout: lockTimeout,
+    idle_in_transaction_session_timeout: idleTransactionTimeout,
+    // A client that is gone without a word holds nothing for longer than this.
+    tcp_keepalives_idle: 10,
+    tcp_keepalives_interval: 2,
+    tcp_keepalives_count: 5,
+    tcp_user_timeout: 20_000,
+  })
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
 
 /** The same connection for Sequelize, which knows other names. */
 function sequelizeConnection({ connectionString, ...given }: PoolConfig) {
@@ -264,19 +297,42 @@ export class Session implements Asking {
   /** All or nothing. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const { caller } = this;
-    const { writes, sequelize } = this.database;
+    const { writes } = this.database;
     await this.turn(writes, caller);
     try {
       this.last();
+      return await this.atOnce(work);
+    } finally {
+      writes.leave(caller);
+    }
+  }
+
+  private async atOnce<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    again = true,
+    until = performance.now() + PATIENCE_MS,
+  ): Promise<T> {
+    const { pulse, sequelize } = this.database;
+    if (pulse.away) throw pulse.away;
+    let begun = false;
+    let done = false;
+    try {
       return await sequelize.transaction(this.counted, async (transaction) => {
+        begun = true;
         const result = await work(transaction);
         await this.beforeCommit?.(transaction);
+        done = true;
         return result;
       });
     } catch (error) {
-      throw error instanceof ConnectionError ? new Unavailable(error) : error;
-    } finally {
-      writes.leave(caller);
+      if (!isLost(error)) throw error;
+      if (!begun && isFull(error) && performance.now() < until) {
+        await this.database.giveUpOne();
+        return this.atOnce(work, again, until);
+      }
+      // The connection was dead before anything was asked of it.
+      if (again && !begun && !pulse.away) return this.atOnce(work, false, until);
+      throw done ? new Uncertain(error) : new Unavailable(error);
     }
   }
 

@@ -15,25 +15,19 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** `key: false`: whoever brings one along asks for none, and `secretKey` is empty where there is none. */
-export async function openDatabase(
-  config: Config,
-  models: ModelCtor[],
-  log: (message: string) => void,
-  { key = true } = {},
-): Promise<OpenDatabase> {
-  const { databaseUrl, poolSize, timeZone, statementTimeout, anonymousTimeout, queue } = config;
+export async function openDatabase(config: Config, models: ModelCtor[], log: (message: string) => void): Promise<OpenDatabase> {
+  const { databaseUrl, queue } = config;
   checkDataDir(config.dataDir);
   const embedded = databaseUrl ? undefined : await openEmbedded({ dataDir: config.dataDir, log });
   const connection = databaseUrl ? { connectionString: databaseUrl } : embedded!.connection;
-  const database = new Database({ connection, poolSize, timeZone, statementTimeout, anonymousTimeout, patience: queue, models });
+  const database = new Database({ ...config, connection, patience: queue, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
   };
   try {
     await check(database);
-    return { database, embedded: embedded !== undefined, secretKey: key ? await secretKeyOf(config, database) : '', close };
+    return { database, embedded: embedded !== undefined, secretKey: await secretKeyOf(config, database), close };
   } catch (error) {
     await close();
     throw error;

@@ -1,4 +1,6 @@
 /** Why the database did not do what was asked of it, where the reason is not in what was asked. */
+import { DatabaseError } from 'pg';
+import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError as SequelizeDatabaseError } from 'sequelize';
 
 /** Nobody waits for the answer any more. */
 export class ClientGone extends Error {
@@ -21,16 +23,46 @@ export class Unavailable extends Error {
   }
 }
 
-/** Of PostgreSQL, https://www.postgresql.org/docs/current/errcodes-appendix.html: connections that fail, too many of them, a server that starts or stops. */
-const UNAVAILABLE = /^(08...|53300|57P0[1-5])$/;
-const TIMEOUT = '57014';
+/** The connection was lost while a change was being confirmed: it was made or it was not, and nobody can tell from here. */
+export class Uncertain extends Unavailable {}
 
-const codeOf = (error: unknown): string => {
-  const { code, original } = (error ?? {}) as { code?: unknown; original?: { code?: unknown } };
-  return String(original?.code ?? code);
-};
+/**
+ * Of PostgreSQL, https://www.postgresql.org/docs/current/errcodes-appendix.html: reasons that are its own, and pass. Connections that fail, too many of
+ * them, a transaction that was ended because nothing came, a server that starts or stops.
+ */
+const UNREACHABLE = /^(08...|53300|25P0[34]|57P0[1-5])$/;
+/** No room on the disk or in memory, no writing, a lock, an error of the operating system. */
+const UNABLE = /^(53...|25006|55P03|58...)$/;
+const TIMEOUT = '57014';
+const LOCKED = '55P03';
+const FULL = '53300';
+
+/** Of PostgreSQL, or of the operating system; Sequelize wraps what it did not make. */
+function originalOf(error: unknown): unknown {
+  const { original } = (error ?? {}) as { original?: unknown };
+  return original ?? error;
+}
+
+const codeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
 
 /** Whether PostgreSQL gave the statement up because it took too long. */
 export const isTimeout = (error: unknown): boolean => codeOf(error) === TIMEOUT;
 
-export const isUnavailable = (error: unknown): boolean => error instanceof Unavailable || UNAVAILABLE.test(codeOf(error));
+/** Whether another transaction held what was needed for too long. */
+export const isLocked = (error: unknown): boolean => codeOf(error) === LOCKED;
+
+/** Whether PostgreSQL has no connection left to give. */
+export const isFull = (error: unknown): boolean => codeOf(error instanceof Unavailable ? error.cause : error) === FULL;
+
+/** Whether the connection failed, or none could be had; in a transaction, and where Sequelize or pg itself was asked. */
+export function isLost(error: unknown): boolean {
+  if (error instanceof Unavailable || UNREACHABLE.test(codeOf(error))) return true;
+  if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
+  // What PostgreSQL itself says came over a connection that is well.
+  return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
+}
+
+export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error)) || isLost(error);
+
+/** Whether PostgreSQL answers, and cannot do what it is asked to do, whatever that is. */
+export const isUnable = (error: unknown): boolean => UNABLE.test(codeOf(error));

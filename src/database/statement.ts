@@ -5,14 +5,22 @@ import type { Parameters, Row } from './connection';
 import type { Caller, Lane, Waiting } from './lane';
 import { NamedQuery } from './namedquery';
 import type { Prepared } from './prepared';
-import { isUnavailable, Unavailable } from './refusals';
+import type { Pulse } from './pulse';
+import { isFull, isUnavailable, Unavailable } from './refusals';
+import { Scarcity } from './scarcity';
 
 /** Connections, and who may use how many of them. */
 export interface Reads {
   pool: Pool;
+  /** Of others; taken from where the pool has no connection at all and PostgreSQL gives none. */
+  other: Pool;
   lane: Lane;
   prepared: Prepared;
+  pulse: Pulse;
 }
+
+/** Of statements: those that nothing comes of if they run twice. What only looks like a change is no harm. */
+const READS = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
 
 /** What a statement is part of. */
 export interface Asking {
@@ -26,6 +34,8 @@ export class Statement {
   private client?: PoolClient;
   private waiting?: Waiting;
   private stopping?: Promise<void>;
+  private tries = 0;
+  private scarcity?: Scarcity;
   private readonly caller: Caller;
   private done!: (rows: Row[]) => void;
   private failed!: (why: unknown) => void;
@@ -53,7 +63,15 @@ export class Statement {
   private begin(): void {
     this.waiting = undefined;
     this.request.begun = true;
-    this.reads.pool.connect((error, client) => {
+    this.connect();
+  }
+
+  private connect(): void {
+    const { pool, other, pulse } = this.reads;
+    if (pulse.away) return this.end(pulse.away);
+    const from = this.scarcity && !pool.totalCount ? other : pool;
+    from.connect((error, client) => {
+      if (isFull(error) && (this.scarcity ??= new Scarcity()).waits(from, () => this.connect())) return;
       if (error || !client) this.end(new Unavailable(error));
       else if (this.why) this.end(this.why, [], client);
       else this.send(client);
@@ -81,6 +99,10 @@ export class Statement {
     this.client = undefined;
     // After an error that PostgreSQL tells of, the connection is as good as before.
     const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
+    if (broken && !this.why && (this.tries += 1) === 1 && READS.test(this.text)) {
+      client.release(broken);
+      return this.connect();
+    }
     const end = () => this.end(error ? (this.why ?? broken ?? error) : undefined, rows, client, broken);
     // What comes next on this connection must not be stopped in its place.
     if (this.stopping) void this.stopping.then(end);

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
+import { isPassing } from '../core/errors';
 import { COPY_PATH, COPY_SCRIPT } from './copy';
 import { KEY_PATH, keyPage, REPLACE_PATH, replacePage, type KeyAction, type ShownKey } from './key';
 import { landingPage } from './landing';
@@ -101,7 +102,7 @@ export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchan
       const cookie = await exchange.startSession(username, password);
       response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, exchange.secure));
     } catch (error) {
-      if (!(error instanceof GraphQLError)) throw error;
+      if (!(error instanceof GraphQLError) || isPassing(error)) throw error;
       const { retryAfter } = error.extensions;
       if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
       return answer(response, statusOf(error), loginPage({ username, next, csrfToken, error: `${error.message.replace(/\.$/, '')}.` }));
@@ -143,7 +144,7 @@ export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchan
   });
 
   const refused: ErrorRequestHandler = (error, request, response, next) => {
-    if (response.headersSent || !(error instanceof GraphQLError)) return next(error);
+    if (response.headersSent || !(error instanceof GraphQLError) || isPassing(error)) return next(error);
     const link = { href: request.path === '/logout' ? '/' : request.path, label: 'Load the page again' };
     answer(response, statusOf(error), problemPage({ title: 'Refused', message: error.message, link }, exchangeOf(request).visitor()));
   };

@@ -150,7 +150,8 @@ export function restHandler(options: RestOptions): Handler {
     const tagged = wanted.format === 'json' && wanted.indent === undefined;
     if (!tagged) delete headers.ETag;
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
-    if (wanted.format === 'api' && (result.body !== undefined || request.form !== undefined)) {
+    // Whatever is wrong with the server, no page can be made that tells who looks at it.
+    if (wanted.format === 'api' && result.status < 500 && (result.body !== undefined || request.form !== undefined)) {
       const page = await options.inTurn(() => pageOf({ route, request, answer: result, headers }));
       if (page instanceof RestError)
         respond(message, response, page.status, headersOf(message, route, page.headers), MEDIA.json, JSON.stringify(page.body));

@@ -182,7 +182,23 @@ describe('when the server fails', () => {
     if (!written) await fitgraph.sql('DELETE FROM "weight_entry"');
   };
 
-  test('before the write: the request waits a minute, then runs', async () => {
+  test('before the write: the request runs at once', async () => {
+    await died(false);
+    expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
+    await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
+    expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(201);
+    expect(await rows()).toBe(1);
+  });
+
+  test('after the write, its answer is lost at once', async () => {
+    await died(true);
+    await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
+    const lost = await as(ann).post('/weightentry/', ENTRY);
+    expect([lost.status, lost.headers.get('retry-after')]).toEqual([409, null]);
+    expect(await rows()).toBe(1);
+  });
+
+  test('before the write, of a server that lives: the request waits a minute, then runs', async () => {
     await died(false);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
     await age(61);

@@ -43,7 +43,7 @@ test('the first start says where everything is and makes a demo account, a later
 });
 
 test('a request that runs when the server is told to stop is answered first', async () => {
-  const server = await installation.start();
+  const server = await installation.start({ LOCK_TIMEOUT: 'off' });
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const locker = new Client(connection);
   await locker.connect();
@@ -65,7 +65,7 @@ test('a request that runs when the server is told to stop is answered first', as
 });
 
 test('a request that never ends does not keep the server from stopping', async () => {
-  const server = await installation.start();
+  const server = await installation.start({ LOCK_TIMEOUT: 'off' });
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const locker = new Client(connection);
   await locker.connect();

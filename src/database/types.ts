@@ -1,0 +1,30 @@
+/** How values leave the database: dates, times, timestamps and decimals stay the strings that both interfaces show. */
+import { types } from 'pg';
+
+const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
+
+const micro = (fraction: string | undefined) => (fraction ? `.${fraction.padEnd(6, '0')}` : '');
+
+/** `18:00:00.5` → `18:00:00.500000`: microseconds only when there are some, then all six. */
+const timeOf = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => micro(fraction));
+
+/** `2021-03-10 08:00:00+01` → `2021-03-10T08:00:00+01:00`. */
+function momentOf(value: string): string {
+  const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-]\d\d)(?::?(\d\d))?/.exec(value);
+  return parts ? `${parts[1]}T${parts[2]}${micro(parts[3])}${parts[4]}:${parts[5] ?? '00'}` : value;
+}
+
+export const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
+  switch (oid) {
+    case OID.int8:
+      return Number;
+    case OID.date:
+      return (value: string) => value;
+    case OID.time:
+      return timeOf;
+    case OID.timestamptz:
+      return momentOf;
+    default:
+      return types.getTypeParser(oid, format);
+  }
+}) as typeof types.getTypeParser;
