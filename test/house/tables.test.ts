@@ -83,7 +83,6 @@ const OTHERS = [
   'table_change',
   'change_log',
   'former_change_log',
-  'restored',
   'removed_file',
   'budget',
   'search_word',

@@ -35,7 +35,7 @@ async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
 /** Without a configuration nothing is given up, as for the commands of an operator. */
 export const open = (
   connection: PoolConfig,
-  config?: Pick<Config, 'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'queue'>,
+  config?: Pick<Config, 'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'lockTimeout' | 'idleTransactionTimeout' | 'queue'>,
 ): Database =>
   new Database({
     connection,
