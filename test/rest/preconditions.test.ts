@@ -199,7 +199,9 @@ test('what shows other rows has no tag, nor has a public row', async () => {
 
 test('pages of other sites may read the tag, and the id of their request', async () => {
   const { path } = await entry();
-  expect((await given({ Origin: 'https://example.org' }).get(path)).headers.get('access-control-expose-headers')).toBe('ETag, X-Request-Id');
+  expect((await given({ Origin: 'https://example.org' }).get(path)).headers.get('access-control-expose-headers')).toBe(
+    'ETag, X-Request-Id',
+  );
   expect((await ann.get(path)).headers.get('access-control-expose-headers')).toBeNull();
 });
 
