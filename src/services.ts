@@ -14,6 +14,7 @@ import type { Database } from './database/connection';
 import { imageProcesses } from './files/imageprocesses';
 import { MediaFolder } from './files/media';
 import { FileRemoval } from './files/removal';
+import { finishRestores } from './transfer/backup/files';
 import { sweepUploads } from './multipart';
 import type { Origin } from './origin';
 
@@ -55,6 +56,7 @@ export async function startServices(
   await names.start();
   await sweepUploads(config.dataDir);
   await media.close();
+  await finishRestores(database, media);
   await removal.run();
   const limit = new LoginLimit(database, config);
   const budgets = new Budgets(database, config.budget, log);

@@ -1,10 +1,20 @@
 /** The commands that read the schema and open the database. */
+import { backupCommand } from './backup';
 import { importCommand } from './import';
 import { migrateCommand } from './migrate';
+import { restoreCommand } from './restore';
 import { schemaCommand } from './schema';
 import { seedCommand } from './seed';
 import { userCommand } from './user';
 
 export { KnownError } from '../core/errors';
 
-export const commands = () => [migrateCommand(), seedCommand(), userCommand(), importCommand(), schemaCommand()];
+export const commands = () => [
+  migrateCommand(),
+  seedCommand(),
+  userCommand(),
+  importCommand(),
+  backupCommand(),
+  restoreCommand(),
+  schemaCommand(),
+];

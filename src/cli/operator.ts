@@ -11,14 +11,15 @@ export interface Desk {
   database: Database;
   session: Session;
   vault: TokenVault;
+  secretKey: string;
 }
 
-export async function operate<T>(work: (desk: Desk) => Promise<T>, { migrate = true } = {}): Promise<T> {
-  const config = readConfig();
-  const opened = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`));
+export async function operate<T>(work: (desk: Desk) => Promise<T>, { migrate = true, key = true, config = readConfig() } = {}): Promise<T> {
+  const opened = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
   try {
     if (migrate) await migrateUp(opened.database);
-    return await work({ config, database: opened.database, session: opened.database.session(), vault: new TokenVault(opened.secretKey) });
+    const { database, secretKey } = opened;
+    return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
   } finally {
     await opened.close();
   }
@@ -26,8 +27,31 @@ export async function operate<T>(work: (desk: Desk) => Promise<T>, { migrate = t
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** On a terminal one line that counts up, nothing otherwise. */
-export function progress(what: string): (done: number, total: number) => void {
+const SHOWN_EVERY_MS = 200;
+
+/** On a terminal one line that counts up, with how many a second and how long it still takes; nothing otherwise. */
+export function stages(): (what: string, done: number, total?: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
-  return (done, total) => void process.stderr.write(`\r${what}: ${done} of ${total} rows${done >= total ? '\n' : ''}`);
+  let [stage, began, shown] = ['', 0, 0];
+  return (what, done, total) => {
+    const now = performance.now();
+    if (what !== stage) [stage, began, shown] = [what, now, 0];
+    const last = total !== undefined && done >= total;
+    if (!last && now - shown < SHOWN_EVERY_MS) return;
+    shown = now;
+    process.stderr.write(`\r\x1b[K${what}: ${progressLine(done, total, (now - began) / 1000)}${last ? '\n' : ''}`);
+  };
+}
+
+/** `1,200 of 5,000, 400 a second, 10 s left` */
+export function progressLine(done: number, total: number | undefined, seconds: number): string {
+  const said = (number: number) => Math.round(number).toLocaleString('en');
+  const rate = seconds > 0 ? done / seconds : 0;
+  const left = total !== undefined && rate > 0 && done < total ? `, ${said((total - done) / rate)} s left` : '';
+  return `${said(done)}${total === undefined ? '' : ` of ${said(total)}`}${rate > 0 ? `, ${said(rate)} a second` : ''}${left}`;
+}
+
+export function progress(what: string): (done: number, total: number) => void {
+  const show = stages();
+  return (done, total) => show(`${what}, rows`, done, total);
 }

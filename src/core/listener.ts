@@ -12,6 +12,8 @@ const HEARTBEAT_MS = 2_000;
 /** Nothing that is asked here takes any time. */
 const ANSWER_MS = 2_000;
 const GOODBYE_MS = 500;
+/** Said by whoever has put other data in the place of all. */
+const EVERYTHING = 'fitgraph_everything';
 
 export interface Ear {
   heard(payload: string): void;
@@ -54,13 +56,15 @@ export class Listener {
     });
     client.on('error', () => this.again(client));
     client.on('end', () => this.again(client));
-    client.on('notification', ({ channel, payload = '' }) => this.ears.get(channel)?.heard(payload));
+    client.on('notification', ({ channel, payload = '' }) =>
+      channel === EVERYTHING ? this.missed() : this.ears.get(channel)?.heard(payload),
+    );
     try {
       await client.connect();
       pulse.watch(client, ANSWER_MS);
       // Shared, because PostgreSQL may not know yet that the connection before this one is dead.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [INSTANCE_LOCK, this.instance]);
-      for (const channel of this.ears.keys()) await client.query(`LISTEN ${channel}`);
+      for (const channel of [...this.ears.keys(), EVERYTHING]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       hangUp(client);
       throw error;
@@ -78,6 +82,12 @@ export class Listener {
     // One that hangs does not say goodbye.
     await Promise.race([client.end().catch(() => undefined), sleep(GOODBYE_MS, undefined, { ref: false })]);
     hangUp(client);
+  }
+
+  private missed(): void {
+    void Promise.all([...this.ears.values()].map((ear) => ear.missed())).catch((error) =>
+      this.log.error({ err: error }, 'what is in memory could not be read again'),
+    );
   }
 
   private again(client: Client): void {

@@ -6,7 +6,7 @@ import { ConfigError } from '../config';
 /** All that is ever put there. */
 const OWN = [
   ...[/^(?:location|run|socket|postgres|media|incoming)$/, /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/],
-  ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,40})?$/],
+  ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
 ];
 
 /** What file systems, desktops and version control put into folders that count as empty. */

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Umzug, type UmzugStorage } from 'umzug';
-import type { PoolClient } from 'pg';
+import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../config';
 import { VERSION } from '../version';
 import type { Database } from './connection';
@@ -20,7 +20,7 @@ const names = () =>
     .sort();
 
 class Applied implements UmzugStorage {
-  constructor(private readonly client: PoolClient) {}
+  constructor(private readonly client: ClientBase) {}
   async executed(): Promise<string[]> {
     return (await this.client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map((row) => row.name);
   }
@@ -51,18 +51,21 @@ async function refuseNewer(client: PoolClient): Promise<void> {
   );
 }
 
+type Direction = 'up' | 'down';
+
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
+const migrationNamed = (name: string) => require(join(folder, name)) as Record<Direction, Migration>;
+
 async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>) => Promise<T>): Promise<T> {
   return database.unlimited(async (client) => {
     try {
       await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
       await prepare(client);
       await refuseNewer(client);
-      const one = (name: string, direction: 'up' | 'down') => async () => {
-        // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
-        const migration = require(join(folder, name)) as Record<typeof direction, Migration>;
+      const one = (name: string, direction: Direction) => async () => {
         await client.query('BEGIN');
         try {
-          await migration[direction]((sql) => client.query(sql));
+          await migrationNamed(name)[direction]((sql) => client.query(sql));
           await client.query('COMMIT');
         } catch (error) {
           await client.query('ROLLBACK');
@@ -84,6 +87,21 @@ export const migrateUp = (database: Database): Promise<string[]> =>
 /** Takes the last migration back, or all of them. */
 export const migrateDown = (database: Database, all = false): Promise<string[]> =>
   umzug(database, async (migrations) => (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name));
+
+/** Of all that this version knows, in order. */
+export const migrationNames = (): string[] => names();
+
+/** Nobody migrates until this connection ends. */
+export const lockMigrations = (client: ClientBase): Promise<unknown> => client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+
+/** Applies these migrations, or takes them back, in this order, in the transaction that the caller has begun under the lock. */
+export async function applyWithin(client: ClientBase, direction: Direction, those: readonly string[]): Promise<void> {
+  const storage = new Applied(client);
+  for (const name of those) {
+    await migrationNamed(name)[direction]((sql) => client.query(sql));
+    await (direction === 'up' ? storage.logMigration({ name }) : storage.unlogMigration({ name }));
+  }
+}
 
 /** Whether every migration of this version is applied. */
 export async function migrated(database: Database): Promise<boolean> {

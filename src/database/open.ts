@@ -15,7 +15,13 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-export async function openDatabase(config: Config, models: ModelCtor[], log: (message: string) => void): Promise<OpenDatabase> {
+/** `key: false`: whoever brings one along asks for none, and `secretKey` is empty where there is none. */
+export async function openDatabase(
+  config: Config,
+  models: ModelCtor[],
+  log: (message: string) => void,
+  { key = true } = {},
+): Promise<OpenDatabase> {
   const { databaseUrl, queue } = config;
   checkDataDir(config.dataDir);
   const embedded = databaseUrl ? undefined : await openEmbedded({ dataDir: config.dataDir, log });
@@ -27,7 +33,7 @@ export async function openDatabase(config: Config, models: ModelCtor[], log: (me
   };
   try {
     await check(database);
-    return { database, embedded: embedded !== undefined, secretKey: await secretKeyOf(config, database), close };
+    return { database, embedded: embedded !== undefined, secretKey: key ? await secretKeyOf(config, database) : '', close };
   } catch (error) {
     await close();
     throw error;

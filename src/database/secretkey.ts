@@ -14,6 +14,7 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: it is needed with DATABASE_URL');
   const file = keyFile(dataDir);
+  await publishRestored(dataDir, database);
   const kept = readKey(file);
   if (kept !== undefined) return kept;
   // Were another one made in silence, whoever looks for the old one would no longer know that it is missing.
@@ -21,6 +22,27 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
   writeKey(file, randomBytes(32).toString('hex'));
   // Another process may have made one at the same moment.
   return readKey(file)!;
+}
+
+const stagedName = (id: string): string => `secret-key.restored-${id}`;
+const STAGED = /^secret-key\.restored-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** The key of a backup, to be published once its rows are there for good. */
+export function stageKey(dataDir: string, id: string, key: string): void {
+  fs.mkdirSync(dataDir, { recursive: true });
+  fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+}
+
+export const publishKey = (dataDir: string, id: string): void => fs.renameSync(join(dataDir, stagedName(id)), keyFile(dataDir));
+
+export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedName(id)), { force: true });
+
+/** That of a restore which was carried out, but killed before it had done this. */
+async function publishRestored(dataDir: string, { pool }: Database): Promise<void> {
+  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED.exec(name)?.[1] ?? []) : [];
+  if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
+  const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);
+  for (const { id } of rows) publishKey(dataDir, id);
 }
 
 /** Undefined where there is none. */

@@ -9,6 +9,8 @@ import type { MediaFolder } from './media';
 
 const CHANNEL = 'fitgraph_removed_file';
 const BATCH = 1000;
+/** Files are removed under a share of this lock, and by nobody while one has it alone, because they read them. */
+export const FILES_LOCK = 7_316_403;
 
 /** A path that a row names, another one or one since, stays. */
 const inUse = (): string[] =>
@@ -38,7 +40,8 @@ export class FileRemoval {
   ) {
     this.take = `
       UPDATE "removed_file" r SET "settled" = true
-      WHERE r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      WHERE pg_try_advisory_xact_lock_shared(${FILES_LOCK})
+        AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${inUse().join(' OR ')}) AS "used"`;
     listener.on(CHANNEL, { heard: () => void this.run(), missed: () => this.run() });
   }

@@ -83,6 +83,7 @@ const OTHERS = [
   'table_change',
   'change_log',
   'former_change_log',
+  'restored',
   'removed_file',
   'budget',
   'search_word',

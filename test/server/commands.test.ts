@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { until } from '../database/processes';
-import { build, Installation, type Server } from './running';
+import { build, Installation, run, type Server } from './running';
 
 const installation = new Installation();
 let server: Server;
@@ -27,6 +27,8 @@ const COMMANDS = [
   ['migrate'],
   ['seed'],
   ['import'],
+  ['backup'],
+  ['restore'],
   ['schema'],
   ['user'],
   ['user', 'create'],
@@ -105,6 +107,34 @@ test.each([
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^fitgraph: [^\n]+\n$/);
   expect(stderr).toMatch(message);
+});
+
+test('a backup of the running server goes to another installation with its key, and comes back here', async () => {
+  const file = path.join(installation.folder, 'backup.tar.gz');
+  const token = tokenIn((await fitgraph('user', 'token', 'demo')).stdout);
+  const taken = await fitgraph('backup', file);
+  expect(taken).toMatchObject({ status: 0, stderr: '' });
+  expect(taken.stdout).toMatch(/^\d{4} rows of \d+ tables and 0 files are in \S+ \(0\.\d MB\), verified\.\n$/);
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+  expect((await fitgraph('backup', file)).stderr).toMatch(/is there already: --replace/);
+
+  const elsewhere = new Installation();
+  try {
+    expect((await elsewhere.command('restore', file)).stdout).toMatch(/^\d{4} rows and 0 files of \S+Z are restored\.\n/);
+    // It could not be shown without the key that it was sealed with.
+    expect((await elsewhere.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
+    expect(
+      (await run('command', { DATA_DIR: elsewhere.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
+    ).toMatch(/^fitgraph: SECRET_KEY is not that of the backup/);
+  } finally {
+    await elsewhere.remove();
+  }
+
+  const made = await server.signedIn(token).post('/workout/', { comment: 'after the backup' });
+  expect((await fitgraph('restore', file)).stderr).toMatch(/^fitgraph: The database has data already/);
+  expect((await fitgraph('restore', file, '--replace')).status).toBe(0);
+  expect((await server.signedIn(token).get(`/workout/${made.body.id}/`)).status).toBe(404);
+  expect((await mine(token)).body.count).toBeGreaterThan(0);
 });
 
 describe('import', () => {

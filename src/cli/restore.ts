@@ -1,0 +1,31 @@
+import { Command } from 'commander';
+import { ConfigError, readConfig } from '../config';
+import { MediaFolder } from '../files/media';
+import { inspect, restoreBackup } from '../transfer/backup/restore';
+import { operate, say, stages } from './operator';
+
+export const restoreCommand = () =>
+  new Command('restore')
+    .description('Put everything back that a backup holds: all of it or, on any error, nothing.')
+    .argument('<file>', 'as `fitgraph backup` wrote it')
+    .option('--replace', 'even where there are data: they go')
+    .action(async (file: string, { replace = false }: { replace?: boolean }) => {
+      const config = readConfig();
+      const progress = stages();
+      const found = await inspect(file, progress);
+      const elsewhere = config.secretKey !== undefined || config.databaseUrl !== undefined;
+      if (elsewhere && config.secretKey !== found.key)
+        throw new ConfigError(
+          `SECRET_KEY is not that of the backup, without which nobody's token can be shown: set it to what \`tar -xzOf ${file} secret-key\` prints`,
+        );
+      await operate(
+        async ({ database }) => {
+          const media = new MediaFolder(config.dataDir);
+          await restoreBackup({ file, found, database, media, dataDir: elsewhere ? undefined : config.dataDir, replace, progress });
+          const rows = Object.values(found.summary.rows).reduce((sum, count) => sum + count, 0);
+          say(`${rows} rows and ${found.summary.files} files of ${found.header.taken} are restored.`);
+          if (!elsewhere) say('A server that runs has to be restarted if its key was another one.');
+        },
+        { key: false, config },
+      );
+    });

@@ -1,0 +1,255 @@
+/**
+ * Restores a backup: whole, or not at all. The file is read to its end before anything is touched. Its files wait in a hidden folder; its rows
+ * come in one transaction, under a lock that lets nobody see half of them, in the form that the tables had, and are migrated from there. What
+ * waits is published once the transaction is carried out, by this process or, should it die, by the next one that opens the database.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Client } from 'pg';
+import { KnownError } from '../../core/errors';
+import { fieldsOf } from '../../core/fields';
+import { entities, resourceOf } from '../../core/resource';
+import type { Database } from '../../database/connection';
+import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
+import { discardKey, publishKey, stageKey } from '../../database/secretkey';
+import type { MediaFolder } from '../../files/media';
+import { VERSION } from '../../version';
+import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary } from './archive';
+import { WaitingFiles } from './files';
+import { ownConnection, quoted, RESTORE_LOCK, tablesOf } from './tables';
+
+/** Of writers that hold one of the tables and wait for another; they end, and it is tried again. */
+const ATTEMPTS = 10;
+const DEADLOCK = '40P01';
+
+export interface Restore {
+  file: string;
+  /** As `inspect` answered it. */
+  found: Found;
+  database: Database;
+  media: MediaFolder;
+  /** Where the key of the backup is kept; absent where SECRET_KEY says it. */
+  dataDir?: string;
+  /** Whether what is there goes. */
+  replace: boolean;
+  progress?: Progress;
+}
+
+export interface Found {
+  header: Header;
+  summary: Summary;
+  key: string;
+}
+
+/** Reads all of the file; throws where it is damaged, or of a newer version. */
+export async function inspect(file: string, progress?: Restore['progress']): Promise<Found> {
+  let read = 0;
+  const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (read += passed)));
+  const unknown = found.header.migrations.filter((name) => !migrationNames().includes(name));
+  if (unknown.length)
+    throw broken(
+      file,
+      `it was taken by Fitgraph ${found.header.program} (${unknown.at(-1)}), this is Fitgraph ${VERSION}, which knows the schema up to ${migrationNames().at(-1)}`,
+    );
+  return found;
+}
+
+export async function restoreBackup(restore: Restore): Promise<void> {
+  const { file, found, database, media, dataDir, replace } = restore;
+  const id = randomUUID();
+  const waiting = new WaitingFiles(media, id);
+  const client = await ownConnection(database);
+  try {
+    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [RESTORE_LOCK])).rows;
+    if (!lock.free) throw new KnownError('CONFLICT', 'Another backup is being restored.');
+    await lockMigrations(client);
+    if (!replace) await demandEmpty(client);
+    const rows = new RowsIn(client, restore, id);
+    let files = 0;
+    try {
+      if (dataDir) stageKey(dataDir, id, found.key);
+      await readArchive(file, {
+        media: async (path, content) => {
+          await waiting.add(path, content);
+          restore.progress?.('Files', (files += 1), found.summary.files);
+        },
+        rows: (table, content) => rows.add(table, content),
+      });
+      await rows.end();
+    } catch (error) {
+      await rows.undo();
+      await waiting.discard();
+      if (dataDir) discardKey(dataDir, id);
+      throw error;
+    }
+    if (dataDir) publishKey(dataDir, id);
+    await waiting.publish();
+  } finally {
+    await client.end();
+  }
+  await database.pool.query(`SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`);
+}
+
+async function demandEmpty(client: Client): Promise<void> {
+  for (const { name } of await tablesOf(client))
+    if ((await client.query(`SELECT FROM ${quoted([name])} LIMIT 1`)).rowCount)
+      throw new KnownError(
+        'CONFLICT',
+        `The database has data already (in ${name}): with --replace they go, and what the backup holds comes in their place.`,
+      );
+}
+
+/** The rows of the backup on their way into the tables. */
+class RowsIn {
+  private begun = false;
+  private copy?: ReturnType<typeof copyFrom>;
+  private ended?: Promise<void>;
+  private table = '';
+  private done = 0;
+  private readonly total: number;
+  private foreignKeys: { table: string; name: string; definition: string }[] = [];
+
+  constructor(
+    private readonly client: Client,
+    private readonly restore: Restore,
+    private readonly id: string,
+  ) {
+    this.total = Object.values(restore.found.summary.rows).reduce((sum, rows) => sum + rows, 0);
+  }
+
+  private get tables(): string[] {
+    return this.restore.found.header.tables.map(({ name }) => name);
+  }
+
+  async add(table: string, content: AsyncIterable<Buffer>): Promise<void> {
+    if (!this.begun) await this.begin();
+    if (table !== this.table) await this.open(table);
+    for await (const chunk of content) {
+      if (!this.copy!.write(chunk)) await Promise.race([once(this.copy!, 'drain'), this.ended]);
+      this.restore.progress?.('Rows', (this.done += linesIn(chunk)), this.total);
+    }
+  }
+
+  private async open(table: string): Promise<void> {
+    await this.close();
+    const { columns } = this.restore.found.header.tables.find(({ name }) => name === table)!;
+    this.table = table;
+    const copy = this.client.query(copyFrom(`COPY ${quoted([table])} (${quoted(columns)}) FROM STDIN`));
+    this.copy = copy;
+    this.ended = new Promise((resolve, reject) => copy.once('finish', resolve).once('error', reject));
+    this.ended.catch(() => undefined);
+  }
+
+  private async close(): Promise<void> {
+    this.copy?.end();
+    await this.ended;
+    this.copy = undefined;
+  }
+
+  /** The tables are ours alone, empty, and as they were when the backup was taken. */
+  private async begin(): Promise<void> {
+    this.begun = true;
+    const { client, restore } = this;
+    await this.lock();
+    const { migrations } = restore.found.header;
+    const applied = (await client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map(({ name }) => name as string);
+    await this.removed();
+    await this.empty();
+    if (applied.join() !== migrations.join()) {
+      await applyWithin(client, 'down', applied.reverse());
+      await applyWithin(client, 'up', migrations);
+    }
+    await this.triggers('DISABLE');
+    await this.dropForeignKeys();
+  }
+
+  private async lock(): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      await this.client.query('BEGIN');
+      try {
+        const names = (await tablesOf(this.client)).map(({ name }) => name);
+        return void (await this.client.query(
+          `LOCK TABLE ${quoted([...names, 'change', 'table_change', 'change_log'])} IN ACCESS EXCLUSIVE MODE`,
+        ));
+      } catch (error) {
+        await this.client.query('ROLLBACK');
+        if ((error as { code?: string }).code !== DEADLOCK || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** The files of the rows that go are noted, as when rows are deleted; those that are named again stay. */
+  private async removed(): Promise<void> {
+    const paths = entities().flatMap((entity) =>
+      fieldsOf(entity)
+        .filter(({ kind }) => kind === 'image')
+        .map(({ column }) => `SELECT "${column}" AS "path" FROM "${resourceOf(entity)!.table}"`),
+    );
+    await this.client.query(
+      `CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${paths.join(' UNION ')} UNION SELECT "path" FROM "removed_file"`,
+    );
+  }
+
+  private async empty(): Promise<void> {
+    await this.triggers('DISABLE');
+    await this.client.query(`TRUNCATE ${quoted((await tablesOf(this.client)).map(({ name }) => name))}`);
+    await this.triggers('ENABLE');
+  }
+
+  private async triggers(state: 'ENABLE' | 'DISABLE'): Promise<void> {
+    for (const { name } of await tablesOf(this.client)) await this.client.query(`ALTER TABLE ${quoted([name])} ${state} TRIGGER USER`);
+  }
+
+  /** Checked for all rows at once when they are there, which takes a fraction of the time, and whatever the order of the tables. */
+  private async dropForeignKeys(): Promise<void> {
+    const { rows } = await this.client.query(
+      `SELECT t.relname AS "table", c.conname AS "name", pg_get_constraintdef(c.oid) AS "definition"
+       FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid WHERE c.contype = 'f' AND t.relname = ANY($1)
+         AND t.relnamespace = current_schema()::regnamespace ORDER BY 1, 2`,
+      [this.tables],
+    );
+    this.foreignKeys = rows as typeof this.foreignKeys;
+    for (const { table, name } of this.foreignKeys)
+      await this.client.query(`ALTER TABLE ${quoted([table])} DROP CONSTRAINT ${quoted([name])}`);
+  }
+
+  async end(): Promise<void> {
+    const { client, restore, id } = this;
+    const { header, summary } = restore.found;
+    if (!this.begun) await this.begin();
+    await this.close();
+    await client.query(`ANALYZE ${quoted(this.tables)}`);
+    await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+    for (const { table, name, definition } of this.foreignKeys)
+      await client.query(`ALTER TABLE ${quoted([table])} ADD CONSTRAINT ${quoted([name])} ${definition}`);
+    for (const { table, column, last, called } of summary.sequences)
+      await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
+    for (const name of this.tables) {
+      const [{ count }] = (await client.query(`SELECT count(*)::float8 AS "count" FROM ${quoted([name])}`)).rows as [{ count: number }];
+      if (count !== summary.rows[name]) throw broken(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
+    }
+    await this.triggers('ENABLE');
+    const since = migrationNames().filter((name) => !header.migrations.includes(name));
+    await applyWithin(client, 'up', since);
+    await this.beginLog();
+    await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
+      ON CONFLICT ("path") DO UPDATE SET "settled" = false`);
+    await client.query('INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, $2, $3)', [id, header.taken, header.program]);
+    await client.query('COMMIT');
+  }
+
+  /** Nobody's cursor knows these rows, and nothing that anybody keeps in memory is right any more. */
+  private async beginLog(): Promise<void> {
+    await this.client.query('DELETE FROM "former_change_log"');
+    await this.client.query('DELETE FROM "change"');
+    await this.client.query('DELETE FROM "table_change"');
+    await this.client.query('UPDATE "change_log" SET "id" = gen_random_uuid()');
+    await this.client.query('INSERT INTO "table_change" ("table") SELECT unnest($1::text[])', [this.tables]);
+  }
+
+  async undo(): Promise<void> {
+    this.copy?.destroy();
+    await this.client.query('ROLLBACK').catch(() => undefined);
+  }
+}

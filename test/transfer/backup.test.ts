@@ -1,0 +1,241 @@
+/** Backups: taken beside a running server, wrecked, restored, and every row, file, token and cursor judged. */
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { migrateDown, migrateUp } from '../../src/database/migrate';
+import { MediaFolder } from '../../src/files/media';
+import { takeBackup } from '../../src/transfer/backup/take';
+import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
+import { plain } from '../files/pictures';
+import { furnish } from '../setup/belongings';
+import { createDatabase, open, SECRET_KEY } from '../setup/databases';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-backups-'));
+const file = path.join(folder, 'backup.tar.gz');
+let ann: Person;
+let image: { id: number; image: string };
+
+const mediaOf = ({ mediaFolder }: Fitgraph) => new MediaFolder(path.dirname(mediaFolder));
+const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
+const restore = async (into: Fitgraph, from = file, replace = true) =>
+  restoreBackup({ file: from, found: await inspect(from), database: into.database, media: mediaOf(into), replace });
+
+/** What belongs to the database itself, and what counts on while somebody looks. */
+const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
+
+/** Every row of every other table, as text. */
+async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
+  const tables = await of.sql(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
+  const all: Record<string, string[]> = {};
+  for (const { name } of tables)
+    if (!OWN.includes(name)) all[name] = (await of.sql(`SELECT t::text AS row FROM "${name}" t ORDER BY 1`)).map(({ row }) => row);
+  return all;
+}
+
+/** Digests by path, but for what waits hidden. */
+function files({ mediaFolder }: Pick<Fitgraph, 'mediaFolder'>): Record<string, string> {
+  const entries = fs.readdirSync(mediaFolder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    entries.map(({ parentPath, name }) => [
+      path.relative(mediaFolder, path.join(parentPath, name)),
+      createHash('sha256')
+        .update(fs.readFileSync(path.join(parentPath, name)))
+        .digest('hex'),
+    ]),
+  );
+}
+
+async function upload(person: Person): Promise<{ id: number; image: string }> {
+  const form = new FormData();
+  form.set('exercise', '1');
+  form.set('image', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'picture.png');
+  const { status, body } = await person.send('POST', '/api/v2/exerciseimage/', form);
+  expect(status).toBe(201);
+  expect((await person.get(`/exerciseimage/${body.id}/thumbnails/`)).status).toBe(200);
+  return { id: body.id, image: new URL(body.image).pathname.replace('/media/', '') };
+}
+
+const cursor = async (person: Person) => (await person.ask('{ changes { cursor } }')).changes.cursor as string;
+const since = (person: Person, from: string) =>
+  person.query('query ($since: String) { changes(since: $since) { changes { operation } } }', { since: from });
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  const bob = await fitgraph.user('bob');
+  await furnish(ann);
+  await furnish(bob);
+  await fitgraph.sql(`UPDATE "workout" SET "comment" = E'tab\\there, line\\nthere, \\\\N and \\\\. too, Möhre'`);
+  image = await upload(ann);
+});
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+describe('the round trip', () => {
+  let before: { rows: Record<string, string[]>; files: Record<string, string> };
+  let early: string;
+
+  beforeAll(async () => {
+    early = await cursor(ann);
+    before = { rows: await rows(fitgraph), files: files(fitgraph) };
+    const { summary, missing } = await take(fitgraph);
+    // Of the small catalogue.
+    expect(missing).toEqual(['exercise-images/1/squat.png']);
+    expect(summary.files).toBe(11);
+    expect(summary.rows).toMatchObject({ user_account: 2, exercise_image: before.rows.exercise_image!.length });
+  });
+
+  test('the file is private, and one that other programs read', async () => {
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    expect(fs.readdirSync(folder)).toEqual(['backup.tar.gz']);
+  });
+
+  test('a database with data is left as it is, unless told', async () => {
+    await expect(restore(fitgraph, file, false)).rejects.toThrow(/has data already.*--replace/);
+    expect(await rows(fitgraph)).toEqual(before.rows);
+  });
+
+  test('what was wrecked is as it was, beside a server that runs', async () => {
+    // Rows are gone, changed and new, files gone, changed and new; somebody else has the token, and names are other ones.
+    await ann.post('/workout/', { comment: 'after the backup' });
+    const late = await cursor(ann);
+    const other = await fitgraph.user('carla');
+    const orphan = await upload(other);
+    await fitgraph.sql('DELETE FROM "nutrition_plan"');
+    await fitgraph.sql(`UPDATE "user_account" SET "password" = 'none' WHERE "username" = 'ann'`);
+    await fitgraph.sql(`UPDATE "language" SET "full_name" = 'Wrecked'`);
+    await fitgraph.sql('TRUNCATE "weight_entry"');
+    fs.writeFileSync(path.join(fitgraph.mediaFolder, image.image), 'wrecked');
+    for (const name of Object.keys(files(fitgraph))) if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
+    await until(async () => (await fitgraph.anyone.get('/language/1/')).body.full_name === 'Wrecked');
+    expect((await ann.get('/workout/')).status).toBe(403);
+
+    await restore(fitgraph);
+
+    expect(await rows(fitgraph)).toEqual(before.rows);
+    await until(async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
+    expect(files(fitgraph)).toEqual(before.files);
+    // Tokens and passwords work, those of before; what is in memory is that of before.
+    expect((await ann.get('/workout/')).body.count).toBe(1);
+    expect((await other.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
+    const login = await fitgraph.anyone.post('/login/', { username: 'ann', password: 'a good password' });
+    expect(login.body).toEqual({ token: ann.token });
+    await until(async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
+    expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
+    // Nobody's cursor leads here, and new ones go on.
+    for (const old of [early, late]) expect((await since(ann, old)).code).toBe('CURSOR_EXPIRED');
+    const now = await cursor(ann);
+    const made = await ann.post('/workout/', { comment: 'new' });
+    expect(made.status).toBe(201);
+    expect((await since(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
+    // Ids of rows from after the backup may come again; those of rows that are there do not.
+    expect((await ann.get('/workout/')).body.count).toBe(2);
+    await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${made.body.id}`);
+  });
+
+  test('it comes into a database of its own, and the rules between rows hold there', async () => {
+    const second = await Fitgraph.start({ content: 'tables' });
+    try {
+      await restore(second, file, false);
+      expect(await rows(second)).toEqual(before.rows);
+      expect(files(second)).toEqual(before.files);
+      const shape = `SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) AS rule FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+        UNION ALL SELECT tgrelid::regclass || ' ' || tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`;
+      expect(await second.sql(shape)).toEqual(await fitgraph.sql(shape));
+      await expect(
+        second.sql('INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES (99, now(), $1)', ['x']),
+      ).rejects.toThrow(/foreign key/);
+    } finally {
+      await second.stop();
+    }
+  });
+});
+
+test('a backup of an older version is restored, and brought up to date', async () => {
+  const older = await createDatabase('catalogue');
+  const database = open(older.connection);
+  const second = await Fitgraph.start();
+  const old = path.join(folder, 'older.tar.gz');
+  try {
+    for (let step = 0; step < 2; step += 1) await migrateDown(database);
+    const { header } = await takeBackup({ file: old, database, media: mediaOf(second), secretKey: SECRET_KEY });
+    await restore(second, old);
+    const [{ newer }] = (await second.sql('SELECT count(*)::int AS newer FROM "migration" WHERE NOT "name" = ANY($1)', [
+      header.migrations,
+    ])) as [{ newer: number }];
+    expect(newer).toBe(2);
+    expect(await migrateUp(second.database)).toEqual([]);
+    expect((await second.anyone.get('/exercise/')).body.count).toBeGreaterThan(0);
+  } finally {
+    await second.stop();
+    await database.close();
+    await older.drop();
+  }
+});
+
+describe('nothing is touched by', () => {
+  let whole: Buffer;
+  beforeAll(async () => {
+    await take(fitgraph, path.join(folder, 'whole.tar.gz'));
+    whole = fs.readFileSync(path.join(folder, 'whole.tar.gz'));
+  });
+
+  test.each<[string, () => Buffer]>([
+    ['a file that ends too early', () => whole.subarray(0, whole.length - 2_000)],
+    ['a file with a wrong byte', () => Buffer.concat([whole.subarray(0, 5_000), Buffer.from([whole[5_000]! ^ 1]), whole.subarray(5_001)])],
+    ['a file of something else', () => Buffer.from('not a backup at all')],
+    ['an empty file', () => Buffer.alloc(0)],
+  ])('%s', async (_what, content) => {
+    const damaged = path.join(folder, 'damaged.tar.gz');
+    fs.writeFileSync(damaged, content());
+    const before = [await rows(fitgraph), files(fitgraph)];
+    await expect(restore(fitgraph, damaged)).rejects.toThrow(/is no backup that can be used/);
+    expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
+  });
+
+  test('a restore that fails in the middle', async () => {
+    const before = [await rows(fitgraph), files(fitgraph)];
+    const log = await cursor(ann);
+    const found = await inspect(path.join(folder, 'whole.tar.gz'));
+    // As if the file had lost rows since it was looked into.
+    found.summary.rows.workout! += 1;
+    const media = mediaOf(fitgraph);
+    const failing = restoreBackup({ file: path.join(folder, 'whole.tar.gz'), found, database: fitgraph.database, media, replace: true });
+    await expect(failing).rejects.toThrow(/workout has \d+ rows instead of/);
+    expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
+    expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect((await since(ann, log)).data.changes.changes).toEqual([]);
+  });
+
+  test('a backup that cannot be written', async () => {
+    await expect(take(fitgraph, path.join(folder, 'no such folder', 'backup.tar.gz'))).rejects.toThrow(/cannot be written: ENOENT/);
+  });
+});
+
+test('what a restore that was killed has left is finished where its rows are there, and else removed', async () => {
+  const done = '0fb3c3a4-1f7a-4b52-8f3f-000000000001';
+  const undone = '0fb3c3a4-1f7a-4b52-8f3f-000000000002';
+  const dataDir = path.dirname(fitgraph.mediaFolder);
+  for (const id of [done, undone]) {
+    fs.mkdirSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some'), { recursive: true });
+    fs.writeFileSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some', `${id}.png`), id);
+  }
+  await fitgraph.sql(`INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, now(), '')`, [done]);
+  const beside = await Fitgraph.start({ beside: fitgraph, environment: { DATA_DIR: dataDir } });
+  try {
+    expect(fs.readdirSync(path.join(fitgraph.mediaFolder, 'some'))).toEqual([`${done}.png`]);
+    expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);
+  } finally {
+    await beside.stop();
+  }
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error('it did not come to that');
+}
