@@ -2,14 +2,23 @@ import { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
+import type { Config } from '../config';
+import { deleteUser } from '../auth/deletion';
+import { KnownError } from '../core/errors';
+import { Listener } from '../core/listener';
+import type { Database } from '../database/connection';
+import { MediaFolder } from '../files/media';
+import { FileRemoval } from '../files/removal';
+import { createLog } from '../logging';
 import { operate, say } from './operator';
 
 /** From the option, or else from standard input, so that it need not stand in the shell's history. */
-async function passwordOf(option: string | undefined): Promise<string> {
-  if (option !== undefined) return option;
+const passwordOf = async (option: string | undefined): Promise<string> => option ?? answerTo('Password: ');
+
+async function answerTo(question: string): Promise<string> {
   const input = createInterface({ input: process.stdin, output: process.stderr, terminal: process.stdin.isTTY });
   try {
-    return (await input.question('Password: ')).trim();
+    return (await input.question(question)).trim();
   } finally {
     input.close();
   }
@@ -68,5 +77,24 @@ export function userCommand(): Command {
         say(`User ${username} is ${options.undo ? 'active' : 'inactive'} now.`);
       }),
     );
+  user
+    .command('delete <name>')
+    .description('Delete an account with everything of it: its rows, the images that it added, and their files. Nothing of it comes back.')
+    .option('--yes', 'do not ask')
+    .action(async (username: string, options: { yes?: boolean }) => {
+      if (!options.yes && (await answerTo(`Everything of ${username} will be deleted. Type the name again: `)) !== username)
+        throw new KnownError('BAD_USER_INPUT', 'That is another name: nothing was deleted.');
+      await operate(async ({ config, database, session }) => {
+        const { rows, contributions } = await deleteUser((await findUser(username, session)).id, database);
+        await removeFiles(config, database);
+        say(`User ${username} is deleted, with ${rows} rows and ${contributions} images.`);
+      });
+    });
   return user;
+}
+
+/** A server that runs does it as well; without one the files would stay until the next start. */
+async function removeFiles(config: Config, database: Database): Promise<void> {
+  const log = createLog(config.logLevel, process.stderr);
+  await new FileRemoval(database, new MediaFolder(config.dataDir), new Listener(database, log), log).run();
 }

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { until } from '../database/processes';
+import { plain } from '../files/pictures';
 import { build, Installation, run, type Server } from './running';
 
 const installation = new Installation();
@@ -35,6 +36,7 @@ const COMMANDS = [
   ['user', 'password'],
   ['user', 'token'],
   ['user', 'deactivate'],
+  ['user', 'delete'],
 ];
 
 test.each(COMMANDS.map((names): [string, string[]] => [names.join(' '), names]))('%s --help', async (_name, names) => {
@@ -77,6 +79,30 @@ test('an account is made, given another password and token, locked and unlocked'
   expect((await mine(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
   expect((await fitgraph('user', 'deactivate', 'carla', '--undo')).status).toBe(0);
   expect((await mine(fresh)).status).toBe(200);
+});
+
+test('a user is deleted with everything, but only by name', async () => {
+  const { stdout } = await fitgraph('user', 'create', 'dora', '--password', 'some password');
+  const dora = server.signedIn(tokenIn(stdout));
+  expect((await dora.post('/workout/', { comment: 'mine' })).status).toBe(201);
+  const form = new FormData();
+  form.set('exercise', '1');
+  form.set('image', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'dora.png');
+  const uploaded = await dora.send('POST', '/api/v2/exerciseimage/', form);
+  expect(uploaded.status).toBe(201);
+  const file = path.join(installation.dataDir, new URL(uploaded.body.image).pathname);
+  expect(fs.existsSync(file)).toBe(true);
+
+  const other = await installation.commandReading('dorothy\n', 'user', 'delete', 'dora');
+  expect(other).toMatchObject({ status: 1, stderr: expect.stringMatching(/fitgraph: That is another name: nothing was deleted\.\n$/) });
+  expect((await mine(tokenIn(stdout))).body.count).toBe(1);
+
+  const deleted = await installation.commandReading('dora\n', 'user', 'delete', 'dora');
+  expect(deleted).toMatchObject({ status: 0, stdout: 'User dora is deleted, with 3 rows and 1 images.\n' });
+  expect((await mine(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
+  expect((await server.anyone.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
+  await until('the file is gone', () => !fs.existsSync(file));
+  expect((await fitgraph('user', 'delete', 'dora', '--yes')).stderr).toBe('fitgraph: There is no user named dora.\n');
 });
 
 test('whoever has lost the password of the demo account has another one made', async () => {
