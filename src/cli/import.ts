@@ -1,23 +1,10 @@
 import { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
-import { KnownError } from '../core/errors';
 import { MediaFolder } from '../files/media';
 import { Staging } from '../files/staging';
-import { asDump, type DumpRow } from '../transfer/dump';
+import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
 import { operate, progress, say } from './operator';
-
-async function readDump(file: string): Promise<DumpRow[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new KnownError('NOT_FOUND', `${file} cannot be read: ${error.message}`);
-  });
-  try {
-    return asDump(JSON.parse(text));
-  } catch (error) {
-    throw error instanceof SyntaxError ? new KnownError('BAD_USER_INPUT', `${file} is not JSON: ${error.message}`) : error;
-  }
-}
 
 export const importCommand = () =>
   new Command('import')
@@ -26,7 +13,7 @@ export const importCommand = () =>
     .option('--media <dir>', 'folder with the files that the dump names')
     .option('--replace', 'first empty the tables of the models that the dump has, accounts included')
     .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
-      const rows = await readDump(file);
+      const rows = await DumpFile.open(file);
       await operate(async ({ config, database, vault }) => {
         const folder = new MediaFolder(config.dataDir);
         let staging = new Staging(folder);

@@ -33,21 +33,51 @@ export function inOrder(models: Map<string, Entity>): Entity[] {
 
 export const at = (row: DumpRow) => `${row.model} ${JSON.stringify(row.pk)}`;
 
+/** The rows of a dump, wherever they are kept. */
+export interface DumpRows {
+  /** How many there are of each model. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Those of one model, in their order. */
+  of(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
+}
+
+export function inMemory(rows: readonly DumpRow[]): DumpRows {
+  const byName = new Map<string, DumpRow[]>();
+  for (const row of rows) {
+    const those = byName.get(row.model);
+    if (those) those.push(row);
+    else byName.set(row.model, [row]);
+  }
+  return { counts: new Map([...byName].map(([model, those]) => [model, those.length])), of: (model) => byName.get(model) ?? [] };
+}
+
+/** The form of rows, one after the other. */
+export class RowCheck {
+  private readonly models = byModel();
+  private readonly seen = new Map<string, Set<number | string>>();
+  private count = 0;
+
+  passed(data: unknown): DumpRow {
+    const row = data as DumpRow;
+    const where = `Row ${(this.count += 1)}`;
+    if (row === null || typeof row !== 'object' || typeof row.model !== 'string' || row.fields === null || typeof row.fields !== 'object')
+      fail(`${where} is not of the form {"model", "pk", "fields"}.`);
+    if (!this.models.has(row.model) && row.model !== TOKENS) fail(`${where}: unknown model ${JSON.stringify(row.model)}.`);
+    const valid =
+      row.model === TOKENS
+        ? typeof row.pk === 'string' && row.pk !== ''
+        : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) < 2 ** 31;
+    if (!valid) fail(`${where} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
+    const seen = this.seen.get(row.model) ?? new Set();
+    if (seen.has(row.pk)) fail(`${where}: ${at(row)} occurs twice.`);
+    this.seen.set(row.model, seen.add(row.pk));
+    return row;
+  }
+}
+
 /** Checks the form of a parsed dump. */
 export function asDump(data: unknown): DumpRow[] {
   if (!Array.isArray(data)) return fail('The file must hold a JSON array of rows.');
-  const models = byModel();
-  const seen = new Set<string>();
-  data.forEach((row, index) => {
-    const where = `Row ${index + 1}`;
-    if (row === null || typeof row !== 'object' || typeof row.model !== 'string' || row.fields === null || typeof row.fields !== 'object')
-      fail(`${where} is not of the form {"model", "pk", "fields"}.`);
-    if (!models.has(row.model) && row.model !== TOKENS) fail(`${where}: unknown model ${JSON.stringify(row.model)}.`);
-    const valid =
-      row.model === TOKENS ? typeof row.pk === 'string' && row.pk !== '' : Number.isInteger(row.pk) && row.pk > 0 && row.pk < 2 ** 31;
-    if (!valid) fail(`${where} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
-    if (seen.has(at(row))) fail(`${where}: ${at(row)} occurs twice.`);
-    seen.add(at(row));
-  });
-  return data as DumpRow[];
+  const check = new RowCheck();
+  return data.map((row) => check.passed(row));
 }

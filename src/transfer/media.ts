@@ -1,30 +1,29 @@
 /** The files that imported rows name. */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fieldsOf } from '../core/fields';
+import { fieldsOf, type FieldMeta } from '../core/fields';
 import type { MediaFolder } from '../files/media';
 import { Staging } from '../files/staging';
-import { at, byModel, fail, type DumpRow } from './dump';
+import { at, byModel, fail, type DumpRow, type DumpRows } from './dump';
 
 /** Copies them aside, to be published once the rows are written. The folder must hold them all. */
-export async function stageMedia(rows: readonly DumpRow[], from: string, media: MediaFolder, replace: boolean): Promise<Staging> {
+export async function stageMedia(rows: DumpRows, from: string, media: MediaFolder, replace: boolean): Promise<Staging> {
   const models = byModel();
   const staging = new Staging(media);
   try {
-    for (const row of rows) {
-      const entity = models.get(row.model);
-      for (const field of entity ? fieldsOf(entity) : []) {
-        if (field.kind !== 'image') continue;
-        const path = String(row.fields[field.rest]);
-        if (!media.place(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
-        await access(join(from, path)).catch(() => fail(`${at(row)}: there is no file ${path} in ${from}.`));
-        await staging.add(path, join(from, path));
-        if (!replace && (await staging.wouldOverwrite(path))) fail(`${at(row)}: there is another file ${path} already.`);
-      }
-    }
+    for (const [model, entity] of models)
+      for (const field of fieldsOf(entity)) if (field.kind === 'image') for await (const row of rows.of(model)) await stage(row, field);
     return staging;
   } catch (error) {
     await staging.discard();
     throw error;
+  }
+
+  async function stage(row: DumpRow, field: FieldMeta): Promise<void> {
+    const path = String(row.fields[field.rest]);
+    if (!media.place(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
+    await access(join(from, path)).catch(() => fail(`${at(row)}: there is no file ${path} in ${from}.`));
+    await staging.add(path, join(from, path));
+    if (!replace && (await staging.wouldOverwrite(path))) fail(`${at(row)}: there is another file ${path} already.`);
   }
 }

@@ -6,7 +6,8 @@ import { resourceOf } from '../core/resource';
 import { digestOf, type TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Kind } from '../extensions';
-import { at, byModel, fail, inOrder, TOKENS, type DumpRow } from './dump';
+import { copyRows } from './copy';
+import { at, byModel, fail, inMemory, inOrder, TOKENS, type DumpRow, type DumpRows } from './dump';
 
 export interface WriteOptions {
   vault: TokenVault;
@@ -19,7 +20,10 @@ export interface WriteOptions {
   before?: (client: PoolClient) => Promise<void>;
 }
 
-const CHUNK = 500;
+/** Rows that are checked, and copied, together. */
+const CHUNK = 1_000;
+
+const USERS = 'auth.user';
 
 /** Users' fields that the dumps have and this service has no use for. */
 const EMPTY_LISTS = ['groups', 'user_permissions'];
@@ -33,11 +37,15 @@ const FORMS: Partial<Record<Kind, RegExp>> = {
 };
 
 /** All or nothing. Answers how many rows of each model were written. */
-export async function writeRows(rows: readonly DumpRow[], database: Database, options: WriteOptions): Promise<Map<string, number>> {
+export async function writeRows(
+  rows: readonly DumpRow[] | DumpRows,
+  database: Database,
+  options: WriteOptions,
+): Promise<Map<string, number>> {
   return database.unlimited(async (client) => {
     try {
       await client.query('BEGIN');
-      const counts = await new Writer(rows, client, options).write();
+      const counts = await new Writer('of' in rows ? rows : inMemory(rows), client, options).write();
       await options.before?.(client);
       await client.query('COMMIT');
       return counts;
@@ -48,51 +56,65 @@ export async function writeRows(rows: readonly DumpRow[], database: Database, op
   });
 }
 
+/** What some rows refer to: the rows that there are, by table and id, with the owner of each that has one. */
+type Referred = Map<Entity, Map<number, number | undefined>>;
+
+async function* chunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
+  let chunk: DumpRow[] = [];
+  for await (const row of rows) {
+    chunk.push(row);
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length) yield chunk;
+}
+
 class Writer {
   private readonly models = byModel();
-  private readonly rows = new Map<string, DumpRow[]>();
-  /** Ids that exist, by table: those of the rows and, once asked for, those of the database. */
-  private readonly ids = new Map<Entity, Set<number>>();
+  /** The ids that were given anew, by those that the rows have. */
   private readonly renumbered = new Map<Entity, Map<number, number>>();
-  private readonly owners = new Map<Entity, Map<number, number>>();
 
   constructor(
-    rows: readonly DumpRow[],
+    private readonly rows: DumpRows,
     private readonly client: PoolClient,
     private readonly options: WriteOptions,
-  ) {
-    for (const row of rows) this.rows.set(row.model, [...(this.rows.get(row.model) ?? []).concat(row)]);
-  }
+  ) {}
 
   async write(): Promise<Map<string, number>> {
     const { replace, progress } = this.options;
     const order = inOrder(this.models);
     if (replace) await this.empty(order);
-    const total = [...this.rows.values()].reduce((sum, rows) => sum + rows.length, 0);
+    const total = [...this.rows.counts.values()].reduce((sum, count) => sum + count, 0);
     const counts = new Map<string, number>();
     let done = 0;
     for (const entity of order) {
       const model = resourceOf(entity)!.dump;
-      const rows = (model && this.rows.get(model)) || [];
-      if (!rows.length) continue;
-      await this.number(entity, rows);
-      for (let start = 0; start < rows.length; start += CHUNK) {
-        await this.insert(entity, rows.slice(start, start + CHUNK));
-        progress?.((done += Math.min(CHUNK, rows.length - start)), total);
+      const count = (model && this.rows.counts.get(model)) || 0;
+      if (!count) continue;
+      for await (const chunk of chunks(this.rows.of(model!))) {
+        await this.number(entity, chunk);
+        await this.insert(entity, chunk);
+        progress?.((done += chunk.length), total);
       }
       await this.settle(entity);
       await this.moveSequence(entity);
-      counts.set(model!, rows.length);
+      counts.set(model!, count);
     }
-    const tokens = this.rows.get(TOKENS) ?? [];
-    for (const token of tokens) await this.insertToken(token);
-    if (tokens.length) counts.set(TOKENS, tokens.length);
+    const tokens = this.rows.counts.get(TOKENS);
+    if (tokens) {
+      for await (const chunk of chunks(this.rows.of(TOKENS))) {
+        await this.insertTokens(chunk);
+        progress?.((done += chunk.length), total);
+      }
+      counts.set(TOKENS, tokens);
+    }
     return counts;
   }
 
   /** Empties what the rows will fill. Rows of other models that hang below it would go too, so there must be none. */
   private async empty(order: readonly Entity[]): Promise<void> {
-    const filled = order.filter((entity) => this.rows.has(resourceOf(entity)!.dump ?? ''));
+    const filled = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dump ?? ''));
     for (const entity of order) {
       if (filled.includes(entity)) continue;
       const parent = fieldsOf(entity).find((field) => field.stored && field.target && filled.includes(field.target()));
@@ -105,33 +127,50 @@ class Writer {
 
   /** The ids that the rows get. */
   private async number(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    const numbers = new Map<number, number>();
-    if (this.options.renumber) {
-      const table = resourceOf(entity)!.table;
-      const { rows: next } = await this.client.query(
-        `SELECT nextval(pg_get_serial_sequence('"${table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
-        [rows.length],
-      );
-      rows.forEach((row, index) => numbers.set(row.pk as number, next[index].id));
-    } else for (const row of rows) numbers.set(row.pk as number, row.pk as number);
+    if (!this.options.renumber) return;
+    const numbers = this.renumbered.get(entity) ?? new Map<number, number>();
+    const { rows: next } = await this.client.query(
+      `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
+      [rows.length],
+    );
+    rows.forEach((row, index) => numbers.set(row.pk as number, next[index].id));
     this.renumbered.set(entity, numbers);
   }
 
-  private async existing(entity: Entity): Promise<Set<number>> {
-    if (!this.ids.has(entity)) {
-      const { rows } = await this.client.query(`SELECT "id" FROM "${resourceOf(entity)!.table}"`);
-      this.ids.set(entity, new Set(rows.map((row) => row.id)));
+  private idOf = (entity: Entity, id: unknown): number => this.renumbered.get(entity)?.get(id as number) ?? (id as number);
+
+  /** Asks once for each table, whatever refers to it. */
+  private async referred(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<Referred> {
+    const wanted = new Map<Entity, Set<number>>();
+    for (const field of fields) {
+      const target = field.target!();
+      const ids = wanted.get(target) ?? new Set();
+      for (const row of rows)
+        for (const value of [row.fields[field.rest]].flat()) {
+          const id = this.idOf(target, value);
+          if (Number.isInteger(id) && Math.abs(id) < 2 ** 31) ids.add(id);
+        }
+      wanted.set(target, ids);
     }
-    return this.ids.get(entity)!;
+    const found: Referred = new Map();
+    for (const [target, ids] of wanted) {
+      const { table, owned, dump } = resourceOf(target)!;
+      const owner = owned && dump !== USERS ? `"${OWNER.column}"` : 'NULL::int';
+      const known = ids.size
+        ? await this.client.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [[...ids]])
+        : { rows: [] };
+      found.set(target, new Map(known.rows.map((row) => [row.id, row.owner ?? undefined])));
+    }
+    return found;
   }
 
   /** The id that a reference means, which must exist. */
-  private async reference(row: DumpRow, field: FieldMeta, value: unknown): Promise<number | null> {
+  private reference(row: DumpRow, field: FieldMeta, value: unknown, referred: Referred): number | null {
     if (value === null || value === undefined) return field.null ? null : fail(`${at(row)}: ${field.rest} is missing.`);
     const target = field.target!();
-    const id = this.renumbered.get(target)?.get(value as number) ?? (value as number);
-    const known = this.renumbered.get(target)?.has(value as number) || (await this.existing(target)).has(id);
-    if (!known) fail(`${at(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`);
+    const id = this.idOf(target, value);
+    if (!referred.get(target)!.has(id))
+      fail(`${at(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`);
     return id;
   }
 
@@ -140,9 +179,12 @@ class Writer {
     const fields = fieldsOf(entity).filter((field) => field.stored && !field.automatic);
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
     const known = new Set([...fields, ...links].map((field) => field.rest));
-    const isUser = dump === 'auth.user';
-    const numbers = this.renumbered.get(entity)!;
-    const owners = new Map<number, number>(this.owners.get(entity) ?? []);
+    const isUser = dump === USERS;
+    const referred = await this.referred(
+      rows,
+      [...fields, ...links].filter((field) => field.target),
+    );
+    const owners = new Map<number, number>();
     const records: Record<string, unknown>[] = [];
     for (const row of rows) {
       for (const key of Object.keys(row.fields))
@@ -151,13 +193,13 @@ class Writer {
       const record: Record<string, unknown> = {};
       let owner: number | undefined;
       for (const field of fields) {
-        if (field.name === 'id') record.id = numbers.get(row.pk as number);
+        if (field.name === 'id') record.id = this.idOf(entity, row.pk);
         else if (field.target) {
           if (field.name === OWNER.field && !(field.rest in row.fields)) continue;
-          const id = await this.reference(row, field, row.fields[field.rest]);
+          const id = this.reference(row, field, row.fields[field.rest], referred);
           record[field.column!] = id;
           if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER.field)
-            owner ??= this.owners.get(field.target())?.get(id);
+            owner ??= referred.get(field.target())!.get(id);
         } else record[field.column!] = this.value(row, field);
       }
       if (isUser) record.password = row.fields.password ?? fail(`${at(row)}: password is missing.`);
@@ -165,15 +207,8 @@ class Writer {
         owners.set(record.id as number, (record[OWNER.column] ??= owner ?? fail(`${at(row)}: its owner is not known.`)) as number);
       records.push(record);
     }
-    if (owned && !isUser) this.owners.set(entity, owners);
-    const columns = Object.keys(records[0]!).map((column) => `"${column}"`);
-    await this.guarded(rows[0]!, () =>
-      this.client.query(
-        `INSERT INTO "${table}" (${columns.join(', ')}) SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::"${table}", $1)`,
-        [JSON.stringify(records)],
-      ),
-    );
-    for (const field of links) await this.insertLinks(entity, field, rows);
+    await this.guarded(rows[0]!, () => copyRows(this.client, table, records));
+    for (const field of links) await copyRows(this.client, field.link!.table, this.linked(entity, field, rows, owners, referred));
   }
 
   private value(row: DumpRow, field: FieldMeta): unknown {
@@ -188,40 +223,47 @@ class Writer {
     return value;
   }
 
-  private async insertLinks(entity: Entity, field: FieldMeta, rows: readonly DumpRow[]): Promise<void> {
-    const { table, own, other, fixed } = field.link!;
-    const numbers = this.renumbered.get(entity)!;
-    const records: Record<string, unknown>[] = [];
-    for (const row of rows) {
+  private linked(
+    entity: Entity,
+    field: FieldMeta,
+    rows: readonly DumpRow[],
+    owners: ReadonlyMap<number, number>,
+    referred: Referred,
+  ): Record<string, unknown>[] {
+    const { own, other, fixed } = field.link!;
+    return rows.flatMap((row) => {
       const ids = row.fields[field.rest] ?? [];
-      if (!Array.isArray(ids)) fail(`${at(row)}: ${field.rest} must be a list of ids.`);
-      for (const id of ids as unknown[]) {
-        const ownId = numbers.get(row.pk as number)!;
-        records.push({
-          [own]: ownId,
-          [other]: await this.reference(row, field, id),
-          ...fixed,
-          ...(this.owners.get(entity) && { [OWNER.column]: this.owners.get(entity)!.get(ownId) }),
-        });
-      }
-    }
-    if (!records.length) return;
-    const columns = Object.keys(records[0]!).map((column) => `"${column}"`);
-    await this.client.query(
-      `INSERT INTO "${table}" (${columns.join(', ')}) SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::"${table}", $1)`,
-      [JSON.stringify(records)],
-    );
+      if (!Array.isArray(ids)) return fail(`${at(row)}: ${field.rest} must be a list of ids.`);
+      const ownId = this.idOf(entity, row.pk);
+      return (ids as unknown[]).map((id) => ({
+        [own]: ownId,
+        [other]: this.reference(row, field, id, referred),
+        ...fixed,
+        ...(owners.has(ownId) && { [OWNER.column]: owners.get(ownId) }),
+      }));
+    });
   }
 
-  private async insertToken(row: DumpRow): Promise<void> {
-    const user = row.fields.user;
-    const token = String(row.pk);
-    const { rows } = await this.client.query('SELECT 1 FROM "user_account" WHERE "id" = $1', [user]);
-    if (!rows.length) fail(`${TOKENS} ${token.slice(0, 4)}…: user refers to auth.user ${JSON.stringify(user)}, which does not exist.`);
-    await this.guarded({ ...row, pk: `${token.slice(0, 4)}…` }, () =>
+  private async insertTokens(rows: readonly DumpRow[]): Promise<void> {
+    const masked = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
+    const ids = rows.map(({ fields }) => fields.user).filter((id) => Number.isInteger(id));
+    const { rows: users } = await this.client.query('SELECT "id" FROM "user_account" WHERE "id" = ANY($1)', [ids]);
+    const known = new Set(users.map(({ id }) => id));
+    for (const row of rows)
+      if (!known.has(row.fields.user))
+        fail(`${TOKENS} ${masked(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`);
+    const tokens = rows.map(({ pk }) => String(pk));
+    await this.guarded(masked(rows[0]!), () =>
       this.client.query(
-        'INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, COALESCE($4::timestamptz, now()))',
-        [user, digestOf(token), this.options.vault.seal(token), row.fields.created ?? null],
+        `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
+         SELECT "user_id", "digest", "sealed", COALESCE("created", now())
+         FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::timestamptz[]) AS t ("user_id", "digest", "sealed", "created")`,
+        [
+          rows.map(({ fields }) => fields.user),
+          tokens.map(digestOf),
+          tokens.map((token) => this.options.vault.seal(token)),
+          rows.map(({ fields }) => fields.created ?? null),
+        ],
       ),
     );
   }

@@ -1,0 +1,73 @@
+/** Dumps in files: rows are found whatever lies around them, and wherever a piece that is read may end. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { DumpFile } from '../../src/transfer/dumpfile';
+import { Elements } from '../../src/transfer/elements';
+import { writeRows } from '../../src/transfer/writer';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-dumps-'));
+const file = path.join(folder, 'dump.json');
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+const LIST = '[ {"a": "]},{[\\"\\\\"}, [1, [2]] ,3,"Möhre, \\u005d 🥕" , null\n]\n';
+
+test.each([1, 2, 3, 7, 1000])('elements come whole when %d bytes are read at a time', (size) => {
+  const bytes = Buffer.from(LIST);
+  const elements = new Elements();
+  const found = [];
+  for (let at = 0; at < bytes.length; at += size) found.push(...elements.push(bytes.subarray(at, at + size)));
+  expect(elements.isWhole).toBe(true);
+  expect(found.map(({ text }) => JSON.parse(text))).toEqual(JSON.parse(LIST));
+  for (const { start, end, text } of found) expect(bytes.toString('utf8', start, end)).toBe(text);
+});
+
+test.each([
+  ['', /dump\.json is not JSON: its end is missing/],
+  ['[', /dump\.json is not JSON: its end is missing/],
+  ['{}', /must hold a JSON array/],
+  ['[{}', /is not JSON/],
+  ['[1,]', /Row 1 is not of the form/],
+  ['[,]', /is not JSON/],
+  ['[}]', /is not JSON/],
+  ['[] []', /is not JSON: something follows/],
+  ['["]', /is not JSON/],
+])('%j is refused', async (content, message) => {
+  fs.writeFileSync(file, content);
+  await expect(DumpFile.open(file)).rejects.toThrow(message);
+});
+
+test('an empty list is no row', async () => {
+  fs.writeFileSync(file, ' [ ] ');
+  expect((await DumpFile.open(file)).counts.size).toBe(0);
+});
+
+test('rows of several models among each other come in by the thousand, each as it was', async () => {
+  const ann = await fitgraph.user('ann');
+  const rows: { model: string; pk: number; fields: Record<string, unknown> }[] = [];
+  const comment = (number: number) => `tab\t line\n \\N \\. "${number}" Möhre`;
+  const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
+  for (let number = 1; number <= 3_000; number += 1) {
+    rows.push({ model: 'weight.weightentry', pk: number, fields: { user: ann.id, date: day(number), weight: '80.50' } });
+    // Days stand before the workouts that they belong to.
+    if (number % 3 === 0) {
+      rows.push({ model: 'manager.day', pk: number, fields: { training: number, description: comment(number), day: [1, 2] } });
+      rows.push({ model: 'manager.workout', pk: number, fields: { creation_date: day(number), comment: comment(number), user: ann.id } });
+    }
+  }
+  fs.writeFileSync(file, JSON.stringify(rows));
+  const counts = await writeRows(await DumpFile.open(file), fitgraph.database, { vault: fitgraph.vault });
+  expect(Object.fromEntries(counts)).toEqual({ 'weight.weightentry': 3_000, 'manager.day': 1_000, 'manager.workout': 1_000 });
+  const days = await fitgraph.sql('SELECT "id", "workout_id", "user_id", "description" FROM "training_day" ORDER BY "id"');
+  expect(days).toEqual(
+    rows
+      .filter(({ model }) => model === 'manager.day')
+      .map(({ pk, fields }) => ({ id: pk, workout_id: pk, user_id: ann.id, description: fields.description })),
+  );
+  expect(await fitgraph.sql('SELECT count(*)::int AS n, count(DISTINCT "user_id")::int AS o FROM "training_day_weekday"')).toEqual([
+    { n: 2_000, o: 1 },
+  ]);
+  expect((await ann.get('/weightentry/?limit=1')).body.count).toBe(3_000);
+});
