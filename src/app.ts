@@ -8,6 +8,7 @@ import { Executor, type ExecutorOptions } from './core/execute';
 import { isPassing, ofDatabase, overloaded, type KnownError } from './core/errors';
 import { migrated } from './database/migrate';
 import { jsonBody } from './bodies';
+import { compressed } from './compression';
 import { leaveUnread } from './connections';
 import { HttpExchange, type Means } from './exchange';
 import { Exposure } from './exposure';
@@ -201,6 +202,7 @@ export async function createApp(services: Services): Promise<App> {
     exchange.watch(response);
     exchange.logged(response);
     leaveUnread(request, response);
+    compressed(request, response);
     // Whoever came by https once is not led to come by http.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // The API is most of the traffic and has no use for express, which costs more than half of a short request.

@@ -25,12 +25,19 @@ const renewedKey = path.join(__dirname, 'setup/https/renewed-key.pem');
 /** A server with files of its own to renew. */
 async function serving(work: (base: string, files: { cert: string; key: string }, printed: () => string) => Promise<void>) {
   const { url, drop } = await createDatabase('catalogue');
-  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-https-'));
-  const files = { cert: path.join(dataDir, 'cert.pem'), key: path.join(dataDir, 'key.pem') };
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-https-'));
+  const files = { cert: path.join(folder, 'cert.pem'), key: path.join(folder, 'key.pem') };
   fs.copyFileSync(cert, files.cert);
   fs.copyFileSync(key, files.key);
   const stdout = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const environment = { DATABASE_URL: url, DATA_DIR: dataDir, SECRET_KEY, PORT: '0', HOST: 'localhost', LOG_LEVEL: 'silent' };
+  const environment = {
+    DATABASE_URL: url,
+    DATA_DIR: path.join(folder, 'data'),
+    SECRET_KEY,
+    PORT: '0',
+    HOST: 'localhost',
+    LOG_LEVEL: 'silent',
+  };
   const server = await serve(readConfig({ ...environment, TLS_CERT: files.cert, TLS_KEY: files.key }));
   try {
     await work(`https://localhost:${server.port}`, files, () => stdout.mock.calls.join(''));
@@ -38,7 +45,7 @@ async function serving(work: (base: string, files: { cert: string; key: string }
     stdout.mockRestore();
     await server.stop();
     await drop();
-    fs.rmSync(dataDir, { recursive: true });
+    fs.rmSync(folder, { recursive: true });
   }
 }
 

@@ -1,11 +1,16 @@
 /** Conditional requests (RFC 9110, section 13): a row's version as its strong entity tag, and what `If-Match` and `If-None-Match` say of it. */
+import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { withoutCoding } from '../compression';
 import { RestError } from './errors';
 
 /** A version that no row has. */
 export const NO_VERSION = '';
 
 export const tagOf = (version: string): string => `"${version}"`;
+
+/** Of what is everybody's, and has no version: that of the text. */
+export const tagOfText = (text: string): string => tagOf(createHash('sha1').update(text).digest('base64url'));
 
 export const failed = () => new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 
@@ -17,7 +22,7 @@ interface Tag {
 /** `*`, or tags with commas between them. What is not written as a tag is none. */
 function tagsOf(header: string): '*' | Tag[] {
   if (header.trim() === '*') return '*';
-  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, value]) => ({ weak: weak !== undefined, value: value! }));
+  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, value]) => ({ weak: weak !== undefined, value: withoutCoding(value!) }));
 }
 
 /** The versions of which a row must have one; undefined where any will do. Weak tags never match. */

@@ -1,5 +1,6 @@
 /** The answer on the wire: its headers and its text. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tagOfText } from './preconditions';
 import type { Route } from './routes';
 
 const VARY = 'Accept, Accept-Language, Cookie, Origin';
@@ -22,6 +23,9 @@ export const corsOf = ({ headers }: IncomingMessage): Record<string, string> =>
 
 /** Nobody keeps what another one might be shown. */
 export const PRIVATE = 'private, no-store';
+
+/** What is everybody's may be kept, and is asked for again each time: mostly nothing has changed, and nothing is sent. */
+export const ofEverybody = (text: string): Record<string, string> => ({ ETag: tagOfText(text), 'Cache-Control': 'public, no-cache' });
 
 /** Whether somebody else might be answered otherwise. */
 const isPersonal = ({ headers }: IncomingMessage, route: Route | undefined): boolean =>

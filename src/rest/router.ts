@@ -17,7 +17,7 @@ import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './negotiate';
 import { MAX_SHOWN } from './pagination';
 import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
-import { corsOf, headersOf, PREFLIGHT, respond } from './respond';
+import { corsOf, headersOf, ofEverybody, PREFLIGHT, respond } from './respond';
 import { findRoute, type Route } from './routes';
 import type { HtmlView, Page } from './view';
 
@@ -145,10 +145,8 @@ export function restHandler(options: RestOptions): Handler {
       return wanted.format === 'api' && SAFE.includes(request.method) ? options.inTurn(() => once(route, request)) : once(route, request);
     });
     const headers = headersOf(message, route, result.headers, exchange.headers());
-    const { ETag } = headers;
     // It is the tag of this representation alone; in others there are other bytes.
-    const tagged = wanted.format === 'json' && wanted.indent === undefined;
-    if (!tagged) delete headers.ETag;
+    if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     // Whatever is wrong with the server, no page can be made that tells who looks at it.
     if (wanted.format === 'api' && result.status < 500 && (result.body !== undefined || request.form !== undefined)) {
@@ -159,11 +157,13 @@ export function restHandler(options: RestOptions): Handler {
         const status = result.status === 204 ? 200 : result.status;
         respond(message, response, status, { ...headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
       }
-    } else if (tagged && ETag !== undefined && SAFE.includes(method) && isKnown(message.headers, ETag)) {
-      response.writeHead(304, headers).end();
-    } else {
-      const text = result.body === undefined ? undefined : JSON.stringify(result.body, null, wanted.indent);
-      respond(message, response, result.status, headers, MEDIA.json, text);
+      return;
     }
+    const text = result.body === undefined ? undefined : JSON.stringify(result.body, null, wanted.indent);
+    if ((method === 'GET' || method === 'HEAD') && result.status === 200 && text !== undefined) {
+      if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, ofEverybody(text));
+      if (headers.ETag && isKnown(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
+    }
+    respond(message, response, result.status, headers, MEDIA.json, text);
   };
 }

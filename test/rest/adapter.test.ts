@@ -230,7 +230,8 @@ describe('headers', () => {
       'x-toy': 'yes',
     });
     expect((await get('/')).headers.get('vary')).toBe('Accept');
-    for (const name of ['etag', 'cache-control', 'set-cookie', 'access-control-allow-origin']) expect(headers.get(name)).toBeNull();
+    expect([headers.get('etag'), headers.get('cache-control')]).toEqual([expect.stringMatching(/^"[^"]+"$/), 'public, no-cache']);
+    for (const name of ['set-cookie', 'access-control-allow-origin']) expect(headers.get(name)).toBeNull();
   });
 
   test('every origin may read', async () => {

@@ -189,7 +189,7 @@ test('other representations have no tag: their bytes are others', async () => {
   expect(tagOf(await ann.get(`${path.slice(0, -1)}.json`))).toBe(tag);
 });
 
-test('what shows other rows has no tag, nor has a public row', async () => {
+test('what shows other rows has no tag, nor has a public row by a key', async () => {
   const plan = belongings.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
   for (const path of [`/nutritionplaninfo/${plan}/`, `/nutritionplan/${plan}/nutritional_values/`, '/exercise/1/', '/exerciseinfo/1/']) {
     const answer = await given({ 'If-None-Match': '*' }).get(path);

@@ -50,7 +50,8 @@ let made = 0;
 
 /** A database of one's own; `drop` it at the end. */
 export async function createDatabase(content: Content): Promise<{ connection: PoolConfig; url: string; drop(): Promise<void> }> {
-  const name = `test_${process.pid}_${(made += 1)}`;
+  // A file that failed may have left its own behind, in the same process.
+  const name = `test_${process.pid}_${Date.now().toString(36)}_${(made += 1)}`;
   await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}"`));
   const connection = { ...server(), database: name };
   return {

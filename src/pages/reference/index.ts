@@ -60,7 +60,12 @@ export function reference(schema: GraphQLSchema, visitOf: (request: IncomingMess
 
 function serveDocument(router: Router, text: (format: Format, visit: Visit) => string, visitOf: (request: Request) => Visit): void {
   const send = (request: Request, response: Response, format: Format) => {
-    response.set({ Vary: 'Accept', 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' });
+    response.set({
+      Vary: 'Accept, Accept-Encoding',
+      'Cache-Control': 'no-cache',
+      'X-Content-Type-Options': 'nosniff',
+      'Access-Control-Allow-Origin': '*',
+    });
     response.type(MEDIA.find(([, candidate]) => candidate === format)![0]).send(text(format, visitOf(request)));
   };
   for (const format of FORMATS) router.get(`${ROOT}.${format}`, (request, response) => send(request, response, format));

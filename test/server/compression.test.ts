@@ -1,0 +1,150 @@
+/** Answers in fewer bytes, and answers that a client has already. */
+import http from 'node:http';
+import zlib from 'node:zlib';
+import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { Visitor } from '../pages/visitor';
+
+const fitgraph = fitgraphForThisFile();
+
+let ann: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+
+interface Raw {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** As it comes over the wire. */
+function send(path: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET', body?: unknown): Promise<Raw> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const request = http.request(
+      `${fitgraph.url}${path}`,
+      { method, agent: false, headers: { Accept: 'application/json', ...(text && { 'Content-Type': 'application/json' }), ...headers } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }));
+      },
+    );
+    request.on('error', reject);
+    request.end(text);
+  });
+}
+
+const accepting = (codings: string, headers: http.OutgoingHttpHeaders = {}) => ({ 'Accept-Encoding': codings, ...headers });
+const LONG = '/api/v2/exerciseinfo/?limit=20';
+const DECODE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  br: zlib.brotliDecompressSync,
+  gzip: zlib.gunzipSync,
+  ...('zstdDecompressSync' in zlib && { zstd: zlib.zstdDecompressSync as (body: Buffer) => Buffer }),
+};
+
+describe.each(Object.keys(DECODE))('%s', (coding) => {
+  const token = () => ({ Authorization: `Token ${ann.token}` });
+  const introspection = { query: '{ __schema { types { name description fields { name description } } } }' };
+  test.each<[string, string, () => http.OutgoingHttpHeaders, string, unknown]>([
+    ['a list of strangers', LONG, () => ({}), 'GET', undefined],
+    ['a list by a key', LONG, token, 'GET', undefined],
+    ['what GraphQL answers', '/graphql', () => ({}), 'POST', introspection],
+    ['what GraphQL answers by a key', '/graphql', token, 'POST', introspection],
+    ['the description of the API', '/api/v2/schema/', () => ({}), 'GET', undefined],
+    ['a page', '/', () => ({ Accept: 'text/html' }), 'GET', undefined],
+    ['a style', '/api/v2/exercise/?limit=20', () => ({ Accept: 'text/html' }), 'GET', undefined],
+  ])('%s is the same, in fewer bytes', async (_name, path, headers, method, body) => {
+    const plain = await send(path, headers(), method, body);
+    const short = await send(path, accepting(coding, headers()), method, body);
+    expect([plain.status, plain.headers['content-encoding']]).toEqual([200, undefined]);
+    expect([short.status, short.headers['content-encoding']]).toEqual([200, coding]);
+    expect(short.headers.vary).toMatch(/accept-encoding/i);
+    expect(short.headers['content-type']).toBe(plain.headers['content-type']);
+    expect(Number(short.headers['content-length'])).toBe(short.body.length);
+    expect(short.body.length).toBeLessThan(plain.body.length / 2);
+    const text = DECODE[coding]!(short.body).toString();
+    // Pages and answers that tell how long they took differ in that alone.
+    if (path === LONG || path.endsWith('schema/')) expect(text).toBe(plain.body.toString());
+    else expect(text.length).toBeGreaterThan(0.98 * plain.body.length);
+  });
+});
+
+test('the one that is best is chosen of those that are taken', async () => {
+  const chosen = async (accepted: string) => (await send(LONG, accepting(accepted))).headers['content-encoding'];
+  expect(await chosen('gzip, deflate, br')).toBe('br');
+  expect(await chosen('gzip, br;q=0')).toBe('gzip');
+  expect(await chosen('gzip;q=0.1')).toBe('gzip');
+  for (const none of ['identity', 'br;q=0, gzip;q=0', 'deflate', '', 'nonsense', `gzip, ${'x'.repeat(300)}`])
+    expect(await chosen(none)).toBeUndefined();
+});
+
+test('what is short, has no body or is a stream goes as it is', async () => {
+  expect((await send('/api/v2/exercise/1/', accepting('br'))).headers['content-encoding']).toBeUndefined();
+  expect((await send(LONG, accepting('br'), 'HEAD')).headers['content-encoding']).toBeUndefined();
+  const root = await send('/api/v2/', accepting('br'));
+  expect([root.headers['content-encoding'], root.headers.vary]).toEqual([undefined, 'Accept']);
+  const missing = await send('/api/v2/exercise/999999/', accepting('br'));
+  expect([missing.status, missing.headers['content-encoding']]).toEqual([404, undefined]);
+});
+
+test('nothing is compressed for whoever comes with a cookie', async () => {
+  const visitor = new Visitor(fitgraph.url);
+  const form = await visitor.get('/login');
+  const signIn = /name="(\w+)" value="([^"]+)"/.exec(form.text);
+  await visitor.post('/login', { username: 'ann', password: PASSWORD, ...(signIn && { [signIn[1]!]: signIn[2]! }) });
+  const Cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  for (const headers of [{ Cookie }, { Cookie: 'other=1' }])
+    for (const accept of ['text/html', 'application/json']) {
+      const answer = await send(LONG, accepting('br, gzip', { ...headers, Accept: accept }));
+      expect([answer.status, answer.headers['content-encoding']]).toEqual([200, undefined]);
+    }
+});
+
+describe('public reads', () => {
+  const STRONG = /^"[^"]+"$/;
+
+  test('have a strong tag by which they need not be sent again, each coding its own', async () => {
+    const plain = await send(LONG);
+    expect(plain.headers).toMatchObject({ etag: expect.stringMatching(STRONG), 'cache-control': 'public, no-cache' });
+    const short = await send(LONG, accepting('gzip'));
+    expect(short.headers.etag).toMatch(STRONG);
+    expect(short.headers.etag).not.toBe(plain.headers.etag);
+    for (const tag of [plain.headers.etag, short.headers.etag, `W/${plain.headers.etag}`, `"other", ${short.headers.etag}`, '*'])
+      for (const method of ['GET', 'HEAD']) {
+        const known = await send(LONG, accepting('gzip', { 'If-None-Match': tag }), method);
+        expect([known.status, known.body.length, known.headers['cache-control']]).toEqual([304, 0, 'public, no-cache']);
+      }
+    for (const tag of ['"other"', '""', 'nonsense', plain.headers.etag!.slice(0, -2)])
+      expect((await send(LONG, { 'If-None-Match': tag })).status).toBe(200);
+    expect((await send('/api/v2/exerciseinfo/?limit=1', { 'If-None-Match': plain.headers.etag })).status).toBe(200);
+  });
+
+  test('have another one after a change', async () => {
+    const path = '/api/v2/muscle/';
+    const { etag } = (await send(path)).headers;
+    await fitgraph.sql(`UPDATE "muscle" SET "name" = 'Changed' WHERE "id" = 1`);
+    for (let left = 100; left > 0 && (await send(path, { 'If-None-Match': etag })).status === 304; left -= 1)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    const after = await send(path, { 'If-None-Match': etag });
+    expect([after.status, after.body.toString().includes('Changed')]).toEqual([200, true]);
+  });
+
+  test('with a key, errors and OPTIONS have none', async () => {
+    const none = { status: expect.any(Number), headers: expect.not.objectContaining({ etag: expect.anything() }) };
+    expect(await send(LONG, { Authorization: `Token ${ann.token}` })).toMatchObject(none);
+    expect(await send('/api/v2/exercise/999999/')).toMatchObject(none);
+    expect(await send(LONG, {}, 'OPTIONS')).toMatchObject(none);
+  });
+});
+
+test('the tag of a compressed row is taken before a change of it', async () => {
+  const body = { comment: 'A plan. '.repeat(10), date: '2026-01-01' };
+  const { id } = (await ann.post('/workout/', body)).body;
+  const key = { Authorization: `Token ${ann.token}` };
+  const { etag } = (await send(`/api/v2/workout/${id}/`, key)).headers;
+  const change = (tag: string, comment: string) => send(`/api/v2/workout/${id}/`, { ...key, 'If-Match': tag }, 'PATCH', { comment });
+  expect((await change(etag!.replace(/"$/, '-br"'), 'Changed')).status).toBe(200);
+  expect((await change(etag!.replace(/"$/, '-br"'), 'Changed again')).status).toBe(412);
+});
