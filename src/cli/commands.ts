@@ -1,10 +1,12 @@
 /** The commands that read the schema and open the database. */
 import { backupCommand } from './backup';
+import { doctorCommand } from './doctor';
 import { importCommand } from './import';
 import { migrateCommand } from './migrate';
 import { restoreCommand } from './restore';
 import { schemaCommand } from './schema';
 import { seedCommand } from './seed';
+import { upgradeCommand } from './upgrade';
 import { userCommand } from './user';
 
 export { KnownError } from '../core/errors';
@@ -16,5 +18,7 @@ export const commands = () => [
   importCommand(),
   backupCommand(),
   restoreCommand(),
+  upgradeCommand(),
+  doctorCommand(),
   schemaCommand(),
 ];

@@ -5,7 +5,10 @@ import { ConfigError } from '../config';
 
 /** All that is ever put there. */
 const OWN = [
-  ...[/^(?:location|run|socket|postgres|media|incoming)$/, /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/],
+  ...[
+    /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,
+    /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/,
+  ],
   ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
 ];
 

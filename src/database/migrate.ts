@@ -40,7 +40,7 @@ async function prepare(client: PoolClient): Promise<void> {
 }
 
 /** What a later version has made of the database this one can neither use nor take back. */
-async function refuseNewer(client: PoolClient): Promise<void> {
+export async function refuseNewer(client: Pick<ClientBase, 'query'>): Promise<void> {
   const known = names();
   const { rows } = await client.query('SELECT "name", "version" FROM "migration" WHERE "name" <> ALL($1) ORDER BY "name" DESC', [known]);
   if (!rows.length) return;

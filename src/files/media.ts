@@ -19,7 +19,7 @@ const MAX_KNOWN = 10_000;
 const randomSuffix = () => `_${Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
 /** Files are for those to whom the server gives them, not for other users of its machine. A copy of an upload is as private as the upload. */
 export const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
-const PRIVATE_FILE = 0o600;
+export const PRIVATE_FILE = 0o600;
 
 const isCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
 

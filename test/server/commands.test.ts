@@ -30,6 +30,8 @@ const COMMANDS = [
   ['import'],
   ['backup'],
   ['restore'],
+  ['upgrade'],
+  ['doctor'],
   ['schema'],
   ['user'],
   ['user', 'create'],
@@ -133,6 +135,43 @@ test.each([
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^fitgraph: [^\n]+\n$/);
   expect(stderr).toMatch(message);
+});
+
+test('the doctor finds nothing beside a healthy server, and says what to do about one that is ill', async () => {
+  const { port } = new URL(server.url);
+  const examined = (own: Record<string, string>) => run('command', { DATA_DIR: installation.dataDir, PORT: port, ...own }, ['doctor']);
+  const healthy = await examined({});
+  expect(healthy).toMatchObject({ status: 0, stderr: '' });
+  for (const about of [
+    'Versions',
+    'Configuration',
+    'Permissions',
+    'Secret key',
+    'Disk',
+    'Port',
+    'Database',
+    'Clock',
+    'Connections',
+    'Schema',
+    'Files',
+  ])
+    expect(healthy.stdout).toMatch(new RegExp(`^(?:ok  |WARN)  ${about}: `, 'm'));
+  expect(healthy.stdout).toMatch(new RegExp(`Port: a server answers at ${port}, and is ready`));
+
+  const [key, aside] = [path.join(installation.dataDir, 'secret-key'), path.join(installation.folder, 'aside')];
+  fs.renameSync(key, aside);
+  const ill = await examined({ DATABASE_POOL: '1000' });
+  fs.renameSync(aside, key);
+  expect(ill.status).toBe(1);
+  expect(ill.stdout).toMatch(/^FAIL {2}Secret key: \S+ is gone\n {6}→ put it back/m);
+  expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 are to be had, 2753 may be wanted\n {6}→ lower DATABASE_POOL/m);
+  expect(ill.stdout).toMatch(/1 failed, \d warnings\.\n$/);
+
+  const nowhere = await examined({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
+  expect(nowhere).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^FAIL {2}Configuration: DATABASE_URL: the database cannot be reached/m),
+  });
 });
 
 test('a backup of the running server goes to another installation with its key, and comes back here', async () => {

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { ConfigError } from '../../config';
 import type { Binaries } from './binaries';
 import { SERVER_ENV } from './participants';
 import { PORT, type Place } from './place';
@@ -18,19 +19,32 @@ const LOCALE =
     ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--lc-ctype=UTF-8']
     : ['--locale=C.UTF-8'];
 
+/** The major version of its data; undefined where there are none. */
+export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined {
+  const mark = path.join(place.cluster, 'PG_VERSION');
+  return fs.existsSync(mark) ? fs.readFileSync(mark, 'utf8').trim() : undefined;
+}
+
 /** Creates the cluster unless it is there. True when it did. */
 export function prepareCluster(place: Place, binaries: Binaries): boolean {
-  const mark = path.join(place.cluster, 'PG_VERSION');
-  if (fs.existsSync(mark)) {
-    const major = fs.readFileSync(mark, 'utf8').trim();
+  const major = clusterMajor(place);
+  if (major !== undefined) {
     if (major === binaries.major) return false;
-    throw new Error(
-      `the data in ${place.cluster} is of PostgreSQL ${major}, the embedded server is PostgreSQL ${binaries.major}: ` +
-        `move the data over with pg_dump and pg_restore of version ${major}, or choose another DATA_DIR`,
+    throw new ConfigError(
+      `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${major}, the embedded server is PostgreSQL ${binaries.major}: ` +
+        `\`fitgraph upgrade\` moves the data over`,
     );
   }
   if (fs.existsSync(place.cluster) && fs.readdirSync(place.cluster).length > 0) {
     throw new Error(`${place.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
+  }
+  // An upgrade that was killed between two names: an empty database in the place of the old one would pass for a loss.
+  const [former] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
+  if (former) {
+    const old = path.join(place.home, former);
+    throw new ConfigError(
+      `DATA_DIR: there is no ${place.cluster}, but ${old}: an upgrade was cut short; rename that one and upgrade again`,
+    );
   }
   createCluster(place, binaries);
   return true;

@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../../database/connection';
 import { KnownError } from '../../core/errors';
-import type { MediaFolder } from '../../files/media';
+import { PRIVATE_FILE, PRIVATE_FOLDER, type MediaFolder } from '../../files/media';
 import { looksLikeThumbnail } from '../../files/names';
 import { RESTORE_LOCK } from './tables';
 
@@ -26,8 +26,8 @@ export class WaitingFiles {
   async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
     if (!this.media.place(path)) throw new KnownError('BAD_USER_INPUT', `${JSON.stringify(path)} is no path of the media folder`);
     const place = join(this.folder, path);
-    await mkdir(dirname(place), { recursive: true });
-    await pipeline(content, createWriteStream(place, { flags: 'wx', flush: true }));
+    await mkdir(dirname(place), PRIVATE_FOLDER);
+    await pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE, flush: true }));
   }
 
   /** Done again from the beginning, it does what is left of it. */
@@ -38,7 +38,7 @@ export class WaitingFiles {
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
       if (!looksLikeThumbnail(path)) await this.media.remove([path]);
       const place = this.media.place(path)!;
-      await mkdir(dirname(place), { recursive: true });
+      await mkdir(dirname(place), PRIVATE_FOLDER);
       await rename(join(this.folder, path), place);
     }
     await this.discard();

@@ -31,7 +31,8 @@ const PATHS = 1_000;
 export interface Backup {
   file: string;
   database: Database;
-  media: MediaFolder;
+  /** Absent: rows alone. */
+  media?: MediaFolder;
   secretKey: string;
   progress?: Progress;
 }
@@ -60,7 +61,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     const counts = await countRows(client, names);
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     await archive.add(HEADER, Buffer.from(JSON.stringify(header)));
-    const { files, missing } = await addFiles(client, archive, media, progress);
+    const { files, missing } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
     await archive.add(KEY, Buffer.from(secretKey));
     let done = 0;
     const rows: Record<string, number> = {};

@@ -1,0 +1,62 @@
+import { Command } from 'commander';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError, readConfig, type Config } from '../config';
+import { Database } from '../database/connection';
+import { openEmbedded } from '../database/embedded';
+import { findFormer, formerBinaries, makeDraft, takeOver, withFormer } from '../database/embedded/former';
+import { migrateUp } from '../database/migrate';
+import { MediaFolder } from '../files/media';
+import { models } from '../schema';
+import { inspect, restoreBackup } from '../transfer/backup/restore';
+import { takeBackup } from '../transfer/backup/take';
+import { say, stages } from './operator';
+
+const opened = (config: Config, connection: object) => new Database({ ...config, connection, patience: config.queue, models });
+
+/** A database of the new version in a folder of its own, with all rows. */
+async function fill(config: Config, dataDir: string, file: string, progress: ReturnType<typeof stages>): Promise<void> {
+  const embedded = await openEmbedded({ dataDir });
+  const database = opened(config, embedded.connection);
+  try {
+    await migrateUp(database);
+    const found = await inspect(file, progress);
+    // The files of rows and the key stay where they are.
+    await restoreBackup({ file, found, database, media: new MediaFolder(dataDir), replace: false, progress });
+  } finally {
+    await database.close();
+    await embedded.release();
+  }
+}
+
+export const upgradeCommand = () =>
+  new Command('upgrade')
+    .description(
+      'Move the embedded database to the major version of PostgreSQL that this version of Fitgraph brings. Stop the server before.',
+    )
+    .option('--binaries <dir>', 'folder with the program postgres of the version that the data are of')
+    .action(async ({ binaries }: { binaries?: string }) => {
+      const config = readConfig();
+      if (config.databaseUrl) throw new ConfigError('DATABASE_URL names a server of your own: upgrade that as its makers say');
+      const former = findFormer(config.dataDir);
+      if (!former) return say('Nothing to do.');
+      const bin = formerBinaries(former, binaries);
+      const progress = stages();
+      const file = join(config.dataDir, 'upgrade.tar.gz');
+      await rm(file, { force: true });
+      try {
+        await withFormer(former, bin, async (connection) => {
+          const database = opened(config, connection);
+          await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
+        });
+        makeDraft(former);
+        await fill(config, former.draft, file, progress);
+        const kept = takeOver(former);
+        say(
+          `The database is one of PostgreSQL ${former.to} now. That of PostgreSQL ${former.from} is kept in ${kept}: delete it when all is well.`,
+        );
+      } finally {
+        await rm(file, { force: true });
+        await rm(former.draft, { recursive: true, force: true });
+      }
+    });

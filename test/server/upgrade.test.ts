@@ -1,0 +1,65 @@
+/** From one major version of PostgreSQL to that of the package, tried where a former version is installed on the machine. */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Client } from 'pg';
+import { withFormer } from '../../src/database/embedded/former';
+import { findPlace, openDataDir } from '../../src/database/embedded/place';
+import { build, Installation, run } from './running';
+
+const FROM = '15';
+const BIN = `/usr/lib/postgresql/${FROM}/bin`;
+const KEY = 'a secret key for the tests, long enough';
+const installed = fs.existsSync(path.join(BIN, 'postgres')) ? test : undefined;
+
+jest.setTimeout(120_000);
+
+beforeAll(build, 120_000);
+
+const installation = new Installation();
+afterAll(() => installation.remove());
+
+/** As an older version of Fitgraph has left it: a token is in it, and the key beside it. */
+async function madeBefore(): Promise<string> {
+  const place = findPlace(openDataDir(installation.dataDir), () => undefined);
+  fs.mkdirSync(place.cluster, { mode: 0o700 });
+  if (place.owner) fs.chownSync(place.cluster, place.owner.uid, place.owner.gid);
+  const flags = ['-D', place.cluster, '-U', 'fitgraph', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];
+  const made = spawnSync(path.join(BIN, 'initdb'), flags, { cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8', ...place.owner });
+  expect(made.stderr.replace(/initdb: (?:warning|hint).*\n/g, '')).toBe('');
+  fs.writeFileSync(path.join(installation.dataDir, 'secret-key'), `${KEY}\n`, { mode: 0o600 });
+  return withFormer({ place, from: FROM, to: '', draft: '' }, BIN, async (connection) => {
+    const { host } = connection as { host: string };
+    const client = new Client({ ...connection, database: 'postgres' });
+    await client.connect();
+    await client.query('CREATE DATABASE fitgraph');
+    await client.end();
+    const DATABASE_URL = `postgres://fitgraph@localhost:5432/fitgraph?host=${encodeURIComponent(host)}`;
+    const environment = { DATABASE_URL, SECRET_KEY: KEY, DATA_DIR: path.join(installation.folder, 'other') };
+    const seeded = await run('command', environment, ['seed', '--demo']);
+    expect(seeded.status).toBe(0);
+    return /[0-9a-f]{40}/.exec(seeded.stdout)![0];
+  });
+}
+
+installed?.('rows, tokens and key move over, and the old database stays beside the new one', async () => {
+  const token = await madeBefore();
+  const refused = await installation.command('user', 'token', 'demo');
+  expect(refused.stderr).toMatch(/^fitgraph: DATA_DIR: [^\n]* of PostgreSQL 15, [^\n]*`fitgraph upgrade` moves the data over\n$/);
+  const wrong = await installation.command('upgrade', '--binaries', '/usr/bin');
+  expect(wrong).toMatchObject({ status: 1, stderr: expect.stringMatching(/The programs of PostgreSQL 15 are needed once more/) });
+
+  const upgraded = await installation.command('upgrade');
+  expect(upgraded).toMatchObject({ status: 0, stderr: '' });
+  expect(upgraded.stdout).toMatch(/^The database is one of PostgreSQL \d+ now\. That of PostgreSQL 15 is kept in \S+postgres\.15: /);
+  expect(fs.readdirSync(installation.dataDir).filter((name) => /upgrade|postgres\.\d/.test(name))).toEqual(['postgres.15']);
+  expect((await installation.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
+  expect((await installation.command('upgrade')).stdout).toBe('Nothing to do.\n');
+
+  // Killed between two names, it would look as if everything was gone.
+  const [cluster, aside] = [path.join(installation.dataDir, 'postgres'), path.join(installation.folder, 'aside')];
+  fs.renameSync(cluster, aside);
+  expect((await installation.command('user', 'token', 'demo')).stderr).toMatch(/an upgrade was cut short/);
+  expect(fs.existsSync(cluster)).toBe(false);
+  fs.renameSync(aside, cluster);
+});
