@@ -36,6 +36,9 @@ import { restHandler } from './rest/router';
 import { buildGraphQLSchema, buildRestSchema } from './schema';
 import type { Services } from './services';
 import { tidied } from './target';
+import type { Metrics } from './telemetry/metrics';
+import { METRICS_PATH, metricsPage, type Scrape } from './telemetry/scrape';
+import { scrapeOf } from './telemetry/worker';
 import { TrustedDocuments, trustedDocuments } from './trusted';
 import { TooBusy, Turns } from './turns';
 import { graphqlUploads } from './uploads';
@@ -63,6 +66,8 @@ export interface App {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Answers that never end by themselves are cut off, so that their clients go elsewhere. */
   endStreams(): void;
+  /** What the server tells of itself, where somebody may ask. */
+  scrape?: Scrape;
   stop(): Promise<void>;
 }
 
@@ -75,10 +80,25 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
 /** Pages that wait to be made. */
 const PAGES = { waiting: 100, ms: 1_500 };
 
+/** Only where somebody asks for them. */
+const loadMetrics: (...given: ConstructorParameters<typeof Metrics>) => Metrics = (...given) =>
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
+  new (require('./telemetry/metrics') as typeof import('./telemetry/metrics')).Metrics(...given);
+
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, media, vault, origin } = services;
+  const turnedAway = { pressure: 0, late: 0 };
+  const metrics =
+    config.metrics &&
+    loadMetrics(services, {
+      turnedAway,
+      lateness: () => gate.lateness,
+      compiled: () => executor.kept,
+      subscriptions: () => ({ running: executor.following, told: executor.toldEvents, ...live.connections() }),
+    });
   const means: Means = {
     ...services,
+    metrics,
     sessions: new Sessions(vault),
     exposure: new Exposure(config, origin, log),
     idempotency: new Idempotency(database, vault, config.keptAnswers, services.instance),
@@ -116,6 +136,7 @@ export async function createApp(services: Services): Promise<App> {
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
 
+  const scrape = metrics && scrapeOf(metrics.registry);
   const readiness = new Readiness(async () => !database.pulse.away && (await migrated(database)));
   const app = express();
   app.disable('x-powered-by');
@@ -125,6 +146,8 @@ export async function createApp(services: Services): Promise<App> {
     const ready = await readiness.decide();
     response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
   });
+  // Without a token it has a port of its own.
+  if (scrape && config.metrics!.port === undefined) app.get(METRICS_PATH, metricsPage(config.metrics!.token, scrape));
   app.use(shortTypes);
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
@@ -200,7 +223,7 @@ export async function createApp(services: Services): Promise<App> {
       : new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql');
     exchanges.set(request, exchange);
     exchange.watch(response);
-    exchange.logged(response);
+    exchange.watched(response);
     leaveUnread(request, response);
     compressed(request, response);
     // Whoever came by https once is not led to come by http.
@@ -217,17 +240,20 @@ export async function createApp(services: Services): Promise<App> {
     listener(request, response) {
       request.url = tidied(request.url!);
       response.setHeader('X-Request-Id', origin.identify(request));
-      if (request.url.startsWith(HEALTH)) return begin(request, response);
+      if (request.url.startsWith(HEALTH) || request.url === METRICS_PATH) return begin(request, response);
       const { authorization, cookie } = request.headers;
       // Whether they are any good costs more to say than to refuse.
-      if (pressure.refuses(authorization === undefined && cookie === undefined))
+      if (pressure.refuses(authorization === undefined && cookie === undefined)) {
+        turnedAway.pressure += 1;
         return turnAway(request, response, overloaded(), corsOf(request));
+      }
       gate.pass(
         () => origin.network(request),
         (waitedMs) => {
           if (response.destroyed) return;
-          if (pressure.isTooLate(waitedMs)) turnAway(request, response, overloaded(), corsOf(request));
-          else begin(request, response);
+          if (!pressure.isTooLate(waitedMs)) return begin(request, response);
+          turnedAway.late += 1;
+          turnAway(request, response, overloaded(), corsOf(request));
         },
       );
     },
@@ -238,19 +264,25 @@ export async function createApp(services: Services): Promise<App> {
       socket.on('error', () => socket.destroy());
       const turnAwayFrom = () =>
         socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
-      if (pressure.refuses(true)) return void turnAwayFrom();
+      if (pressure.refuses(true)) {
+        turnedAway.pressure += 1;
+        return void turnAwayFrom();
+      }
       gate.pass(
         () => origin.network(request),
         (waitedMs) => {
           if (socket.destroyed) return;
-          if (pressure.isTooLate(waitedMs)) turnAwayFrom();
-          else live.upgrade(request, socket, head);
+          if (!pressure.isTooLate(waitedMs)) return live.upgrade(request, socket, head);
+          turnedAway.late += 1;
+          turnAwayFrom();
         },
       );
     },
     endStreams: live.end,
+    scrape,
     stop: () => {
       pressure.stop();
+      metrics?.stop();
       means.idempotency.stop();
       return apollo.stop();
     },

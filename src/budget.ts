@@ -88,13 +88,19 @@ class Allowance implements Spending {
   private milliseconds = 0;
 
   constructor(
+    private readonly budgets: Budgets,
     private readonly whose: () => Bucket,
     private readonly session: Session,
   ) {}
 
   reserve({ total, fixed = 0 }: Cost): void {
     this.bucket ??= this.whose();
-    this.bucket.reserve(total);
+    try {
+      this.bucket.reserve(total);
+    } catch (error) {
+      this.budgets.refused += 1;
+      throw error;
+    }
     this.cost += total;
     this.fixed = fixed;
     ({ statements: this.statements, rows: this.rows, milliseconds: this.milliseconds } = this.session);
@@ -136,6 +142,8 @@ const SHARE = `WITH told AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::
 export class Budgets {
   private readonly buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
   private sharing?: NodeJS.Timeout;
+  /** How often somebody was told that they have spent too much. */
+  refused = 0;
 
   /** Without rates everybody may spend as much as they like. */
   constructor(
@@ -154,14 +162,23 @@ export class Budgets {
     clearInterval(this.sharing);
   }
 
+  /** Of how many callers it is known what they spent. */
+  get known(): number {
+    return this.buckets.size;
+  }
+
   /** For the context of a request from this address. */
   of(context: Context, address: () => string): Spending | undefined {
     const { rates } = this;
     if (!rates) return undefined;
-    return new Allowance(() => {
-      const { viewer } = context;
-      return viewer ? this.bucket(`user ${viewer.id}`, rates.user) : this.bucket(`from ${address()}`, rates.anonymous);
-    }, context.session);
+    return new Allowance(
+      this,
+      () => {
+        const { viewer } = context;
+        return viewer ? this.bucket(`user ${viewer.id}`, rates.user) : this.bucket(`from ${address()}`, rates.anonymous);
+      },
+      context.session,
+    );
   }
 
   private bucket(key: string, rate: number): Bucket {

@@ -36,6 +36,8 @@ export interface Config {
   readonly maxLag: number;
   readonly dataDir: string;
   readonly timeZone: string;
+  /** Who may read what the server tells of itself; absent: nobody. `port`: on a port of its own. `token`: as a bearer token. */
+  readonly metrics?: { readonly port?: number; readonly host: string; readonly token?: string };
   /** Absent outside production: made at first start and kept in `dataDir`. */
   readonly secretKey?: string;
   readonly loginRate: Rate;
@@ -173,6 +175,11 @@ export function readConfig(environment: Environment = process.env): Config {
     const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
     throw new ConfigError(`${missing} is missing: it is needed with ${given}`);
   }
+  const metricsToken = text('METRICS_TOKEN');
+  if (metricsToken !== undefined && metricsToken.length < 16)
+    throw new ConfigError('METRICS_TOKEN must have at least 16 characters (for example the output of: openssl rand -hex 16)');
+  const metricsPort = text('METRICS_PORT') === undefined ? undefined : whole('METRICS_PORT', 0, 0, 65_535);
+  const hasMetrics = metricsPort !== undefined || metricsToken !== undefined;
   const persistedOperations = text('PERSISTED_OPERATIONS');
   const persistedOnly = flag('PERSISTED_ONLY', false);
   if (persistedOnly && persistedOperations === undefined)
@@ -195,6 +202,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxLag: duration('MAX_LAG', 100),
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),
     timeZone,
+    metrics: hasMetrics ? { port: metricsPort, host: text('METRICS_HOST') ?? '127.0.0.1', token: metricsToken } : undefined,
     secretKey,
     loginRate,
     // An office or a school has one address, and most of those in it know their passwords.

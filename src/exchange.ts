@@ -13,13 +13,17 @@ import { Loaders } from './core/loaders';
 import type { Exposure } from './exposure';
 import { REQUEST } from './logging';
 import { REQUEST_ID } from './origin';
+import type { Route } from './rest/routes';
 import type { Services } from './services';
+import type { Metrics } from './telemetry/metrics';
 
 /** What the app makes of the services for itself. */
 export interface Means extends Services {
   sessions: Sessions;
   exposure: Exposure;
   idempotency: Idempotency;
+  /** Absent: nobody asks for them. */
+  metrics?: Metrics;
 }
 
 /** Methods that change nothing, which other sites' pages may therefore cause. */
@@ -57,8 +61,10 @@ const MAX_ADDRESS = 45;
 export class HttpExchange {
   /** What the request is called in its answer and in the log. */
   readonly id: string;
-  /** Name of the operation of GraphQL that was asked for. */
-  operation?: string;
+  /** Name of the operation of GraphQL that was found in the request; null where it has none. */
+  operation?: string | null;
+  /** Of REST. */
+  route?: Route;
   private readonly began = performance.now();
   private readonly full: Context;
   /** Where it comes from. */
@@ -88,6 +94,7 @@ export class HttpExchange {
     const log = services.log;
     this.full = {
       requestId: this.id,
+      told: services.metrics && ((code) => services.metrics!.told(api, code)),
       viewer: null,
       api,
       session,
@@ -290,14 +297,16 @@ export class HttpExchange {
     });
   }
 
-  /** One line a request; never a header, a body or a query, which may hold secrets. */
-  logged(response: ServerResponse): void {
-    if (!this.services.log.isLevelEnabled('info')) return;
+  /** One line a request; never a header, a body or a query, which may hold secrets. And what metrics count. */
+  watched(response: ServerResponse): void {
+    const { log, metrics } = this.services;
+    const isLogged = log.isLevelEnabled('info');
+    if (!isLogged && !metrics) return;
     // express rewrites the URL while it looks for a handler.
     const path = this.request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
-    const line = () => {
+    const line = (ms: number) => {
       const { viewer, session } = this.full;
-      this.services.log.info(
+      log.info(
         {
           id: this.id,
           method: this.request.method,
@@ -306,12 +315,16 @@ export class HttpExchange {
           user: viewer?.id ?? null,
           address: this.address.slice(0, MAX_ADDRESS),
           operation: this.operation?.slice(0, MAX_LOGGED),
-          ms: Math.round((performance.now() - this.began) * 10) / 10,
+          ms: Math.round(ms * 10) / 10,
           statements: session.statements,
         },
         REQUEST,
       );
     };
-    response.once('close', line);
+    response.once('close', () => {
+      const ms = performance.now() - this.began;
+      if (isLogged) line(ms);
+      metrics?.answered({ request: this.request, response, context: this.full, rest: this.route, operation: this.operation, ms });
+    });
   }
 }

@@ -235,7 +235,7 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config, 
         requestDidStart: async ({ contextValue }) => ({
           willSendResponse: async ({ response, operation }) => {
             const { exchange } = contextValue;
-            exchange.operation = operation?.name?.value;
+            exchange.operation = operation && (operation.name?.value ?? null);
             for (const [name, value] of Object.entries(exchange.headers())) response.http.headers.set(name.toLowerCase(), value);
           },
         }),

@@ -45,6 +45,8 @@ export interface Live {
   events: RequestHandler;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   end(): void;
+  /** Of subscribers: event streams and WebSockets. */
+  connections(): { events: number; sockets: number };
 }
 
 /** The library has words of its own for caches, which would let a browser keep what one person was told. */
@@ -210,6 +212,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
         return sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
       socket.end(`HTTP/1.1 404 ${STATUS_CODES[404]}\r\nX-Request-Id: ${String(request.headers[REQUEST_ID])}\r\nConnection: close\r\n\r\n`);
     },
+    connections: () => ({ events: streams.size, sockets: sockets.clients.size }),
     end() {
       for (const response of streams) response.destroy();
       Promise.resolve(served.dispose()).catch(failed);

@@ -1,4 +1,5 @@
 /** A running server: its address, the site behind it, and an orderly end. */
+import cluster from 'node:cluster';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import { endStalled, inOrder, patience } from './connections';
 import { checkDataDir } from './database/datadir';
 import { createLog } from './logging';
 import { Origin } from './origin';
+import { serveMetrics } from './telemetry/scrape';
 import { followTls, readTls } from './tls';
 import { answerUnreadable } from './unreadable';
 
@@ -59,6 +61,9 @@ export async function serve(config: Config, { early = true, announce = true }: T
     server.closeAllConnections();
     throw error;
   }
+  const { scrape } = site.app;
+  // Of several workers the supervisor tells.
+  const metrics = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
   const unfollow = secure && followTls(config.tls!, secure, log);
   const { port } = server.address() as AddressInfo;
   if (announce) print(config, port, site);
@@ -67,6 +72,7 @@ export async function serve(config: Config, { early = true, announce = true }: T
     port,
     async stop() {
       unfollow?.();
+      if (metrics) metrics.close();
       site.app.endStreams();
       await drain(server);
       await site.close();

@@ -21,6 +21,7 @@ import type { Origin } from './origin';
 export interface Services {
   config: Config;
   database: Database;
+  listener: Listener;
   reference: ReferenceTables;
   memory: Memory;
   names: NamesInMemory;
@@ -65,6 +66,7 @@ export async function startServices(
     services: {
       config,
       database,
+      listener,
       reference,
       memory: new Memory(),
       names,

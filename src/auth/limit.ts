@@ -23,6 +23,8 @@ export class LoginLimit {
   private readonly name: RateLimiterPostgres;
   private readonly address: RateLimiterPostgres;
   private readonly total: RateLimiterPostgres;
+  /** Tries that were not even looked at. */
+  refused = 0;
 
   constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
     const limiter = (keyPrefix: string, { points, seconds }: Rate) =>
@@ -58,6 +60,7 @@ export class LoginLimit {
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
       await giveBack();
+      this.refused += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       throw new KnownError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }

@@ -204,6 +204,11 @@ export class ChangeLog {
     };
   }
 
+  /** How many wait for changes. */
+  get watching(): number {
+    return this.watchers.size && [...this.watchers].reduce((sum, [whose, count]) => (whose === null ? sum : sum + count), 0);
+  }
+
   private wake(what: string): void {
     for (const wake of this.waiting.get(what) ?? []) wake();
   }

@@ -120,6 +120,10 @@ export class CompiledOperations {
     private readonly usesBefore = USES_BEFORE_COMPILED,
   ) {}
 
+  get size(): { count: number; bytes: number } {
+    return { count: this.kept.size, bytes: this.kept.calculatedSize };
+  }
+
   /** The operation of a document as a function, if it is worth one. */
   of(document: DocumentNode): Run | undefined {
     const run = this.kept.get(document);

@@ -51,6 +51,8 @@ export interface Standing {
 export interface Context {
   /** What the request is called in its answer and in the log. */
   requestId: string;
+  /** Who counts errors hears the code of each. */
+  told?: (code: string) => void;
   viewer: Viewer | null;
   /** The interface that asks: REST keeps to its recorded contract where GraphQL is stricter. */
   api: 'graphql' | 'rest';

@@ -40,6 +40,9 @@ export interface ExecutorOptions {
 
 export class Executor {
   private readonly operations?: CompiledOperations;
+  /** Subscriptions that run, and how many events they were told. */
+  following = 0;
+  toldEvents = 0;
   private readonly telling = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
@@ -74,6 +77,10 @@ export class Executor {
       context.spending?.settle(price);
       return finish(result, context);
     };
+  }
+
+  get kept(): { count: number; bytes: number } {
+    return this.operations?.size ?? { count: 0, bytes: 0 };
   }
 
   private capped(cost: Cost): Cost {
@@ -124,15 +131,26 @@ export class Executor {
     });
     if (!isEvents(found)) return finish(found, context);
     const source = found[Symbol.asyncIterator]();
+    this.following += 1;
+    let isOver = false;
+    const over = () => {
+      if (!isOver) this.following -= 1;
+      isOver = true;
+    };
     return {
       next: async () => {
         context.session.renew();
         try {
           const { done, value } = await source.next();
-          if (done) return { done, value: undefined };
+          if (done) {
+            over();
+            return { done, value: undefined };
+          }
+          this.toldEvents += 1;
           const event = () => this.run(document, operation, operationName, context, variables, value);
           return { done: false, value: await this.inTurn(context.session.caller, event) };
         } catch (error) {
+          over();
           // The source has ended with it; what is asked for next is the end.
           const [field] = rootFields(document, operation!);
           const located = locatedError(error, field, [field!.alias?.value ?? field!.name.value]);
@@ -140,6 +158,7 @@ export class Executor {
         }
       },
       return: async () => {
+        over();
         // Before that, because a source ends only once it has what it waits for.
         context.session.abandon();
         await source.return?.();
@@ -231,7 +250,9 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
 function finish(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   const refusals = new Map<unknown, KnownError | undefined>();
-  return { ...result, errors: result.errors.map((error) => presentable(error, context, refusals)) };
+  const errors = result.errors.map((error) => presentable(error, context, refusals));
+  if (context.told) for (const { extensions } of errors) context.told(String(extensions.code));
+  return { ...result, errors };
 }
 
 /** `refusals` are those of the same answer: what fails several fields is one thing, which is told once. */

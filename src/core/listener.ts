@@ -34,6 +34,9 @@ export class Listener {
   private client?: Client;
   private heartbeat?: NodeJS.Timeout;
   private closed = false;
+  /** How often the connection was lost, and how often something was heard on it. */
+  losses = 0;
+  heard = 0;
 
   constructor(
     private readonly database: Database,
@@ -56,9 +59,11 @@ export class Listener {
     });
     client.on('error', () => this.again(client));
     client.on('end', () => this.again(client));
-    client.on('notification', ({ channel, payload = '' }) =>
-      channel === EVERYTHING ? this.missed() : this.ears.get(channel)?.heard(payload),
-    );
+    client.on('notification', ({ channel, payload = '' }) => {
+      this.heard += 1;
+      if (channel === EVERYTHING) this.missed();
+      else this.ears.get(channel)?.heard(payload);
+    });
     try {
       await client.connect();
       pulse.watch(client, ANSWER_MS);
@@ -72,6 +77,10 @@ export class Listener {
     this.client = client;
     // On a connection where nobody says anything nobody notices that it is dead.
     this.heartbeat = setInterval(() => void client.query('SELECT 1').catch(() => undefined), HEARTBEAT_MS).unref();
+  }
+
+  get connected(): boolean {
+    return this.client !== undefined;
   }
 
   async stop(): Promise<void> {
@@ -94,6 +103,7 @@ export class Listener {
     if (this.closed || this.client !== client) return;
     this.client = undefined;
     clearInterval(this.heartbeat);
+    this.losses += 1;
     this.log.warn('the connection on which the database tells of changes was lost');
     const attempt = () => {
       if (this.closed) return;

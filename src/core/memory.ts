@@ -41,6 +41,10 @@ export class Memory {
   private readonly values = new LRUCache<string, Promise<unknown>>({ max: MAX_VALUES });
   private numbers = 0;
 
+  get size(): { states: number; values: number } {
+    return { states: this.states.size, values: this.values.size };
+  }
+
   /**
    * The value by this name of an owner, as it is now. It is kept only if nothing has changed since before the request began: then all that
    * the request has read already, and rests its value on, is as it was in that state.

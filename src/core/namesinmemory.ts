@@ -63,6 +63,11 @@ export class NamesInMemory {
     for (const table of this.tables.values()) table.stop();
   }
 
+  /** How many names are in memory. */
+  get size(): number {
+    return [...this.tables.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   /**
    * Rows of these kinds with the part in their name, whatever its case, by name, no more than `max` of them. Undefined where only the
    * database can tell: after a change, until the names have been read again, and of very large tables.
@@ -88,6 +93,10 @@ class Table {
     private readonly log: Logger,
   ) {
     this.name = resourceOf(entity)!.table;
+  }
+
+  get size(): number {
+    return this.names?.names.length ?? 0;
   }
 
   async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {

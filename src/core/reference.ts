@@ -40,6 +40,11 @@ export class ReferenceTables {
     return [...(this.rows.get(entity)?.values() ?? [])] as RowOf<M>[];
   }
 
+  /** How many rows are in memory. */
+  get size(): number {
+    return [...this.rows.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   get tables(): string[] {
     return [...this.byTable.keys()];
   }

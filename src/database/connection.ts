@@ -70,6 +70,7 @@ export class Database {
   readonly sequelize: Sequelize;
   readonly pulse: Pulse;
   private readonly strangers: Pool;
+  readonly prepared = new Prepared();
 
   constructor(readonly options: ConnectionOptions) {
     const { connection, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
@@ -97,7 +98,7 @@ export class Database {
     };
     this.pool = pool(poolSize + live + OWN, statementTimeout);
     this.strangers = pool(poolSize, anonymousTimeout);
-    const shared = { pool: this.pool, other: this.strangers, prepared: new Prepared(), pulse };
+    const shared = { pool: this.pool, other: this.strangers, prepared: this.prepared, pulse };
     this.lanes = {
       strangers: { ...shared, pool: this.strangers, other: this.pool, lane: new Lane(poolSize, patience) },
       users: { ...shared, lane: new Lane(poolSize, patience) },
@@ -130,6 +131,18 @@ export class Database {
         },
       },
     });
+  }
+
+  /** How many connections there are, by pool, and who waits for one. */
+  connections(): Record<string, { busy: number; idle: number; waiting: number }> {
+    const ofPool = ({ totalCount, idleCount, waitingCount }: Pool) => ({
+      busy: totalCount - idleCount,
+      idle: idleCount,
+      waiting: waitingCount,
+    });
+    const { using, available, waiting } = (this.sequelize.connectionManager as unknown as { pool: Record<string, number> }).pool;
+    const writes = { busy: using!, idle: available!, waiting: waiting! };
+    return { strangers: ofPool(this.strangers), users: ofPool(this.pool), writes };
   }
 
   session(): Session {

@@ -28,6 +28,9 @@ class Queue {
   readonly waiting = new Set<Waiting>();
   private timer?: NodeJS.Timeout;
 
+  /** How many were refused because their time was over. */
+  expired = 0;
+
   constructor(private readonly ms: number) {}
 
   add(caller: Caller, begin: () => void, refuse: (why: Error) => void): Waiting {
@@ -47,6 +50,7 @@ class Queue {
     for (const waiting of this.waiting) {
       if (waiting.until > now) return this.arm(waiting.until - now);
       this.waiting.delete(waiting);
+      this.expired += 1;
       waiting.refuse(new Overloaded());
     }
   }
@@ -54,6 +58,7 @@ class Queue {
 
 export class Lane {
   private taken = 0;
+  private refused = 0;
   private readonly held = new Map<Caller, number>();
   /** Work that has begun goes on before new work begins. */
   private readonly begun: Queue;
@@ -79,8 +84,18 @@ export class Lane {
       this.take(caller);
       return undefined;
     }
-    if (!begun && this.isFull(caller)) throw new Overloaded();
+    if (!begun && this.isFull(caller)) {
+      this.refused += 1;
+      throw new Overloaded();
+    }
     return (begun ? this.begun : this.fresh).add(caller, begin, refuse);
+  }
+
+  /** How things stand, for those who watch. */
+  get standing(): { places: number; busy: number; waiting: number; refused: number } {
+    const { begun, fresh } = this;
+    const waiting = begun.waiting.size + fresh.waiting.size;
+    return { places: this.places, busy: this.taken, waiting, refused: this.refused + begun.expired + fresh.expired };
   }
 
   /** Of one that still waits, the end of it. */

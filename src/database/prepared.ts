@@ -37,6 +37,11 @@ export class Prepared {
   private readonly names = new LRUCache<string, string>({ ...KNOWN, sizeCalculation: (_name, text) => text.length });
   private readonly kept = new WeakMap<ClientBase, Kept>();
 
+  /** How many texts have a name. */
+  get named(): number {
+    return this.names.size;
+  }
+
   /** The same text has the same name in every connection of every process. */
   nameOf(text: string): string | undefined {
     const known = this.names.get(text);

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Body } from './body';
 import type { Operation } from './endpoints';
 import type { PostedForm } from './forms';
+import type { Route } from './routes';
 
 /** One request, as the application sees it. */
 export interface Exchange {
@@ -18,6 +19,8 @@ export interface Exchange {
   visitor?(): { username?: string; csrfToken?: string };
   /** The answer that was given to this very request before, or the claim to give one; undefined if nothing is to be kept. */
   attempt?(body: unknown): Promise<Attempt | undefined>;
+  /** What was found at the address, for those who watch. */
+  route?: Route;
   /** Headers of the answer that are about the work done. */
   headers(): Record<string, string>;
 }

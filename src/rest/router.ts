@@ -124,6 +124,7 @@ export function restHandler(options: RestOptions): Handler {
       return;
     }
     const route = found?.route;
+    exchange.route = route;
     let reading: Promise<Body> | undefined;
     const read = (signedIn: boolean) =>
       (reading ??= readBody(message, response, signedIn ? { ...limits, sender: exchange.sender } : limitsOfStrangers(limits)));

@@ -7,12 +7,15 @@
  * none is refused. What the killed one had acknowledged is in the database.
  */
 import cluster, { type Worker } from 'node:cluster';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../config';
 import { openEmbedded, type Embedded } from '../database/embedded';
 import { ENDS, fail, onSignal } from '../ending';
 import { createLog } from '../logging';
 import { checkFiles } from '../serve';
+import { serveMetrics } from '../telemetry/scrape';
+import type { WorkersMetrics } from '../telemetry/workers';
 import type { Order, Report } from '../worker';
 import { Keeper } from './keeper';
 import { freePort } from './port';
@@ -54,6 +57,7 @@ export class Supervisor {
   private readonly log;
   private keeper?: Keeper;
   private embedded?: Embedded;
+  private metrics?: WorkersMetrics;
   private port = 0;
   /** Whether a worker has ever served; until then a failure is one of the configuration, which the worker has told. */
   private begun = false;
@@ -75,6 +79,7 @@ export class Supervisor {
     const { databaseUrl, dataDir, host, port } = this.config;
     // Before anything is made: a worker takes it long before the first data are written.
     this.port = await freePort(host, port);
+    await this.measure();
     if (!databaseUrl) this.embedded = await openEmbedded({ dataDir, log: (message) => this.log.info(message) });
     this.running = true;
     if (this.stopping) return this.end();
@@ -86,6 +91,18 @@ export class Supervisor {
     cluster.on('exit', (worker, status, signal) => this.lost(worker, status, signal));
     setInterval(() => this.check(), CHECK_MS);
     this.order(this.fork());
+  }
+
+  /** The workers' metrics, if anybody may read them. */
+  private async measure(): Promise<void> {
+    const { metrics } = this.config;
+    if (!metrics) return;
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
+    const { WorkersMetrics } = require('../telemetry/workers') as typeof import('../telemetry/workers');
+    this.metrics = new WorkersMetrics(() => this.serving.map(({ worker }) => worker));
+    if (metrics.port === undefined) return;
+    const server = await serveMetrics(metrics, this.metrics.scrape);
+    this.log.info(server.address() as AddressInfo, 'metrics');
   }
 
   private get serving(): Member[] {
@@ -154,6 +171,7 @@ export class Supervisor {
 
   private giveUp(member: Member, silence: number): void {
     member.replaced = true;
+    this.metrics?.lost('hung');
     this.log.error(
       { ...described(member), silentMs: Math.round(silence) },
       'a worker hangs: it is killed, and another one takes its place',
@@ -182,6 +200,7 @@ export class Supervisor {
     if (member.replaced || member.state === 'spare') return;
     if (!this.begun) return this.giveIn(status ?? 1, signal ? `the server was ended by ${signal} while it started` : undefined);
     const ended = { ...described(member), status: status ?? undefined, signal: signal ?? undefined };
+    if (status !== 0) this.metrics?.lost('crashed');
     if (member.state === 'serving') {
       this.log[status === 0 ? 'info' : 'error'](ended, 'a worker has ended, and another one takes its place');
       return void this.replace();

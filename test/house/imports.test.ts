@@ -33,6 +33,7 @@ const LAYERS = [
     'site',
     'supervisor',
     'target',
+    'telemetry',
     'tls',
     'trusted',
     'unreadable',

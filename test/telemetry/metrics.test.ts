@@ -1,0 +1,171 @@
+/** What the server tells of itself: to whom, of what, and that no client can make it tell as much as it likes. */
+import fs from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
+import { until } from '../database/processes';
+import { build, Installation } from '../server/running';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const TOKEN = 'a token of the metrics';
+const fitgraph = fitgraphForThisFile({ environment: { METRICS_TOKEN: TOKEN, LOGIN_RATE: '2/min' } });
+const reader = () => fitgraph.anyone.sending({ Authorization: `Bearer ${TOKEN}` });
+let ann: Person;
+beforeAll(async () => (ann = await fitgraph.user('ann')));
+
+/** Values by name and labels, as they stand in the text: `name{a="b"}`. */
+const valuesOf = (text: string): Map<string, number> =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+const read = async () => valuesOf((await reader().send('GET', '/metrics')).text);
+const sum = (values: Map<string, number>, start: string) =>
+  [...values].filter(([name]) => name.startsWith(start)).reduce((total, [, value]) => total + value, 0);
+
+/** Answers are counted once their connections have taken them. */
+async function counted(what: string, wanted: number): Promise<void> {
+  await until(`${what} is ${wanted}`, async () => (await read()).get(what) === wanted);
+}
+
+describe('who may ask', () => {
+  test('nobody, unless somebody is meant to', async () => {
+    const closed = await Fitgraph.start({ beside: fitgraph });
+    expect((await closed.anyone.send('GET', '/metrics')).status).toBe(404);
+    await closed.stop();
+  });
+
+  test.each([
+    ['without a token', {}],
+    ['with another one', { Authorization: 'Bearer another token' }],
+    ['with one of a user', 'ann'],
+    ['with a very long one', { Authorization: `Bearer ${TOKEN.repeat(400)}` }],
+  ])('not %s', async (_what, headers) => {
+    const person = typeof headers === 'string' ? ann : fitgraph.anyone.sending(headers);
+    const answer = await person.send('GET', '/metrics');
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+    expect(answer.text).not.toContain('fitgraph_');
+  });
+
+  test('whoever has the token', async () => {
+    const answer = await reader().send('GET', '/metrics');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+test('requests are counted by the pattern of their address, whatever they ask for', async () => {
+  for (const id of [1, 2, 3]) await ann.get(`/exercise/${id}/`);
+  await ann.get('/workout/?comment=xyzzyx');
+  await ann.send('GET', '/nothing/here');
+  await ann.send('GET', '/nothing/there');
+  const rest = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/';
+  await counted(`${rest}workout/"}`, 1);
+  await counted('fitgraph_http_requests_total{method="GET",status="404",route="other"}', 2);
+  const values = await read();
+  expect(sum(values, 'fitgraph_http_request_duration_seconds_count{route="/api/v2/exercise/{id}/"}')).toBe(3);
+  expect([...values.keys()].filter((name) => /xyzzyx|nothing/.test(name))).toEqual([]);
+});
+
+test('operations by their names, of which strangers have fewer', async () => {
+  await ann.query('query Mine { workouts { totalCount } }');
+  await ann.query('{ workouts { totalCount } }');
+  for (let number = 0; number < 60; number += 1) await fitgraph.anyone.query(`query Stranger${number} { __typename }`);
+  await ann.query('query Mine { workouts { totalCount } }');
+  const of = (name: string) => `fitgraph_graphql_operation_duration_seconds_count{operation="${name}"}`;
+  await counted(of('Mine'), 2);
+  await counted(of('other'), 10);
+  const values = await read();
+  expect(values.get(of('(none)'))).toBeGreaterThan(0);
+  expect([...values.keys()].filter((name) => name.startsWith(of('Stranger').slice(0, -2)))).toHaveLength(50);
+});
+
+test('statements, costs, errors and refusals', async () => {
+  const before = await read();
+  await ann.get('/weightentry/');
+  await ann.query('{ exercise(id: "999999") { id } }');
+  for (let tries = 0; tries < 3; tries += 1) await fitgraph.anyone.post('/login/', { username: 'nobody', password: 'wrong password' });
+  await counted('fitgraph_refusals_total{reason="login"}', 1);
+  const after = await read();
+  const grown = (name: string) => sum(after, name) - sum(before, name);
+  expect(grown('fitgraph_statements_total')).toBeGreaterThan(2);
+  expect(grown('fitgraph_statement_seconds_total')).toBeGreaterThan(0);
+  expect(grown('fitgraph_operation_cost_count{api="rest"}')).toBeGreaterThan(0);
+  expect(grown('fitgraph_errors_total{api="graphql",code="NOT_FOUND"}')).toBe(1);
+  expect(after.get('fitgraph_lane_places{lane="users"}')).toBe(10);
+  expect(after.get('fitgraph_listener_connected')).toBe(1);
+  expect(after.get('fitgraph_cache_entries{cache="reference_rows"}')).toBeGreaterThan(0);
+  expect(after.get('fitgraph_database_connections_idle{pool="users"}')).toBeGreaterThan(0);
+});
+
+test('subscriptions', async () => {
+  const stop = new AbortController();
+  const subscription = 'subscription { changed { cursor } }';
+  const stream = await fetch(`${fitgraph.url}/graphql/stream?query=${encodeURIComponent(subscription)}`, {
+    headers: { Accept: 'text/event-stream', Authorization: `Token ${ann.token}` },
+    signal: stop.signal,
+  });
+  expect(stream.status).toBe(200);
+  await counted('fitgraph_subscriptions', 1);
+  expect((await read()).get('fitgraph_subscription_connections{transport="sse"}')).toBe(1);
+  stop.abort();
+  await counted('fitgraph_subscriptions', 0);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const families = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!).sort();
+
+test('workers are added up, one that ends is not forgotten, and docs/operating.md tells what each metric means', async () => {
+  build();
+  const installation = new Installation();
+  try {
+    const port = await freePort();
+    const server = await installation.start({ WEB_CONCURRENCY: '2', METRICS_PORT: String(port) });
+    const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const workers = async (count: number) =>
+      until(`${count} workers serve`, async () => valuesOf(await scrape()).get('fitgraph_workers') === count);
+    await workers(2);
+    const requests = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/language/"}';
+    for (let number = 0; number < 20; number += 1) await server.anyone.sending({ Connection: 'close' }).get('/language/');
+    await until('all are counted', async () => valuesOf(await scrape()).get(requests) === 20);
+    expect(valuesOf(await scrape()).get('fitgraph_listener_connected')).toBe(2);
+
+    process.kill(server.workers[0]!, 'SIGKILL');
+    await until('the worker is replaced', async () => valuesOf(await scrape()).get('fitgraph_worker_ends_total{reason="crashed"}') === 1);
+    await workers(2);
+    const text = await scrape();
+    expect(valuesOf(text).get(requests)).toBe(20);
+    // On the port of the service nobody is told.
+    expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);
+
+    const document = fs.readFileSync(path.join(__dirname, '../../docs/operating.md'), 'utf8');
+    const told = [...document.matchAll(/^\| `(\w+)` +\| (?:counter|gauge|histogram) /gm)].map(([, name]) => name!).sort();
+    expect(told).toEqual(families(text));
+  } finally {
+    await installation.remove();
+  }
+});
+
+test('with several workers the token opens the port of the service', async () => {
+  const installation = new Installation({ METRICS_TOKEN: TOKEN, WEB_CONCURRENCY: '2' });
+  try {
+    const server = await installation.start();
+    const page = () => server.anyone.sending({ Authorization: `Bearer ${TOKEN}` }).send('GET', '/metrics');
+    await until('both workers are told of', async () => valuesOf((await page()).text).get('fitgraph_workers') === 2);
+    expect((await server.anyone.send('GET', '/metrics')).status).toBe(401);
+  } finally {
+    await installation.remove();
+  }
+});
