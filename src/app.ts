@@ -37,6 +37,7 @@ import { buildGraphQLSchema, buildRestSchema } from './schema';
 import type { Services } from './services';
 import { tidied } from './target';
 import type { Metrics } from './telemetry/metrics';
+import type { Tracing } from './telemetry/tracing';
 import { METRICS_PATH, metricsPage, type Scrape } from './telemetry/scrape';
 import { scrapeOf } from './telemetry/worker';
 import { TrustedDocuments, trustedDocuments } from './trusted';
@@ -85,6 +86,10 @@ const loadMetrics: (...given: ConstructorParameters<typeof Metrics>) => Metrics 
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
   new (require('./telemetry/metrics') as typeof import('./telemetry/metrics')).Metrics(...given);
 
+const loadTracing: (...given: ConstructorParameters<typeof Tracing>) => Tracing = (...given) =>
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
+  new (require('./telemetry/tracing') as typeof import('./telemetry/tracing')).Tracing(...given);
+
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, media, vault, origin } = services;
   const turnedAway = { pressure: 0, late: 0 };
@@ -99,6 +104,7 @@ export async function createApp(services: Services): Promise<App> {
   const means: Means = {
     ...services,
     metrics,
+    tracing: config.tracing && loadTracing(config.tracing),
     sessions: new Sessions(vault),
     exposure: new Exposure(config, origin, log),
     idempotency: new Idempotency(database, vault, config.keptAnswers, services.instance),
@@ -280,11 +286,11 @@ export async function createApp(services: Services): Promise<App> {
     },
     endStreams: live.end,
     scrape,
-    stop: () => {
+    async stop() {
       pressure.stop();
       metrics?.stop();
       means.idempotency.stop();
-      return apollo.stop();
+      await Promise.all([apollo.stop(), means.tracing?.stop()]);
     },
   };
 }

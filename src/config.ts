@@ -38,6 +38,8 @@ export interface Config {
   readonly timeZone: string;
   /** Who may read what the server tells of itself; absent: nobody. `port`: on a port of its own. `token`: as a bearer token. */
   readonly metrics?: { readonly port?: number; readonly host: string; readonly token?: string };
+  /** Who collects traces for OpenTelemetry, and under which name; absent: nobody. */
+  readonly tracing?: { readonly endpoint: string; readonly service: string };
   /** Absent outside production: made at first start and kept in `dataDir`. */
   readonly secretKey?: string;
   readonly loginRate: Rate;
@@ -179,6 +181,7 @@ export function readConfig(environment: Environment = process.env): Config {
   if (metricsToken !== undefined && metricsToken.length < 16)
     throw new ConfigError('METRICS_TOKEN must have at least 16 characters (for example the output of: openssl rand -hex 16)');
   const metricsPort = text('METRICS_PORT') === undefined ? undefined : whole('METRICS_PORT', 0, 0, 65_535);
+  const endpoint = url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://localhost:4318');
   const hasMetrics = metricsPort !== undefined || metricsToken !== undefined;
   const persistedOperations = text('PERSISTED_OPERATIONS');
   const persistedOnly = flag('PERSISTED_ONLY', false);
@@ -202,6 +205,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxLag: duration('MAX_LAG', 100),
     dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),
     timeZone,
+    tracing: endpoint === undefined ? undefined : { endpoint, service: text('OTEL_SERVICE_NAME') ?? 'fitgraph' },
     metrics: hasMetrics ? { port: metricsPort, host: text('METRICS_HOST') ?? '127.0.0.1', token: metricsToken } : undefined,
     secretKey,
     loginRate,

@@ -16,6 +16,8 @@ import { REQUEST_ID } from './origin';
 import type { Route } from './rest/routes';
 import type { Services } from './services';
 import type { Metrics } from './telemetry/metrics';
+import { routeOf } from './telemetry/routes';
+import type { Tracing } from './telemetry/tracing';
 
 /** What the app makes of the services for itself. */
 export interface Means extends Services {
@@ -24,6 +26,7 @@ export interface Means extends Services {
   idempotency: Idempotency;
   /** Absent: nobody asks for them. */
   metrics?: Metrics;
+  tracing?: Tracing;
 }
 
 /** Methods that change nothing, which other sites' pages may therefore cause. */
@@ -299,9 +302,11 @@ export class HttpExchange {
 
   /** One line a request; never a header, a body or a query, which may hold secrets. And what metrics count. */
   watched(response: ServerResponse): void {
-    const { log, metrics } = this.services;
+    const { log, metrics, tracing } = this.services;
     const isLogged = log.isLevelEnabled('info');
-    if (!isLogged && !metrics) return;
+    const trace = tracing?.begin(this.request);
+    this.full.trace = this.full.session.trace = trace;
+    if (!isLogged && !metrics && !trace) return;
     // express rewrites the URL while it looks for a handler.
     const path = this.request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
     const line = (ms: number) => {
@@ -324,6 +329,17 @@ export class HttpExchange {
     response.once('close', () => {
       const ms = performance.now() - this.began;
       if (isLogged) line(ms);
+      trace?.end({
+        method: this.request.method!,
+        route: routeOf(this.request, this.route),
+        status: response.statusCode,
+        attributes: {
+          'url.path': path,
+          'client.address': this.address.slice(0, MAX_ADDRESS),
+          'user.id': this.full.viewer?.id,
+          'fitgraph.request.id': this.id,
+        },
+      });
       metrics?.answered({ request: this.request, response, context: this.full, rest: this.route, operation: this.operation, ms });
     });
   }

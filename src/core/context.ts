@@ -1,6 +1,7 @@
 /** What belongs to one request: who asks, the database session, the loaders. */
 import type { Logger } from 'pino';
 import type { UploadedFile } from '../multipart';
+import type { Trace } from '../trace';
 import type { Session } from '../database/connection';
 import type { Cost } from './cost';
 import type { Loaders } from './loaders';
@@ -51,6 +52,8 @@ export interface Standing {
 export interface Context {
   /** What the request is called in its answer and in the log. */
   requestId: string;
+  /** Where somebody collects them. */
+  trace?: Trace;
   /** Who counts errors hears the code of each. */
   told?: (code: string) => void;
   viewer: Viewer | null;

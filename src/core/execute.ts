@@ -66,6 +66,7 @@ export class Executor {
     const operation = getOperationAST(document)!;
     const run = this.compiles ? compiled(this.schema, document) : this.interpreted(document);
     const costs = new KnownCosts(this.schema, document, operation);
+    const name = nameOf(operation);
     return async (context, variables = {}) => {
       const read = coerced(this.schema, operation, variables, !context.viewer);
       if (read.errors) return finish({ errors: read.errors }, context);
@@ -73,7 +74,9 @@ export class Executor {
       const price = this.capped(costs.of(read.values));
       const refused = this.refused(price, context);
       if (refused) return finish(refused, context);
-      const result = await run(context, read.values);
+      const result = await (context.trace
+        ? context.trace.operation(operation.operation, name, () => run(context, read.values))
+        : run(context, read.values));
       context.spending?.settle(price);
       return finish(result, context);
     };
@@ -204,7 +207,10 @@ export class Executor {
       // Which errors a query has, and where, is graphql-js's to say; it reads once more what the loaders do not have.
       return result && !result.errors ? result : this.interpreted(document, operationName, root)(context, variables);
     };
-    const result = finish(await run(), context);
+    const result = finish(
+      await (context.trace && operation ? context.trace.operation(operation.operation, nameOf(operation), run) : run()),
+      context,
+    );
     if (read) context.spending?.settle(read.cost);
     return result;
   }
@@ -231,6 +237,13 @@ export class Executor {
     return (contextValue: Context, variableValues: Variables) =>
       execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
   }
+}
+
+const MAX_NAME = 200;
+/** Its own, or that of its first field. */
+function nameOf({ name, selectionSet }: OperationDefinitionNode): string {
+  const [first] = selectionSet.selections;
+  return (name?.value ?? (first?.kind === Kind.FIELD ? first.name.value : '')).slice(0, MAX_NAME);
 }
 
 const notHere = () =>

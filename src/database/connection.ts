@@ -10,6 +10,7 @@ import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, Uncer
 import { Prepared } from './prepared';
 import { KEEP_ALIVE, Pulse, type Wire } from './pulse';
 import { Statement, type Asking, type Reads } from './statement';
+import type { Trace } from '../trace';
 import { getTypeParser } from './types';
 
 export type Row = Record<string, any>;
@@ -224,6 +225,8 @@ export class Session implements Asking {
   milliseconds = 0;
   /** Read so far. */
   rows = 0;
+  /** Where somebody collects them. */
+  trace?: Trace;
   private readonly running = new Set<{ stop(why: Error): void }>();
   /** Why nothing more is asked of the database. */
   private over?: Error;
@@ -263,12 +266,16 @@ export class Session implements Asking {
     const statement = new Statement(this.database.lanes[this.lane], this, text, values);
     this.running.add(statement);
     this.statements += 1;
+    const over = this.trace?.statement(text);
+    let read: number | undefined;
     try {
       const rows = await statement.rows();
-      this.rows += rows.length;
+      read = rows.length;
+      this.rows += read;
       return rows;
     } finally {
       this.running.delete(statement);
+      over?.(read);
       this.milliseconds += performance.now() - began;
     }
   }
@@ -298,9 +305,10 @@ export class Session implements Asking {
   /** Options for a Sequelize call, so that it is counted too. */
   readonly counted = {
     benchmark: true,
-    logging: (_sql: string, milliseconds?: number) => {
+    logging: (text: string, milliseconds = 0) => {
       this.statements += 1;
-      this.milliseconds += milliseconds ?? 0;
+      this.milliseconds += milliseconds;
+      this.trace?.written(text, milliseconds);
     },
   };
 

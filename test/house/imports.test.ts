@@ -45,7 +45,7 @@ const LAYERS = [
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'turns', 'version'],
+  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'trace', 'turns', 'version'],
 ];
 
 /** What may be imported beside one's own folder, where the layers alone would allow more. */

@@ -1,0 +1,123 @@
+/** Traces as somebody receives them who collects them for OpenTelemetry (OTLP over HTTP, JSON). */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { until } from '../database/processes';
+import { build, Installation } from '../server/running';
+import type { Person } from '../setup/person';
+
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: Record<string, unknown>;
+  status: { code: number };
+}
+
+const SERVER = 2;
+const CLIENT = 3;
+const received: Span[] = [];
+const services = new Set<unknown>();
+let receiver: Server;
+let installation: Installation;
+let token: string;
+
+type Attributes = { key: string; value: Record<string, unknown> }[];
+const plain = (attributes: Attributes) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+beforeAll(async () => {
+  receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    expect(request.url).toBe('/v1/traces');
+    for (const { resource, scopeSpans } of JSON.parse(Buffer.concat(chunks).toString()).resourceSpans) {
+      services.add(plain(resource.attributes)['service.name']);
+      for (const { spans } of scopeSpans) for (const span of spans) received.push({ ...span, attributes: plain(span.attributes) });
+    }
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  // As a process of its own, as the exporter loads what it needs in a way that tests cannot.
+  build();
+  installation = new Installation({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'fit' });
+  const server = await installation.start();
+  token = server.demo.token;
+  const demo = server.signedIn(token);
+  for (const [name, ask] of Object.entries(REQUESTS)) {
+    TRACES[name] = (Object.keys(TRACES).length + 1).toString(16).padStart(32, '0');
+    await ask(demo.sending({ traceparent: `00-${TRACES[name]}-00f067aa0ba902b7-01` }));
+  }
+  await demo.sending({ traceparent: `00-${NOT_SAMPLED}-00f067aa0ba902b7-00` }).get('/workout/');
+  await demo.sending({ traceparent: 'nonsense' }).get('/day/');
+  // What is not sent yet is sent at the end.
+  server.process.kill('SIGTERM');
+  await server.ended;
+  await until('the last trace has come', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
+}, 120_000);
+afterAll(async () => {
+  await installation.remove();
+  await new Promise((resolve) => receiver.close(resolve));
+});
+
+const SECRET = 'xyzzyx';
+const NOT_SAMPLED = 'f'.repeat(32);
+const TRACES: Record<string, string> = {};
+const REQUESTS: Record<string, (person: Person) => Promise<unknown>> = {
+  rest: (person) => person.get(`/workout/?comment=${SECRET}`),
+  graphql: (person) =>
+    person.query('query Mine($comment: String) { workouts(where: { comment: { eq: $comment } }) { totalCount } }', { comment: SECRET }),
+  write: (person) => person.query(`mutation { createWorkout(input: { comment: "${SECRET}" }) { workout { id } } }`),
+};
+
+const of = (name: string) => {
+  const spans = received.filter(({ traceId }) => traceId === TRACES[name]);
+  const request = spans.find(({ kind }) => kind === SERVER)!;
+  const operations = spans.filter((span) => 'graphql.operation.type' in span.attributes);
+  const statements = spans.filter(({ kind }) => kind === CLIENT);
+  return { request, operations, statements };
+};
+
+test('a request belongs to the trace of whoever called, and tells what the log tells', () => {
+  const { request } = of('rest');
+  expect(request).toMatchObject({ name: 'GET /api/v2/workout/', parentSpanId: '00f067aa0ba902b7' });
+  expect(request.attributes).toMatchObject({
+    'http.route': '/api/v2/workout/',
+    'http.response.status_code': 200,
+    'url.path': '/api/v2/workout/',
+    'user.id': expect.any(Number),
+    'fitgraph.request.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+  });
+  expect([...services]).toEqual(['fit']);
+});
+
+test('below it are its operations, and below those their statements', () => {
+  const { request, operations, statements } = of('graphql');
+  expect(operations).toEqual([expect.objectContaining({ name: 'query Mine', parentSpanId: request.spanId })]);
+  const [operation] = operations;
+  const read = statements.filter(({ parentSpanId }) => parentSpanId === operation!.spanId);
+  expect(read).toEqual([expect.objectContaining({ name: 'SELECT workout' })]);
+  expect(read[0]!.attributes).toMatchObject({ 'db.system.name': 'postgresql', 'db.response.returned_rows': 1 });
+  // Who asks was looked up before.
+  expect(statements.filter(({ parentSpanId }) => parentSpanId === request.spanId)).toHaveLength(1);
+});
+
+test('writes too, without their values', () => {
+  const { operations, statements } = of('write');
+  expect(operations).toEqual([expect.objectContaining({ name: 'mutation createWorkout' })]);
+  expect(statements.map(({ name }) => name)).toContain('INSERT workout');
+});
+
+test('no value of anybody is in a trace', () => {
+  expect(received.length).toBeGreaterThan(8);
+  expect(JSON.stringify(received)).not.toContain(SECRET);
+  expect(JSON.stringify(received)).not.toContain(token);
+});
+
+test('whoever called may have decided that it is not looked at; what is no trace context begins a trace', () => {
+  expect(received.filter(({ traceId }) => traceId === NOT_SAMPLED)).toEqual([]);
+  const { traceId, parentSpanId } = received.find(({ name }) => name === 'GET /api/v2/day/')!;
+  expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+  expect(parentSpanId ?? '').toBe('');
+});
