@@ -1,15 +1,23 @@
 /** Tests run on real PostgreSQL; global setup starts the embedded one, each worker gets databases of its own. */
 const { chromium } = require('./test/browser/chromium');
+const { pgbouncer } = require('./test/database/pgbouncer');
 
 // The workers have it from here.
 const found = chromium();
 if (found) process.env.CHROMIUM = found;
 else console.warn('No Chromium was found, so the tests in test/browser do not run. CHROMIUM may say where one is.');
+const pooler = pgbouncer();
+if (pooler) process.env.PGBOUNCER = pooler;
+if (!pooler) console.warn('No pgbouncer was found, so its test does not run. PGBOUNCER may say where one is.');
 
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...(found ? [] : ['<rootDir>/test/browser/'])],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...(found ? [] : ['<rootDir>/test/browser/']),
+    ...(pooler ? [] : ['<rootDir>/test/database/pooler.test.ts']),
+  ],
   transform: {
     '\\.(tsx?|mjs)$': [
       '@swc/jest',

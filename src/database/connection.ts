@@ -70,6 +70,8 @@ export class Database {
   readonly writes: Lane;
   readonly sequelize: Sequelize;
   readonly pulse: Pulse;
+  /** A pooler drops what connections ask for when they are made, so they ask again. To be set before there are any. */
+  pooled = false;
   private readonly strangers: Pool;
   readonly prepared = new Prepared();
 
@@ -87,7 +89,10 @@ export class Database {
         options: settingsOf(options, timeout),
         types: { getTypeParser },
         application_name: 'fitgraph',
-      });
+        // Before it is used for anything.
+        verify: (client: PoolClient, over: (error?: Error) => void) =>
+          this.pooled ? client.query(settingOf(options, timeout), (error) => over(error ?? undefined)) : over(),
+      } as PoolConfig);
       // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
       made.on('error', () => undefined);
       made.on('connect', (client) => {
@@ -125,10 +130,11 @@ export class Database {
         ...(ssl ? { ssl } : {}),
       },
       hooks: {
-        afterConnect: (client) => {
+        afterConnect: async (client) => {
           const { connection: wire } = client as Wire;
           wire.stream.setKeepAlive?.(true, KEEP_ALIVE.keepAliveInitialDelayMillis);
           pulse.watch(client as Wire, statementTimeout);
+          if (this.pooled) await (client as PoolClient).query(settingOf(options, statementTimeout));
         },
       },
     });
@@ -159,8 +165,10 @@ export class Database {
       this.pulse.allow(client, 0);
       return await work(client);
     } finally {
-      await client.query(TIMEOUTS.map((name) => `RESET ${name}`).join(';')).catch((error: Error) => (failure = error));
-      this.pulse.allow(client, this.options.statementTimeout ?? 0);
+      const { options, pooled } = this;
+      const again = pooled ? settingOf(options, options.statementTimeout ?? 0) : TIMEOUTS.map((name) => `RESET ${name}`).join(';');
+      await client.query(again).catch((error: Error) => (failure = error));
+      this.pulse.allow(client, options.statementTimeout ?? 0);
       // A connection that may have kept the settings is not used again.
       client.release(failure);
     }
@@ -186,11 +194,8 @@ export class Database {
   }
 }
 
-/** Given when a connection is made, so that no statement is needed for it. What PostgreSQL knows of TCP does nothing on a local socket. */
-export const settingsOf = (
-  { timeZone, lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionOptions,
-  statementTimeout: number,
-): string =>
+/** What PostgreSQL knows of TCP does nothing on a local socket. */
+const settings = ({ timeZone, lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionOptions, statementTimeout: number) =>
   Object.entries({
     TimeZone: timeZone,
     DateStyle: 'ISO,YMD',
@@ -202,9 +207,19 @@ export const settingsOf = (
     tcp_keepalives_interval: 2,
     tcp_keepalives_count: 5,
     tcp_user_timeout: 20_000,
-  })
+  });
+
+/** Given when a connection is made, so that no statement is needed for it. */
+export const settingsOf = (options: ConnectionOptions, statementTimeout: number): string =>
+  settings(options, statementTimeout)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
+
+/** The same as statements. */
+const settingOf = (options: ConnectionOptions, statementTimeout: number): string =>
+  settings(options, statementTimeout)
+    .map(([name, value]) => `SET ${name} = '${value}'`)
+    .join('; ');
 
 /** The same connection for Sequelize, which knows other names. */
 function sequelizeConnection({ connectionString, ...given }: PoolConfig) {

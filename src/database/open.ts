@@ -4,6 +4,7 @@ import { ConfigError, type Config } from '../config';
 import { Database } from './connection';
 import { checkDataDir } from './datadir';
 import { openEmbedded } from './embedded';
+import { isPooled, refusedByPooler } from './pooler';
 import { secretKeyOf } from './secretkey';
 
 const MIN_VERSION = 140_000;
@@ -42,7 +43,11 @@ export async function openDatabase(
 
 async function check(database: Database): Promise<void> {
   const { rows } = await database.pool.query(`SELECT current_setting('server_version_num')::int AS version`).catch((error: Error) => {
-    throw new ConfigError(`DATABASE_URL: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`);
+    throw (
+      refusedByPooler(error) ??
+      new ConfigError(`DATABASE_URL: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`)
+    );
   });
   if (rows[0].version < MIN_VERSION) throw new ConfigError('DATABASE_URL: PostgreSQL 14 or newer is needed');
+  database.pooled = await isPooled(database.pool);
 }
