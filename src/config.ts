@@ -1,6 +1,6 @@
 /** The environment, checked once at start; the only file that reads it. A wrong value is one clear line that names the variable. */
 import { availableParallelism } from 'node:os';
-import { isAbsolute, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { IANAZone } from 'luxon';
 
 export class ConfigError extends Error {}
@@ -35,6 +35,10 @@ export interface Config {
   /** Milliseconds that everything may be late before new requests are refused; 0: however late. */
   readonly maxLag: number;
   readonly dataDir: string;
+  /** Of the files of rows. */
+  readonly mediaDir: string;
+  /** Whether the operator has named that folder, for several instances perhaps. */
+  readonly ownMediaDir: boolean;
   readonly timeZone: string;
   /** Who may read what the server tells of itself; absent: nobody. `port`: on a port of its own. `token`: as a bearer token. */
   readonly metrics?: { readonly port?: number; readonly host: string; readonly token?: string };
@@ -164,6 +168,8 @@ export function readConfig(environment: Environment = process.env): Config {
   const loginRate = rate('LOGIN_RATE', { points: 10, seconds: 60 });
   const [statementTimeout, anonymousTimeout] = [duration('STATEMENT_TIMEOUT', 10_000), duration('ANONYMOUS_TIMEOUT', 3_000)];
   const dataDir = text('DATA_DIR') ?? '.data';
+  const dataFolder = isAbsolute(dataDir) ? dataDir : resolve(dataDir);
+  const mediaDir = text('MEDIA_DIR');
   const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
   const publicOrigin = publicUrl && new URL(publicUrl).origin;
   // A path, a query or a password in it would end up in every link.
@@ -203,7 +209,9 @@ export function readConfig(environment: Environment = process.env): Config {
     idleTransactionTimeout: duration('IDLE_TRANSACTION_TIMEOUT', 10_000),
     queue: { waiting: whole('MAX_WAITING', 200, 1, 1_000_000), ms: duration('MAX_WAIT', 1_500) || Infinity },
     maxLag: duration('MAX_LAG', 100),
-    dataDir: isAbsolute(dataDir) ? dataDir : resolve(dataDir),
+    dataDir: dataFolder,
+    mediaDir: mediaDir === undefined ? join(dataFolder, 'media') : resolve(mediaDir),
+    ownMediaDir: mediaDir !== undefined,
     timeZone,
     tracing: endpoint === undefined ? undefined : { endpoint, service: text('OTEL_SERVICE_NAME') ?? 'fitgraph' },
     metrics: hasMetrics ? { port: metricsPort, host: text('METRICS_HOST') ?? '127.0.0.1', token: metricsToken } : undefined,

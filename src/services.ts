@@ -49,14 +49,16 @@ export async function startServices(
   const names = new NamesInMemory(database, entities(), listener, log);
   const changes = new ChangeLog(database, listener, log);
   imageProcesses.timeout = config.imageTimeout;
-  const media = new MediaFolder(config.dataDir, config.uploadQuota);
+  const media = new MediaFolder(config.mediaDir, config.uploadQuota);
+  if (config.ownMediaDir) await media.check();
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await reference.reload();
   await changes.start();
   await names.start();
   await sweepUploads(config.dataDir);
-  await media.close();
+  // What others share is theirs to close.
+  if (!config.ownMediaDir) await media.close();
   await finishRestores(database, media);
   await removal.run();
   const limit = new LoginLimit(database, config);

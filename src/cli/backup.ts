@@ -20,7 +20,7 @@ export const backupCommand = () =>
         async ({ config, database, secretKey }) => {
           if (!replace && existsSync(file))
             throw new KnownError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
-          const media = new MediaFolder(config.dataDir);
+          const media = new MediaFolder(config.mediaDir);
           const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: stages() });
           for (const path of missing)
             process.stderr.write(`There is no file ${path}, though a row names it: the backup has none either.\n`);

@@ -15,7 +15,7 @@ export const importCommand = () =>
     .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
       const rows = await DumpFile.open(file);
       await operate(async ({ config, database, vault }) => {
-        const folder = new MediaFolder(config.dataDir);
+        const folder = new MediaFolder(config.mediaDir);
         let staging = new Staging(folder);
         try {
           const counts = await writeRows(rows, database, {

@@ -20,7 +20,7 @@ export const restoreCommand = () =>
         );
       await operate(
         async ({ database }) => {
-          const media = new MediaFolder(config.dataDir);
+          const media = new MediaFolder(config.mediaDir);
           await restoreBackup({ file, found, database, media, dataDir: elsewhere ? undefined : config.dataDir, replace, progress });
           const rows = Object.values(found.summary.rows).reduce((sum, count) => sum + count, 0);
           say(`${rows} rows and ${found.summary.files} files of ${found.header.taken} are restored.`);

@@ -96,5 +96,5 @@ export function userCommand(): Command {
 /** A server that runs does it as well; without one the files would stay until the next start. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
-  await new FileRemoval(database, new MediaFolder(config.dataDir), new Listener(database, log), log).run();
+  await new FileRemoval(database, new MediaFolder(config.mediaDir), new Listener(database, log), log).run();
 }

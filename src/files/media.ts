@@ -3,6 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { chmod, constants, copyFile, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { ConfigError } from '../config';
 import type { UploadedFile } from '../multipart';
 import { formatOfContent, formatOfExtension } from './formats';
 import { cleanName, extensionOf, filesOf, fittedPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
@@ -29,15 +30,28 @@ const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(exten
 const becomesPng = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
 
 export class MediaFolder {
-  readonly root: string;
   private readonly making = new Map<string, Promise<boolean>>();
   private readonly transparent = new LRUCache<string, boolean>({ max: MAX_KNOWN });
 
   constructor(
-    dataDir: string,
+    readonly root: string,
     readonly quota = Infinity,
-  ) {
-    this.root = join(dataDir, 'media');
+  ) {}
+
+  /** Throws a ConfigError unless it is there and can be written to. A share that is not mounted must not look like an empty one. */
+  async check(): Promise<void> {
+    const wrong = (why: string) => new ConfigError(`MEDIA_DIR must be a folder that is there and can be written to: ${this.root} ${why}`);
+    const found = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
+      throw wrong(`cannot be looked at (${code})`);
+    });
+    if (!found.isDirectory()) throw wrong('is none');
+    const trial = join(this.root, `.${randomBytes(8).toString('hex')}`);
+    await (
+      await open(trial, 'wx', PRIVATE_FILE).catch(({ code }: NodeJS.ErrnoException) => {
+        throw wrong(`cannot be written to (${code})`);
+      })
+    ).close();
+    await rm(trial, { force: true });
   }
 
   /** Closes a folder that an older version made to other users of the machine; one that belongs to somebody else is theirs to close. */

@@ -82,7 +82,7 @@ test('folders that an older version left open are closed at start', async () => 
       chmodSync(folder, 0o755);
     }
     await sweepUploads(dataDir);
-    await new MediaFolder(dataDir).close();
+    await new MediaFolder(join(dataDir, 'media')).close();
     expect(folders.map(modeOf)).toEqual([0o700, 0o700]);
   } finally {
     rmSync(dataDir, { recursive: true });

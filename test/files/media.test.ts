@@ -13,7 +13,7 @@ let data: string;
 let media: MediaFolder;
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'media-'));
-  media = new MediaFolder(data);
+  media = new MediaFolder(join(data, 'media'));
 });
 afterEach(() => rmSync(data, { recursive: true }));
 

@@ -74,7 +74,7 @@ export class Fitgraph {
       services.reference,
       url,
       logged,
-      path.join(dataDir, 'media'),
+      services.media.root,
       config.secretKey!,
       witness,
       services,

@@ -19,7 +19,7 @@ const file = path.join(folder, 'backup.tar.gz');
 let ann: Person;
 let image: { id: number; image: string };
 
-const mediaOf = ({ mediaFolder }: Fitgraph) => new MediaFolder(path.dirname(mediaFolder));
+const mediaOf = ({ mediaFolder }: Fitgraph) => new MediaFolder(mediaFolder);
 const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
 const restore = async (into: Fitgraph, from = file, replace = true) =>
   restoreBackup({ file: from, found: await inspect(from), database: into.database, media: mediaOf(into), replace });
