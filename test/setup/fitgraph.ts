@@ -69,28 +69,18 @@ export class Fitgraph {
     const witness = new Witness();
     const server = await listening(app, witness);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-    return new Fitgraph(
-      database,
-      services.reference,
-      url,
-      logged,
-      services.media.root,
-      config.secretKey!,
-      witness,
-      services,
-      async () => {
-        app.endStreams();
-        await new Promise<void>((resolve) => {
-          server.close(() => resolve());
-          server.closeAllConnections();
-        });
-        await app.stop();
-        await stop();
-        await database.close();
-        await own?.drop();
-        fs.rmSync(dataDir, { recursive: true, force: true });
-      },
-    );
+    return new Fitgraph(database, services.reference, url, logged, services.media.root, config.secretKey!, witness, services, async () => {
+      app.endStreams();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await app.stop();
+      await stop();
+      await database.close();
+      await own?.drop();
+      fs.rmSync(dataDir, { recursive: true, force: true });
+    });
   }
 
   /** Signed in by token; the account is made when the name is first heard. */
