@@ -45,13 +45,13 @@ const LAYERS = [
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'trace', 'turns', 'version'],
+  ['compression', 'config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'trace', 'turns', 'version'],
 ];
 
 /** What may be imported beside one's own folder, where the layers alone would allow more. */
 const ONLY: Record<string, string[]> = {
   // Translation only: it is given a schema and a function that runs operations.
-  rest: ['extensions', 'idempotencykey', 'multipart', 'reading'],
+  rest: ['compression', 'extensions', 'idempotencykey', 'multipart', 'reading'],
   multipart: ['extensions'],
   extensions: [],
   config: [],
