@@ -6,6 +6,7 @@ import { isInputObjectType, lexicographicSortSchema, printSchema, type GraphQLIn
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { AuthResolver } from './auth/resolver';
+import { groupingResolvers } from './core/grouping/types';
 import { completeInputs } from './core/inputs';
 import { LiveResolver, nameRowTypes } from './core/live';
 import { completeRelations } from './core/relations';
@@ -57,7 +58,7 @@ function build(): GraphQLSchema {
   completeRelations();
   completeInputs();
   nameRowTypes();
-  const schema = buildSchemaSync({ resolvers, validate: false, pubSub: NONE });
+  const schema = buildSchemaSync({ resolvers: [...resolvers, ...groupingResolvers()], validate: false, pubSub: NONE });
   // type-graphql wraps a type resolver of its own in a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
   // type-graphql does not know such inputs yet.

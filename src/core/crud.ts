@@ -5,6 +5,7 @@ import type { Row } from '../database/connection';
 import { listPage, listRequest, type Connection, type PageArgs } from './connection';
 import type { Context } from './context';
 import { childrenOf, fieldsOf, type Entity } from './fields';
+import { groupedQuery } from './grouping/resolver';
 import { hook, type Hooks } from './hooks';
 import { method } from './method';
 import { addMutations } from './mutations';
@@ -56,6 +57,8 @@ export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
         description: `The ${nouns}${resource.owned ? ' of the viewer' : ''}. ${resource.description}`,
       }),
     );
+
+  if (queries) groupedQuery(Crud, entity);
 
   addMutations(Crud, entity);
 

@@ -116,7 +116,7 @@ const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
   computed: undefined,
 };
 
-function filterOf(field: FieldMeta): ClassType | undefined {
+export function filterOf(field: FieldMeta): ClassType | undefined {
   if (field.relation?.many) return field.link ? IdListFilter : undefined;
   if (field.enum) return choiceFilter(field.enum);
   return field.name === 'id' ? IdFilter : FILTERS[field.kind];

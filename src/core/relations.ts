@@ -7,6 +7,7 @@ import { connectionType, listPagesBelow, listRequest, PageArgs, type Connection 
 import type { Context } from './context';
 import type { ChildMeta, Entity, FieldMeta } from './fields';
 import { completeFilters, whereInput } from './filters';
+import { completeGroupings, groupedChildren } from './grouping/resolver';
 import { loadChildren, loadLinked, loadParent } from './loaders';
 import { method, type Parameter } from './method';
 import { orderInput, type OrderElement } from './ordering';
@@ -86,6 +87,10 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
     );
     return;
   }
+  // Below a row that everybody sees nobody has rows who is not signed in, which must not take that row away.
+  const mayBeNull = () => isOwned(child.target()) && !isOwned(entity);
+  need(entity, `${child.name}Grouped`, [child.key]);
+  pending.push(() => groupedChildren(target, child, mayBeNull()));
   pending.push(() => {
     const types = inputsOf(child.target());
     const load = (
@@ -107,8 +112,7 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
       child.name,
       load,
       [Root(), ...listParameters(types)],
-      // Below a row that everybody sees nobody has rows who is not signed in, which must not take that row away.
-      FieldResolver(() => types.connection, { description: child.description, nullable: isOwned(child.target()) && !isOwned(entity) }),
+      FieldResolver(() => types.connection, { description: child.description, nullable: mayBeNull() }),
     );
   });
 }
@@ -116,6 +120,7 @@ export function childResolver(target: ClassType, entity: Entity, child: ChildMet
 /** Relations name resources that may not be loaded yet; they are made when all are. */
 const pending: (() => void)[] = [];
 export function completeRelations(): void {
-  completeFilters();
   while (pending.length) pending.pop()!();
+  completeGroupings();
+  completeFilters();
 }

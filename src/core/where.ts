@@ -83,7 +83,7 @@ function search(field: FieldMeta, text: string, path: string): Condition {
 }
 
 /** One operator of a filter. A null is no condition but to `eq` and `ne`. */
-function operation(field: FieldMeta, operator: string, value: any, insensitive: boolean, path: string): Condition | undefined {
+export function operation(field: FieldMeta, operator: string, value: any, insensitive: boolean, path: string): Condition | undefined {
   if (operator === 'eq') return equal(field, value, insensitive);
   if (operator === 'ne') return not(equal(field, value, insensitive));
   if (value === null) return undefined;

@@ -31,7 +31,9 @@ function ways(type: GraphQLObjectType, depth: number): string {
     if (isOwned(named)) return depth > 0 ? [`${field.name} { ${ways(named, depth - 1)} }`] : [];
     const nodes = named.getFields().nodes;
     if (!nodes || depth === 0) return [];
-    return [`${field.name} { nodes { ${ways(getNamedType(nodes.type) as GraphQLObjectType, depth - 1)} } }`];
+    const rows = ways(getNamedType(nodes.type) as GraphQLObjectType, depth - 1);
+    // Of groups there is nothing but what they have in common.
+    return rows ? [`${field.name} { nodes { ${rows} } }`] : [];
   });
   return [...own, ...further].join(' ');
 }

@@ -21,7 +21,7 @@ import {
 import { Executor } from '../../src/core/execute';
 import { endpointsOf } from '../../src/rest/endpoints';
 import { buildGraphQLSchema, buildRestSchema, printed } from '../../src/schema';
-import { edgesToOwn, isEdgeToOwn } from '../setup/edges';
+import { edgesToOwn, groupsOfOwn, isEdgeToOwn } from '../setup/edges';
 
 const root = path.join(__dirname, '../..');
 const schema = buildGraphQLSchema();
@@ -55,6 +55,8 @@ test('everything has a description', () => {
 const UNLIKE: Readonly<Record<string, string>> = {
   diaryEntries:
     'an ingredient is everybody’s: the viewer’s entries of it are null for nobody, while those of a plan or a user are always there',
+  diaryEntriesGrouped: 'as `diaryEntries`',
+  logsGrouped: 'as `logs`',
   logs: 'an exercise is everybody’s: the viewer’s logs of it are null for nobody, while those of a workout or a session are always there',
   weightKg: 'a log may be in a unit that is no mass, such as plates; a body weight never is',
 };
@@ -183,6 +185,26 @@ test('from public rows connections lead to rows of the viewer, these and no othe
   ]);
 });
 
+test('and groups of such rows stand beside them', () => {
+  expect(groupsOfOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
+    'Exercise.logsGrouped: WorkoutLogGroups',
+    'Ingredient.diaryEntriesGrouped: DiaryEntryGroups',
+  ]);
+});
+
+test('every list has its groups beside it, and nothing else has', () => {
+  const holders = types.filter(isObjectType).map((type) => ({ type, fields: Object.values(type.getFields()) }));
+  const found = (ending: RegExp) =>
+    holders.flatMap(({ type, fields }) =>
+      fields.flatMap((field) => {
+        const of = ending.exec(getNamedType(field.type).name)?.[1];
+        return of && schema.getType(of) ? [`${type.name}.${field.name.replace(/Grouped$/, '')}: ${of}`] : [];
+      }),
+    );
+  expect(found(/^(.+)Groups$/).sort()).toEqual(found(/^(?!Change)(.+)Connection$/).sort());
+  expect(found(/^(.+)Groups$/).length).toBeGreaterThan(40);
+});
+
 test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => [type.name, type]))(
   'the public %s leads to no owned type otherwise',
   (_name, type) => {
@@ -206,13 +228,18 @@ function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
   return seen;
 }
 
-test.each(['Where', 'Order', 'ListFilter'])('the %s of a public type asks nothing of an owned one otherwise', (kind) => {
-  const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
-  const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
-  expect(asked.length).toBeGreaterThan(50);
-  const ofOwned = owned.flatMap(({ name }) => ['Where', 'Order', 'ListFilter'].flatMap((suffix) => schema.getType(name + suffix) ?? []));
-  expect(ofOwned.filter((type) => asked.includes(type))).toEqual([]);
-});
+test.each(['Where', 'Order', 'ListFilter', 'GroupBy', 'Having', 'GroupOrder'])(
+  'the %s of a public type asks nothing of an owned one otherwise',
+  (kind) => {
+    const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
+    const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
+    expect(asked.length).toBeGreaterThan(50);
+    const ofOwned = owned.flatMap(({ name }) =>
+      ['Where', 'Order', 'ListFilter', 'GroupBy', 'Having', 'GroupOrder'].flatMap((suffix) => schema.getType(name + suffix) ?? []),
+    );
+    expect(ofOwned.filter((type) => asked.includes(type))).toEqual([]);
+  },
+);
 
 test('only owned types and the viewer lead to a user', () => {
   const user = schema.getType('User')!;

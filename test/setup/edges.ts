@@ -13,20 +13,28 @@ export interface Edge {
 
 const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
 
-function targetOf(type: GraphQLObjectType, field: Field): string | undefined {
+function targetOf(type: GraphQLObjectType, field: Field, shown: RegExp): string | undefined {
   if (!isPublic(type) || isNonNullType(field.type) || !isObjectType(field.type)) return undefined;
-  const entity = entityNamed(/^(.+)Connection$/.exec(field.type.name)?.[1] ?? '');
+  const entity = entityNamed(shown.exec(field.type.name)?.[1] ?? '');
   return entity && resourceOf(entity)!.owned ? entity.name : undefined;
 }
 
-export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean => targetOf(type, field) !== undefined;
+const ROWS = /^(.+)Connection$/;
+const GROUPS = /^(.+)Groups$/;
 
-export const edgesToOwn = (schema: GraphQLSchema): Edge[] =>
+export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean =>
+  [ROWS, GROUPS].some((shown) => targetOf(type, field, shown) !== undefined);
+
+/** The fields that show groups of such rows instead. */
+export const groupsOfOwn = (schema: GraphQLSchema): Edge[] => edgesTo(schema, GROUPS);
+export const edgesToOwn = (schema: GraphQLSchema): Edge[] => edgesTo(schema, ROWS);
+
+const edgesTo = (schema: GraphQLSchema, shown: RegExp): Edge[] =>
   Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) =>
       Object.values(type.getFields()).flatMap((field) => {
-        const target = targetOf(type, field);
+        const target = targetOf(type, field, shown);
         return target === undefined ? [] : [{ type, field, target }];
       }),
     )

@@ -1,0 +1,233 @@
+/** Groups of the rows of a list, their keys and what is worked out of them, in one statement; the same below each of several parents. */
+import { createHash } from 'node:crypto';
+import type { Row } from '../../database/connection';
+import { visible } from '../access';
+import { binder, whereOf, type Bind, type Condition } from '../conditions';
+import { MAX_PAGE } from '../connection';
+import type { Context } from '../context';
+import { badArgument } from '../errors';
+import { fieldOf, type Entity } from '../fields';
+import type { OrderDirection } from '../ordering';
+import { from, names } from '../plan';
+import { filtered } from '../where';
+import { columnOf, having } from './having';
+import { keysOf, type GroupBy, type Key, type Keys } from './keys';
+import type { Shown } from './plan';
+import { percentileName } from './types';
+import { Values } from './values';
+
+type Given = Record<string, any>;
+
+export interface GroupArguments {
+  where?: Given | null;
+  groupBy?: readonly GroupBy[] | null;
+  having?: Given | null;
+  orderBy?: readonly Given[] | null;
+  first?: number | null;
+  after?: string | null;
+}
+
+export const DEFAULT_GROUPS = 100;
+const MAX_ORDER = 20;
+/** Of one key that asks for empty groups: the groups between its first and its last one. */
+const MAX_STEPS = 10_000;
+const HASH_LENGTH = 16;
+
+export interface Groups {
+  totalCount: number;
+  nodes: Row[];
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
+}
+
+/** Tells what cursors belong to, apart from the rows themselves. */
+const signature = ({ where, groupBy, having: which, orderBy }: GroupArguments) =>
+  createHash('sha256')
+    .update(JSON.stringify([where, groupBy, which, orderBy]))
+    .digest('base64url')
+    .slice(0, HASH_LENGTH);
+
+const cursorOf = (sign: string, place: number) => Buffer.from(JSON.stringify([sign, place])).toString('base64url');
+
+function placeOf(cursor: string, sign: string): number {
+  const none = () => badArgument('after', 'This is not a cursor of this grouping.');
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    throw none();
+  }
+  if (!Array.isArray(parts) || parts.length !== 2 || !Number.isSafeInteger(parts[1]) || parts[1] < 0) throw none();
+  if (parts[0] !== sign) throw badArgument('after', 'This cursor belongs to another grouping.');
+  return parts[1] as number;
+}
+
+const keyColumn = (index: number) => `"key${index}"`;
+
+/** One grouping, read for this viewer. */
+export class Grouping {
+  private readonly keys: Keys;
+  private readonly values: Values;
+  private readonly conditions: Condition[];
+  private readonly joins: Condition[];
+  private readonly which?: Condition;
+  private readonly order: string[];
+  private readonly sign: string;
+  private readonly limit: number;
+  private readonly skip: number;
+
+  constructor(
+    private readonly entity: Entity,
+    args: GroupArguments,
+    private readonly shown: Shown,
+    context: Context,
+  ) {
+    const own = visible(entity, context);
+    const { conditions, joins } = filtered(entity, args.where, context);
+    this.conditions = [...own, ...conditions];
+    this.joins = joins;
+    this.keys = keysOf(entity, args.groupBy, context);
+    this.values = new Values(entity, this.keys.weight);
+    this.which = having(entity, args.having, this.values);
+    this.order = this.orderOf(args.orderBy ?? []);
+    for (const [name, handles] of shown.works) {
+      if (name === 'count') this.values.count();
+      else if (name === 'weightedCount') this.values.weightedCount();
+      else for (const handle of handles) columnOf(this.values, name, handle);
+    }
+    for (const { p, handles } of shown.percentiles) for (const handle of handles) this.values.percentile(p, handle);
+    this.limit = args.first ?? DEFAULT_GROUPS;
+    if (this.limit < 0) throw badArgument('first', 'Ensure this value is greater than or equal to 0.');
+    if (this.limit > MAX_PAGE) throw badArgument('first', `Ensure this value is less than or equal to ${MAX_PAGE}.`);
+    this.sign = signature(args);
+    this.skip = args.after == null ? 0 : placeOf(args.after, this.sign);
+  }
+
+  /** Terms that end with all keys, so that no two groups have the same place. */
+  private orderOf(orderBy: readonly Given[]): string[] {
+    if (orderBy.length > MAX_ORDER) throw badArgument('orderBy', `Ensure this list has no more than ${MAX_ORDER} elements.`);
+    const { keys } = this.keys;
+    const key = (index: number, direction: OrderDirection) => term(keys[index]!.place(keyColumn(index)), direction);
+    const terms = orderBy.map((element, index) => {
+      const [[name, value]] = Object.entries(element).filter(([, one]) => one != null) as [[string, any]];
+      if (name === 'count') return term(`"${this.values.count()}"`, value);
+      if (name === 'weightedCount') return term(`"${this.values.weightedCount()}"`, value);
+      if (name === 'key') {
+        if (!(value.number >= 1 && value.number <= keys.length))
+          throw badArgument(`orderBy[${index}].key.number`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
+        return key(value.number - 1, value.direction);
+      }
+      const [[handle, direction]] = Object.entries(value as Given).filter(([, one]) => one != null) as [[string, OrderDirection]];
+      return term(`"${columnOf(this.values, name, handle)}"`, direction);
+    });
+    return [...terms, ...keys.map((_, index) => key(index, 'ASC' as OrderDirection))];
+  }
+
+  /** The statement, below `further` conditions. */
+  private sql(further: readonly Condition[], bind: Bind): string {
+    const { keys, joins } = this.keys;
+    const { columns, derived } = this.values;
+    const keyColumns = keys.map((_, index) => keyColumn(index));
+    const listed = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
+    const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...listed];
+    const joined = joins.map((join) => ` ${join('t', bind)}`).join('');
+    const source = `${from(this.entity, this.joins, bind)}${joined}${whereOf([...further, ...this.conditions], 't', bind)}`;
+    const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
+    const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
+    let groups = 'g';
+    const emptied = keys.findIndex(({ series }) => series);
+    if (emptied >= 0) {
+      parts.push(...this.withEmpty(keys, emptied, bind));
+      groups = 'e';
+    }
+    const kept = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
+    const worked = [...derived].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
+    parts.push(`w AS (SELECT ${[...kept, ...worked].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
+    parts.push(`h AS (SELECT * FROM w${this.which ? ` WHERE ${this.which('w', bind)}` : ''})`);
+    const beside = [
+      ...(this.shown.count ? ['(SELECT count(*) FROM h) AS "_count"'] : []),
+      ...(emptied >= 0 ? ['(SELECT "over" FROM s) AS "_over"'] : []),
+    ];
+    const order = this.order.length ? ` ORDER BY ${this.order.join(', ')}` : '';
+    const page = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.shown.rows ? this.limit + 1 : 0)}${this.skip ? ` OFFSET ${bind(this.skip)}` : ''}`;
+    return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${beside.join(', ') || 'TRUE AS "_any"'}) c LEFT JOIN LATERAL (${page}) p ON TRUE`;
+  }
+
+  /** Groups without rows, between the first and the last one of a key. */
+  private withEmpty(keys: readonly Key[], index: number, bind: Bind): string[] {
+    const { series, steps } = keys[index]!;
+    const column = keyColumn(index);
+    const others = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
+    const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
+    const empty = [...this.values.columns.values()].map((one) => one.empty);
+    const distinct = others.length ? `(SELECT DISTINCT ${others.join(', ')} FROM g) o CROSS JOIN ` : '';
+    return [
+      `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
+      `s AS (SELECT "low", CASE WHEN ${steps!('"low"', '"high"', bind)} <= ${MAX_STEPS} THEN "high" END AS "high", coalesce(${steps!('"low"', '"high"', bind)} > ${MAX_STEPS}, FALSE) AS "over" FROM b)`,
+      `v AS (SELECT ${series!('"low"', '"high"', bind)} AS "value" FROM s)`,
+      `n AS (SELECT ${values.join(', ')} FROM ${distinct}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
+      `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...empty].join(', ')} FROM n)`,
+    ];
+  }
+
+  async page(context: Context): Promise<Groups> {
+    const { bind, values } = binder();
+    const rows = await context.session.query(this.sql([], bind), values);
+    return this.assemble(rows);
+  }
+
+  /** Below each of these parents, which the field `by` names. */
+  async pagesBelow(by: string, parents: readonly number[], context: Context): Promise<Groups[]> {
+    const parent = fieldOf(this.entity, by);
+    const { bind, values } = binder();
+    const ids = bind(parents);
+    const inner = this.sql([() => names(parent, 't', 'q.id')], bind);
+    const rows = await context.session.query(
+      `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
+      values,
+    );
+    const found = new Map<number, Row[]>(parents.map((id) => [id, []]));
+    for (const row of rows) found.get(row._parent)!.push(row);
+    return parents.map((id) => this.assemble(found.get(id)!));
+  }
+
+  private assemble(rows: readonly Row[]): Groups {
+    if (rows[0]?._over)
+      throw badArgument(
+        'groupBy',
+        `Between the first and the last group there are more than ${MAX_STEPS} steps: ask for fewer, or for none that are empty.`,
+      );
+    const found = rows.filter((row) => row._row);
+    const nodes = found.slice(0, this.limit).map((row) => this.group(row));
+    const cursor = (index: number) => cursorOf(this.sign, this.skip + index + 1);
+    return {
+      totalCount: Number(rows[0]?._count ?? 0),
+      nodes,
+      pageInfo: {
+        hasNextPage: found.length > this.limit,
+        hasPreviousPage: this.skip > 0,
+        startCursor: nodes.length ? cursor(0) : null,
+        endCursor: nodes.length ? cursor(nodes.length - 1) : null,
+      },
+    };
+  }
+
+  private group(row: Row): Row {
+    const keys: Row = {};
+    this.keys.keys.forEach((key, index) => key.show(keys, row[`key${index}`]));
+    const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
+    const put = (name: string, handle: string, value: unknown) => void ((group[name] ??= {})[handle] = value);
+    for (const [name, handles] of this.shown.works)
+      for (const handle of handles) put(name, handle, row[columnOf(this.values, name, handle)]);
+    for (const { p, handles } of this.shown.percentiles)
+      for (const handle of handles) put(percentileName(p), handle, row[this.values.percentile(p, handle)]);
+    // A field that selects nothing but its type is an object too.
+    for (const name of this.shown.works.keys()) group[name] ??= {};
+    for (const { p } of this.shown.percentiles) group[percentileName(p)] ??= {};
+    return group;
+  }
+}
+
+function term(sql: string, direction: OrderDirection): string {
+  const [way, nulls] = direction.split('_NULLS_');
+  return `${sql} ${way}${nulls ? ` NULLS ${nulls}` : ''}`;
+}

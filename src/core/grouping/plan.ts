@@ -1,0 +1,38 @@
+/** What a selection shows of groups; the same for all runs of a document but for the variables that say which percentiles. */
+import { getArgumentValues, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
+import { getNamedType } from 'graphql';
+import { badArgument } from '../errors';
+import { selected } from '../plan';
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
+
+export interface Shown {
+  rows: boolean;
+  count: boolean;
+  /** Names of fields by what is worked out of them, `count` and `weightedCount` without any. */
+  works: Map<string, string[]>;
+  percentiles: { p: string; handles: string[] }[];
+}
+
+/** Different ones of one grouping. */
+const MAX_PERCENTILES = 20;
+
+export function shownOf({ fieldNodes, fragments, variableValues, returnType }: Info): Shown {
+  const top = selected(fieldNodes, fragments);
+  const nodes = selected(top.get('nodes') ?? [], fragments);
+  const works = new Map<string, string[]>();
+  for (const [name, of] of nodes) if (name !== 'percentile' && name !== 'keys') works.set(name, handles(of, fragments));
+  const percentiles = (nodes.get('percentile') ?? []).map((node) => {
+    const groups = getNamedType(returnType) as GraphQLObjectType;
+    const group = getNamedType(groups.getFields().nodes!.type) as GraphQLObjectType;
+    const { p } = getArgumentValues(group.getFields().percentile!, node, variableValues) as { p: string };
+    if (!(Number(p) >= 0 && Number(p) <= 1)) throw badArgument('percentile.p', 'Ensure this value is from 0 to 1.');
+    return { p, handles: handles([node], fragments) };
+  });
+  if (percentiles.length > MAX_PERCENTILES)
+    throw badArgument('percentile.p', `Ensure that there are no more than ${MAX_PERCENTILES} percentiles.`);
+  return { rows: top.has('nodes') || top.has('pageInfo'), count: top.has('totalCount'), works, percentiles };
+}
+
+const handles = (nodes: readonly FieldNode[], fragments: Info['fragments']): string[] =>
+  [...selected(nodes, fragments).keys()].filter((name) => !name.startsWith('__'));

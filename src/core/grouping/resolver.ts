@@ -1,0 +1,104 @@
+/** `…Grouped` beside every list: the queries, and the fields below parents. */
+import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/connection';
+import type { Context } from '../context';
+import type { ChildMeta, Entity } from '../fields';
+import { whereInput } from '../filters';
+import { method, type Parameter } from '../method';
+import { noun } from '../names';
+import { resourceOf } from '../resource';
+import { DEFAULT_GROUPS, Grouping, type GroupArguments, type Groups } from './grouped';
+import { groupByInput, groupOrderInput, havingInput } from './inputs';
+import { shownOf } from './plan';
+import { groupsType } from './types';
+
+/** All rows of a list are read, however few groups they make. */
+const FACTS = { only: 'graphql', cost: { weight: 100 } };
+
+const ABOUT =
+  'Without `groupBy` all rows are one group, even where there are none; with it there are only groups that have rows, unless empty ones are asked for. Nulls are a value of a key like any other, and of nothing that is worked out. Groups come in the order asked for, then by their keys, nulls last, so that none share a place.';
+
+function parameters(entity: Entity): Parameter[] {
+  const nullable = true;
+  const [groupBy, which, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
+  return [
+    Arg('where', () => whereInput(entity), { nullable, description: 'Which rows.' }),
+    ...(groupBy
+      ? [Arg('groupBy', () => [groupBy], { nullable, description: 'By what rows are put together; by several keys if there are several.' })]
+      : []),
+    Arg('having', () => which, { nullable, description: 'Which groups, by what was worked out of them.' }),
+    Arg('orderBy', () => [order], { nullable, description: 'In which order; the keys decide last.' }),
+    Arg('first', () => Int, { defaultValue: DEFAULT_GROUPS, description: 'How many groups, 10000 at most.' }),
+    Arg('after', () => String, {
+      nullable,
+      description:
+        'Only groups after the one with this cursor. It counts the groups before it, so a change of the rows may move what follows.',
+    }),
+    Ctx(),
+    Info(),
+  ];
+}
+
+/** As `parameters` has them. */
+type Given = unknown[];
+
+function read(entity: Entity, given: Given): { grouping: (context: Context) => Grouping; context: Context; info: GraphQLResolveInfo } {
+  const [where, ...others] = given;
+  const [groupBy, having, orderBy, first, after, context, info] = groupByInput(entity) ? others : [undefined, ...others];
+  const args = { where, groupBy, having, orderBy, first, after } as GroupArguments;
+  return {
+    grouping: (asker) => new Grouping(entity, args, shownOf(info as GraphQLResolveInfo), asker),
+    context: context as Context,
+    info: info as GraphQLResolveInfo,
+  };
+}
+
+export function groupedQuery(target: ClassType, entity: Entity): void {
+  const { many, owned } = resourceOf(entity)!;
+  pending.push(() => {
+    const type = groupsType(entity);
+    method(
+      target,
+      'grouped',
+      (...given: Given): Promise<Groups> => {
+        const { grouping, context } = read(entity, given);
+        return grouping(context).page(context);
+      },
+      parameters(entity),
+      Query(() => type, {
+        name: `${many}Grouped`,
+        description: `What the ${noun(many)}${owned ? ' of the viewer' : ''} come to, put together by what they have in common. ${ABOUT}`,
+      }),
+      FACTS,
+    );
+  });
+}
+
+export function groupedChildren(target: ClassType, child: ChildMeta, nullable: boolean): void {
+  pending.push(() => {
+    const entity = child.target();
+    const type = groupsType(entity);
+    method(
+      target,
+      `${child.name}Grouped`,
+      (row: Row, ...given: Given): Promise<Groups> => {
+        const { grouping, context, info } = read(entity, given);
+        const load = (ids: readonly unknown[]) => grouping(context).pagesBelow(child.by, ids as number[], context);
+        return context.loaders.get<Groups>(info.fieldNodes, load).load(row[child.key]);
+      },
+      [Root(), ...parameters(entity)],
+      FieldResolver(() => type, {
+        nullable,
+        description: `What \`${child.name}\` come to, put together by what they have in common. ${ABOUT}`,
+      }),
+      FACTS,
+    );
+  });
+}
+
+/** Types of resources that may not be loaded yet are made when all are. */
+const pending: (() => void)[] = [];
+export function completeGroupings(): void {
+  while (pending.length) pending.pop()!();
+}

@@ -1,0 +1,219 @@
+/** What a grouping answers: for each type its groups, their keys and what was worked out of them. */
+import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/connection';
+import { PageInfo } from '../connection';
+import type { Context } from '../context';
+import type { Entity, FieldMeta } from '../fields';
+import { loadParent } from '../loaders';
+import { method } from '../method';
+import { DecimalScalar } from '../scalars';
+import { daysOf, extremesOf, groupableOf, handleOf, isReference, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
+import { by, classNamed, COUNTED, DISTINCT, groupByInput, OF_EXTREMES, OF_NUMBERS, perEntity, WEIGHTED } from './inputs';
+import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
+
+type Type = () => object;
+
+/** Of a median or a percentile of one field: all values of a group are put in order. */
+const SORTED = { cost: { weight: 5 } };
+
+@ObjectType({ description: 'Numbers of one bin.', simpleResolvers: true })
+export class NumberBin {
+  @Field(() => DecimalScalar, { description: 'The smallest number that is in it.' })
+  declare from: string;
+  @Field(() => DecimalScalar, { description: 'The smallest number above it, where the next bin begins.' })
+  declare to: string;
+}
+
+const resolvers: ClassType[] = [];
+/** Of the types made here. */
+export const groupingResolvers = (): readonly ClassType[] => resolvers;
+
+interface Member {
+  type: Type;
+  description: string;
+  nullable?: boolean;
+}
+
+function objectType(name: string, description: string, members: Record<string, Member>): ClassType {
+  const Type = classNamed(name);
+  for (const [member, { type, ...options }] of Object.entries(members)) Field(type, options)(Type.prototype, member);
+  ObjectType(name, { description, simpleResolvers: true })(Type);
+  return Type;
+}
+
+const UNLESS = 'null unless rows were grouped by it, and of those without a value.';
+
+/** Under which names `keys` shows what rows were grouped by. */
+export const bucketsName = (field: FieldMeta) => `${handleOf(field)}Bucket`;
+export const binName = (field: FieldMeta) => `${handleOf(field)}Bin`;
+export const throughName = (field: FieldMeta) => `${handleOf(field)}Keys`;
+/** In rows: the values that resolvers show. */
+export const linkedId = (name: string) => `${name} id`;
+export const buckets = (field: FieldMeta) => `${handleOf(field)} buckets`;
+
+interface KeyTypes {
+  type: ClassType;
+}
+
+/** `XGroupKeys`; undefined where there is nothing to group by. */
+const keysType = perEntity((entity: Entity): KeyTypes | undefined => {
+  if (!groupableOf(entity).length) return undefined;
+  const members: Record<string, Member> = {};
+  const nullable = true;
+  for (const field of groupableOf(entity)) {
+    if (isReference(field)) members[field.name] = { type: () => ID, nullable, description: `The id of \`${field.object}\`; ${UNLESS}` };
+    else members[field.name] = { type: () => field.type(), nullable, description: `${field.description} It is ${UNLESS}` };
+  }
+  for (const field of numbersOf(entity))
+    members[binName(field)] = { type: () => NumberBin, nullable, description: `The bin of \`${field.name}\`; ${UNLESS}` };
+  for (const field of referencesOf(entity)) {
+    const inner = keysType(field.target!());
+    if (inner)
+      members[throughName(field)] = {
+        type: () => inner.type,
+        nullable,
+        description: `Keys that are fields of the ${field.label.toLowerCase()}; null unless rows were grouped by any.`,
+      };
+  }
+  const name = `${entity.name}GroupKeys`;
+  const type = objectType(
+    name,
+    `What the rows of one group of ${entity.name} have in common: what \`groupBy\` named, all else is null.`,
+    members,
+  );
+
+  @Resolver(() => type)
+  class Keys {}
+  const shows = (
+    field: string,
+    shown: Type,
+    description: string,
+    load: (...args: any[]) => unknown,
+    parameters: Parameters<typeof method>[3],
+  ) =>
+    method(
+      Keys,
+      field,
+      load,
+      parameters,
+      FieldResolver(() => shown(), { nullable, description }),
+    );
+  for (const field of referencesOf(entity))
+    shows(
+      field.object!,
+      field.target!,
+      `What \`${field.name}\` names; ${UNLESS}`,
+      (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(field.target!(), keys[field.name] ?? null, context, info),
+      [Root(), Ctx(), Info()],
+    );
+  for (const links of linksOf(entity))
+    shows(
+      links.name,
+      () => links.target,
+      `What the rows of this group lead to; ${UNLESS}`,
+      (keys: Row, context: Context, info: GraphQLResolveInfo) =>
+        loadParent(links.target, keys[linkedId(links.name)] ?? null, context, info),
+      [Root(), Ctx(), Info()],
+    );
+  const bucket = (field: FieldMeta, shown: Type, unit: Type) =>
+    shows(
+      bucketsName(field),
+      shown,
+      `From when to when \`${field.name}\` lies in this group; ${UNLESS}`,
+      (keys: Row, wanted: string | null) => {
+        const found = (keys[buckets(field)] ?? []) as (Bucket | null)[];
+        return (wanted ? found.find((one) => one?.unit === wanted) : found[0]) ?? null;
+      },
+      [Root(), Arg('by', unit, { nullable, description: 'Of several, which one; the first if absent.' })],
+    );
+  for (const field of daysOf(entity))
+    bucket(
+      field,
+      () => DayBucket,
+      () => DayUnit,
+    );
+  for (const field of momentsOf(entity))
+    bucket(
+      field,
+      () => TimeBucket,
+      () => TimeUnit,
+    );
+  resolvers.push(Keys);
+  return { type };
+});
+
+const DECIMAL = { type: () => DecimalScalar, nullable: true } as const;
+
+const numbersType = perEntity((entity) =>
+  objectType(
+    `${entity.name}Numbers`,
+    `What was worked out of each of the numbers of ${entity.name}.`,
+    by(numbersOf(entity), (field) => ({ ...DECIMAL, description: `Worked out of \`${field.name}\`.` })),
+  ),
+);
+const extremesType = perEntity((entity) =>
+  objectType(
+    `${entity.name}Extremes`,
+    `The smallest or the largest values of ${entity.name}.`,
+    by(extremesOf(entity), (field) => ({ type: () => field.type(), nullable: true, description: `Of the values of \`${field.name}\`.` })),
+  ),
+);
+const distinctType = perEntity((entity) =>
+  objectType(
+    `${entity.name}Distinct`,
+    `How many different values fields of ${entity.name} have.`,
+    by(groupableOf(entity), (field) => ({ type: () => Int, description: `Different values of \`${field.name}\`.` })),
+  ),
+);
+
+/** How rows keep a percentile. */
+export const percentileName = (p: string) => `percentile ${Number(p)}`;
+
+/** `XGroup`. */
+const groupType = perEntity((entity: Entity): ClassType => {
+  const keys = groupByInput(entity) && keysType(entity);
+  const name = `${entity.name}Group`;
+  const Group = objectType(name, `Rows of ${entity.name} that have their keys in common.`, {
+    ...(keys && { keys: { type: () => keys.type, description: 'What the rows have in common.' } }),
+    count: { type: () => Int, description: COUNTED },
+    weightedCount: { type: () => DecimalScalar, description: WEIGHTED },
+    ...(numbersOf(entity).length && of(OF_NUMBERS, numbersType(entity))),
+    ...(extremesOf(entity).length && of(OF_EXTREMES, extremesType(entity))),
+    ...(groupableOf(entity).length && { countDistinct: member(distinctType(entity), DISTINCT) }),
+  });
+  if (!numbersOf(entity).length) return Group;
+  Extensions(SORTED)(Group.prototype, 'median');
+
+  const numbers = numbersType(entity);
+  @Resolver(() => Group)
+  class Groups {}
+  method(
+    Groups,
+    'percentile',
+    (group: Row, p: string) => group[percentileName(p)],
+    [Root(), Arg('p', () => DecimalScalar, { description: 'From 0, the smallest, to 1, the largest.' })],
+    FieldResolver(() => numbers, {
+      description:
+        'The value below which this part of the values lies, whatever the weights: between two values it is in the same proportion between them, as the median is at 0.5. Null where there is no value. Rounded to 10 places.',
+    }),
+    SORTED,
+  );
+  resolvers.push(Groups);
+  return Group;
+});
+
+const member = (type: object, description: string): Member => ({ type: () => type, description });
+
+const of = (named: Record<string, string>, type: object): Record<string, Member> =>
+  Object.fromEntries(Object.entries(named).map(([name, description]) => [name, member(type, description)]));
+
+/** `XGroups`. */
+export const groupsType = perEntity((entity: Entity): ClassType => {
+  const group = groupType(entity);
+  return objectType(`${entity.name}Groups`, `A page of groups of rows of ${entity.name}.`, {
+    totalCount: { type: () => Int, description: 'How many groups there are in all pages together.' },
+    nodes: { type: () => [group], description: 'The groups of this page.' },
+    pageInfo: { type: () => PageInfo, description: 'Where this page lies.' },
+  });
+});

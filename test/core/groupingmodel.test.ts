@@ -1,0 +1,490 @@
+/** Random groupings of a year of training and food are what plain JavaScript makes of all rows. The seed is of the day; GROUPING_SEED repeats one. */
+import { DateTime } from 'luxon';
+import { Random } from '../../seeders/random';
+import { seedDemo, seedReference } from '../../src/transfer/seed';
+import { furnish } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+import { TIME_ZONE } from '../setup/databases';
+import {
+  dawn,
+  daysBetween,
+  firstDayOf,
+  groupsOf,
+  nextDay,
+  worked,
+  workedOut,
+  type Fields,
+  type Group,
+  type Key,
+  type Row,
+} from './groupingmodel';
+
+const DAY_MS = 86_400_000;
+const seed = Number(process.env.GROUPING_SEED ?? Math.floor(Date.now() / DAY_MS));
+const COUNT = Number(process.env.GROUPINGS ?? 1000);
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+const random = new Random(seed);
+let demo: Person;
+let bob: Person;
+/** Of the demo account alone, by list. */
+const rows: Record<string, Row[]> = {};
+
+/** One has half an hour of summer time, in one it ends at midnight, one has none and is not a whole hour away. */
+const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Asia/Kolkata', 'UTC'] as const;
+const UNITS = ['DAY', 'WEEKDAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
+const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
+
+beforeAll(async () => {
+  const seeding = { database: fitgraph.database, vault: fitgraph.vault, timeZone: TIME_ZONE, progress: () => undefined };
+  await seedReference(seeding);
+  const { token, username } = (await seedDemo(seeding))!;
+  const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];
+  await fitgraph.reference.reload();
+  demo = new Person(fitgraph.url, { id, token });
+  bob = await fitgraph.user('bob');
+  // Pounds, sets without repetitions in reserve, and another user's rows among them.
+  await fitgraph.sql(`UPDATE "workout_log" SET "weight_unit_id" = 2, "rir" = CASE WHEN "id" % 2 = 0 THEN '' END WHERE "id" % 7 = 0`);
+  await furnish(bob);
+  // Around the ends of summer time in each zone, and in the hours that come twice.
+  const changes = [
+    '2025-03-30 01:00Z',
+    '2025-10-26 01:00Z',
+    '2025-03-09 07:00Z',
+    '2025-11-02 05:00Z',
+    '2025-04-05 15:00Z',
+    '2025-10-04 15:30Z',
+  ];
+  await fitgraph.sql(
+    `UPDATE "diary_entry" SET "datetime" = ($1::timestamptz[])[1 + "id" % $2::int] + (("id" * 7919) % 172800 - 86400) * interval '1 second' WHERE "id" % 3 = 0`,
+    [changes, changes.length],
+  );
+  const lists = (name: string) => `{ rows: ${name}(first: 10000) { nodes { ${SELECTIONS[name]} } } }`;
+  for (const name of Object.keys(SELECTIONS)) {
+    const { nodes } = (await demo.ask(lists(name))).rows;
+    rows[name] = nodes.map(FLAT[name]!);
+  }
+  expect(rows.workoutLogs!.length).toBeGreaterThan(500);
+  expect(rows.diaryEntries!.length).toBeGreaterThan(300);
+}, 120_000);
+
+const SELECTIONS: Record<string, string> = {
+  workoutLogs:
+    'id reps weight weightKg date rir exerciseId workoutId sessionId exercise { name categoryId category { name } muscleIds muscleSecondaryIds } session { impression timeStart }',
+  diaryEntries: 'id amount datetime planId ingredientId ingredientUnitId ingredient { name energy } plan { creationDate }',
+};
+const FLAT: Record<string, (node: Row) => Row> = {
+  workoutLogs: ({ exerciseId, exercise, workoutId, ...row }) => ({ ...row, exercise_: exercise, exercise: exerciseId, workout: workoutId }),
+  diaryEntries: ({ ingredientId, ingredient, planId, plan, ...row }) => ({
+    ...row,
+    ingredient_: ingredient,
+    ingredient: ingredientId,
+    plan_: plan,
+    plan: planId,
+  }),
+};
+
+const TYPES: Record<string, string> = { workoutLogs: 'WorkoutLog', diaryEntries: 'DiaryEntry' };
+const FIELDS: Record<string, Fields> = {
+  workoutLogs: {
+    numbers: ['reps', 'weight', 'weightKg'],
+    extremes: ['reps', 'weight', 'weightKg', 'date'],
+    distinct: ['exercise', 'date', 'rir'],
+  },
+  diaryEntries: { numbers: ['amount'], extremes: ['amount'], distinct: ['ingredient', 'amount'] },
+};
+
+const bucket = ({ start, end, number }: Row = {}) => ({ start: start && Date.parse(start), end: end && Date.parse(end), number });
+
+/** Days put together. */
+function days(field: string, within: (keys: Row) => Row | null, of: (row: Row) => string | null, ask: (key: object) => object): Key {
+  const by = random.pick(UNITS);
+  const weekBegins = random.int(1, 7);
+  const empty = random.chance(0.25);
+  const value = (day: string) => (by === 'WEEKDAY' ? DateTime.fromISO(day).weekday : firstDayOf(by, day, weekBegins));
+  return {
+    asked: ask({ [field]: { by, firstDay: WEEKDAYS[weekBegins - 1], empty } }),
+    of: (row) => [{ value: of(row) === null ? null : value(of(row)!) }],
+    shown: (keys) => {
+      const found = within(keys)?.[`${field}Bucket`];
+      if (!found) return null;
+      if (by !== 'WEEKDAY' && found.end !== nextDay(by, found.start)) return `ends with ${found.end}`;
+      return found.unit === by ? (found.number ?? found.start) : `by ${found.unit}`;
+    },
+    place: (one) => (by === 'WEEKDAY' ? (one - weekBegins + 7) % 7 : one),
+    ...(empty && { between: (low, high) => (by === 'WEEKDAY' ? [1, 2, 3, 4, 5, 6, 7] : daysBetween(by, low, high)) }),
+  };
+}
+
+/** Moments put together. */
+function moments(field: string): Key {
+  const by = random.pick([...UNITS, 'HOUR', 'HOUR_OF_DAY'] as const);
+  const timeZone = random.pick(ZONES);
+  const weekBegins = random.int(1, 7);
+  // A zone whose clocks are moved by half an hour has no hours one after the other.
+  const empty = random.chance(0.25) && by !== 'HOUR';
+  const value = (moment: string) => {
+    const local = DateTime.fromISO(moment, { zone: timeZone });
+    if (by === 'HOUR') return local.toMillis() - ((local.toMillis() + local.offset * 60_000) % 3_600_000);
+    if (by === 'HOUR_OF_DAY') return local.hour;
+    return by === 'WEEKDAY' ? local.weekday : firstDayOf(by, local.toISODate()!, weekBegins);
+  };
+  return {
+    asked: { [field]: { by, timeZone, firstDay: WEEKDAYS[weekBegins - 1], empty } },
+    of: (row) => [{ value: value(row[field]) }],
+    shown: (keys) => {
+      const { start, end, number } = bucket(keys[`${field}Bucket`]);
+      if (number !== null) return number;
+      if (by === 'HOUR') return end - start === 3_600_000 ? start : `ends with ${end}`;
+      const day = DateTime.fromMillis(start, { zone: timeZone }).toISODate()!;
+      if (start !== dawn(day, timeZone)) return `starts with ${start}`;
+      return end === dawn(nextDay(by, day), timeZone) ? day : `ends with ${end}`;
+    },
+    place: (one) => (by === 'WEEKDAY' ? (one - weekBegins + 7) % 7 : one),
+    ...(empty && {
+      between: (low, high) =>
+        by === 'WEEKDAY' || by === 'HOUR_OF_DAY'
+          ? Array.from({ length: by === 'WEEKDAY' ? 7 : 24 }, (_, index) => index + (by === 'WEEKDAY' ? 1 : 0))
+          : daysBetween(by, low, high),
+    }),
+  };
+}
+
+function bins(field: string): Key {
+  const width = random.pick(['1', '2.5', '5', '7', '12.25']);
+  const from = random.pick(['0', '-3', '0.5', '1000']);
+  const empty = random.chance(0.25);
+  // In hundredths, or in thousandths of what is converted; all of it is exact.
+  const scaled = (text: string) => Math.round(Number(text) * 1000);
+  const start = (text: string) => scaled(text) - ((((scaled(text) - scaled(from)) % scaled(width)) + scaled(width)) % scaled(width));
+  return {
+    asked: { [field]: { width, from, empty } },
+    of: (row) => [{ value: row[field] === null ? null : start(row[field]) / 1000 }],
+    shown: (keys) => {
+      const bin = keys[`${field}Bin`];
+      if (!bin) return null;
+      return scaled(bin.to) - scaled(bin.from) === scaled(width) ? Number(bin.from) : `to ${bin.to}`;
+    },
+    place: (one) => one,
+    ...(empty && {
+      between: (low, high) =>
+        Array.from(
+          { length: Math.round((high - low) / Number(width)) + 1 },
+          (_, index) => Math.round((low + index * Number(width)) * 1000) / 1000,
+        ),
+    }),
+  };
+}
+
+const plain = (asked: string, of: (row: Row) => any, shown: (keys: Row) => unknown, place?: Key['place']): Key => ({
+  asked: { field: asked },
+  of: (row) => [{ value: of(row) }],
+  shown,
+  place,
+});
+
+const through = (asked: object, of: (row: Row) => any, shown: (keys: Row) => unknown): Key => ({
+  asked,
+  of: (row) => [{ value: of(row) }],
+  shown,
+});
+
+function muscles(): Key {
+  const [primary, secondary] = [random.pick([null, '1', '2']), random.pick(['0.5', '0', '0.25'])];
+  return {
+    asked: { exercise: { muscle: { muscles: primary, musclesSecondary: secondary } } },
+    of: ({ exercise_ }) => {
+      const found = new Map<string, number>();
+      const weigh = (ids: string[], weight: string | null) => {
+        if (weight !== null) for (const id of ids) found.set(id, Math.max(found.get(id) ?? 0, Number(weight)));
+      };
+      weigh(exercise_.muscleIds, primary);
+      weigh(exercise_.muscleSecondaryIds, secondary);
+      return found.size ? [...found].map(([id, weight]) => ({ value: Number(id), weight: String(weight) })) : [{ value: null }];
+    },
+    shown: (keys) => (keys.exerciseKeys.muscle ? Number(keys.exerciseKeys.muscle.id) : null),
+    place: (id) => id,
+  };
+}
+
+const KEYS: Record<string, (() => Key)[]> = {
+  workoutLogs: [
+    () =>
+      plain(
+        'reps',
+        ({ reps }) => reps,
+        ({ reps }) => reps,
+        Number,
+      ),
+    () =>
+      plain(
+        'rir',
+        ({ rir }) => rir,
+        ({ rir }) => rir,
+      ),
+    () =>
+      plain(
+        'weightKg',
+        ({ weightKg }) => weightKg && Number(weightKg),
+        ({ weightKg }) => weightKg && Number(weightKg),
+        Number,
+      ),
+    () =>
+      plain(
+        'exercise',
+        ({ exercise }) => exercise,
+        ({ exercise }) => exercise?.id ?? null,
+        Number,
+      ),
+    () =>
+      plain(
+        'session',
+        ({ sessionId }) => sessionId,
+        ({ sessionId }) => sessionId,
+        Number,
+      ),
+    () =>
+      through(
+        { exercise: { category: 'name' } },
+        ({ exercise_ }) => exercise_.category.name,
+        ({ exerciseKeys }) => exerciseKeys.categoryKeys.name,
+      ),
+    () =>
+      through(
+        { session: { field: 'impression' } },
+        ({ session }) => session?.impression ?? null,
+        ({ sessionKeys }) => sessionKeys.impression,
+      ),
+    () =>
+      through(
+        { exercise: { field: 'category' } },
+        ({ exercise_ }) => exercise_.categoryId,
+        ({ exerciseKeys }) => exerciseKeys.category.id,
+      ),
+    () =>
+      days(
+        'date',
+        (keys) => keys,
+        ({ date }) => date,
+        (key) => key,
+      ),
+    () =>
+      days(
+        'date',
+        (keys) => keys,
+        ({ date }) => date,
+        (key) => key,
+      ),
+    () => bins('reps'),
+    () => bins('weight'),
+    () => bins('weightKg'),
+    muscles,
+    muscles,
+  ],
+  diaryEntries: [
+    () =>
+      plain(
+        'amount',
+        ({ amount }) => Number(amount),
+        ({ amount }) => Number(amount),
+        Number,
+      ),
+    () =>
+      plain(
+        'ingredientUnit',
+        ({ ingredientUnitId }) => ingredientUnitId,
+        ({ ingredientUnitId }) => ingredientUnitId,
+        Number,
+      ),
+    () =>
+      through(
+        { ingredient: { field: 'name' } },
+        ({ ingredient_ }) => ingredient_.name,
+        ({ ingredientKeys }) => ingredientKeys.name,
+      ),
+    () =>
+      days(
+        'creationDate',
+        (keys) => keys.planKeys,
+        ({ plan_ }) => plan_.creationDate,
+        (key) => ({ plan: key }),
+      ),
+    () => moments('datetime'),
+    () => moments('datetime'),
+    () => moments('datetime'),
+    () => bins('amount'),
+  ],
+};
+
+const BUCKET = '{ unit start end number }';
+const SHOWN: Record<string, string> = {
+  workoutLogs: `reps rir weightKg exercise { id } sessionId dateBucket ${BUCKET} repsBin { from to } weightBin { from to } weightKgBin { from to }
+    exerciseKeys { category { id } categoryKeys { name } muscle { id name } } sessionKeys { impression }`,
+  diaryEntries: `amount ingredientUnitId ingredientKeys { name } planKeys { creationDateBucket ${BUCKET} } datetimeBucket ${BUCKET} amountBin { from to }`,
+};
+
+function documentOf(list: string): string {
+  const type = TYPES[list]!;
+  const { numbers, extremes, distinct } = FIELDS[list]!;
+  const values = ['sum', 'avg', 'stddev', 'median', 'p0: percentile(p: $p0)', 'p1: percentile(p: $p1)'];
+  return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: ${type}Having, $orderBy: [${type}GroupOrder!], $first: Int!, $after: String, $p0: Decimal!, $p1: Decimal!) {
+    groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor }
+      nodes { keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
+        min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } countDistinct { ${distinct.join(' ')} } } } }`;
+}
+
+/** Some of the rows, by a condition and by what it means. */
+function someRows(list: string): { where?: object; meant: (row: Row) => boolean } {
+  if (random.chance(0.02)) return { meant: () => true };
+  const all = rows[list]!;
+  if (list === 'diaryEntries') {
+    const low = random.int(1, 9) * 20;
+    const high = low + random.int(0, 40);
+    return {
+      where: { amount: { gte: String(low), lt: String(high) } },
+      meant: ({ amount }) => Number(amount) >= low && Number(amount) < high,
+    };
+  }
+  const { date } = all[random.int(0, all.length - 1)]!;
+  const to = DateTime.fromISO(date)
+    .plus({ days: random.int(0, 40) })
+    .toISODate()!;
+  const least = random.int(0, 8);
+  return {
+    where: { date: { between: { from: date, to } }, reps: { gte: least } },
+    meant: (row) => row.date >= date && row.date <= to && row.reps >= least,
+  };
+}
+
+interface Kept {
+  having?: object;
+  meant: (group: Row) => boolean;
+}
+
+function someGroups({ numbers }: Fields): Kept {
+  const count = random.int(1, 6);
+  const [number] = numbers as [string];
+  const limit = random.int(1, 300);
+  switch (random.int(0, 5)) {
+    case 0:
+      return { having: { count: { gte: count } }, meant: (group) => group.count >= count };
+    case 1:
+      return {
+        having: { sum: { [number]: { lt: String(limit) } } },
+        meant: ({ sum }) => sum[number] !== null && Number(sum[number]) < limit,
+      };
+    case 2:
+      return {
+        having: { not: { median: { [number]: { gt: '10' } } } },
+        meant: ({ median }) => !(median[number] !== null && Number(median[number]) > 10),
+      };
+    default:
+      return { meant: () => true };
+  }
+}
+
+interface Term {
+  asked: object;
+  of: (group: { values: Group['values']; worked: Row }) => number | string | null;
+  descending: boolean;
+}
+
+function someOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
+  const descending = random.chance(0.5);
+  const direction = descending ? 'DESC_NULLS_LAST' : 'ASC';
+  const number = random.pick(numbers as [string]);
+  const number_ = (value: string | null) => (value === null ? null : Number(value));
+  const work = random.pick(['sum', 'avg', 'max', 'stddev', 'median'] as const);
+  const [index] = [random.int(0, Math.max(0, keys.length - 1))];
+  const terms: Term[] = [
+    { asked: { count: direction }, of: ({ worked: { count } }) => count, descending },
+    { asked: { weightedCount: direction }, of: ({ worked: { weightedCount } }) => Number(weightedCount), descending },
+    { asked: { [work]: { [number]: direction } }, of: (group) => number_(group.worked[work][number]), descending },
+  ];
+  const { place } = keys[index] ?? {};
+  if (place)
+    terms.push({
+      asked: { key: { number: index + 1, direction } },
+      of: ({ values }) => (values[index] === null ? null : place(values[index])),
+      descending,
+    });
+  return random.chance(0.3) ? [] : [random.pick(terms as [Term])];
+}
+
+/** The order in which all groups come; undefined where two are told apart by texts. */
+function comparison(keys: readonly Key[], order: readonly Term[]) {
+  const all: Term[] = [
+    ...order,
+    ...keys.map(({ place }, index): Term => ({
+      asked: {},
+      of: ({ values }) => (values[index] === null ? null : place ? place(values[index]) : NaN),
+      descending: false,
+    })),
+  ];
+  return (a: any, b: any): number | undefined => {
+    for (const { of, descending } of all) {
+      const [one, two] = [of(a), of(b)];
+      if (one === two) continue;
+      if (one === null || two === null) return one === null ? 1 : -1;
+      if (Number.isNaN(one)) return undefined;
+      return (one < two ? -1 : 1) * (descending ? -1 : 1);
+    }
+    return 0;
+  };
+}
+
+async function tried(list: string): Promise<void> {
+  const fields = FIELDS[list]!;
+  const keys: Key[] = [];
+  for (let wanted = random.pick([0, 1, 1, 2, 2, 3]); wanted > 0; wanted -= 1) {
+    const key = random.pick(KEYS[list] as [() => Key])();
+    // A key stands once, and one alone asks for empty groups.
+    const [name] = Object.keys(key.asked);
+    const alike = (other: Key) => JSON.stringify(Object.keys(other.asked)) === JSON.stringify([name]);
+    if (!keys.some(alike) && !(key.between && keys.some(({ between }) => between))) keys.push(key);
+  }
+  const { where, meant } = someRows(list);
+  const kept = someGroups(fields);
+  const order = someOrder(keys, fields);
+  const ps = [random.pick(['0', '0.1', '0.25']), random.pick(['0.9', '0.333333', '1'])];
+  const variables = {
+    where,
+    groupBy: keys.map(({ asked }) => asked),
+    having: kept.having,
+    orderBy: order.map(({ asked }) => asked),
+    first: random.chance(0.15) ? random.int(1, 40) : 10_000,
+    p0: ps[0],
+    p1: ps[1],
+  };
+  const nodes: Row[] = [];
+  let totalCount: number | undefined;
+  for (let after: string | null = null, more = true; more;) {
+    const { groups } = await demo.ask(documentOf(list), { ...variables, after });
+    nodes.push(...groups.nodes);
+    ({ totalCount } = groups);
+    ({ hasNextPage: more, endCursor: after } = groups.pageInfo);
+  }
+  const found = nodes.map((node) => ({ values: keys.map((key) => key.shown(node.keys)), worked: worked(node, fields, ps) }));
+  const meantGroups = [...groupsOf(rows[list]!.filter(meant), keys).values()]
+    .map((group) => ({ values: group.values, worked: workedOut(group, fields, ps) }))
+    .filter((group) => kept.meant(group.worked));
+  const sorted = (groups: { values: unknown[] }[]) =>
+    groups.map((group) => [JSON.stringify(group.values), group] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+  const context = JSON.stringify({ list, ...variables });
+  expect([context, totalCount, sorted(found)]).toEqual([context, meantGroups.length, sorted(meantGroups)]);
+  const compare = comparison(keys, order);
+  for (let index = 1; index < found.length; index += 1) {
+    const sign = compare(found[index - 1], found[index]);
+    if (sign !== undefined && sign >= 0) throw new Error(`${context}: ${JSON.stringify(found[index])} comes too late`);
+  }
+}
+
+test(
+  `${COUNT} random groupings from seed ${seed}`,
+  async () => {
+    for (let number = 0; number < COUNT; number += 1) await tried(random.chance(0.6) ? 'workoutLogs' : 'diaryEntries');
+  },
+  COUNT * 500,
+);

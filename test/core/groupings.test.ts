@@ -1,0 +1,541 @@
+/** What the rows of a list come to, put together by what they have in common. Random ones are tried in groupingmodel.test.ts. */
+import { getOperationAST, parse } from 'graphql';
+import { costOf } from '../../src/core/cost';
+import { buildGraphQLSchema } from '../../src/schema';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const PENDING = 4;
+const POUNDS = 2;
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+let workout: number;
+let plan: number;
+
+type Log = [date: string, exercise: number, reps: number, weight: string, unit?: number];
+
+const LOGS: Log[] = [
+  ['2021-03-08', 1, 5, '100.00'],
+  ['2021-03-08', 1, 5, '102.50'],
+  ['2021-03-10', 2, 8, '60.00'],
+  ['2021-03-14', 2, 10, '60.00'],
+  ['2021-03-15', 3, 1, '0.10'],
+  ['2021-03-29', 1, 3, '110.00', POUNDS],
+];
+
+const MEALS: [moment: string, ingredient: number, amount: string][] = [
+  ['2021-10-30T23:30:00+02:00', 1, '50.00'],
+  // The clocks of Berlin show half past two twice.
+  ['2021-10-31T02:30:00+02:00', 1, '60.00'],
+  ['2021-10-31T02:30:00+01:00', 2, '200.00'],
+  ['2021-10-31T23:30:00+01:00', 3, '150.00'],
+];
+
+async function logs(person: Person, rows: readonly Log[]): Promise<number> {
+  const { id } = (await person.post('/workout/', { comment: 'w' })).body;
+  for (const [date, exercise, reps, weight, unit = 1] of rows)
+    expect((await person.post('/workoutlog/', { date, exercise, reps, weight, weight_unit: unit, workout: id })).status).toBe(201);
+  return id;
+}
+
+beforeAll(async () => {
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  workout = await logs(ann, LOGS);
+  await logs(bob, [['2021-03-09', 1, 99, '500.00']]);
+  plan = (await ann.post('/nutritionplan/', { description: 'p' })).body.id;
+  for (const [datetime, ingredient, amount] of MEALS)
+    expect((await ann.post('/nutritiondiary/', { plan, ingredient, amount, datetime })).status).toBe(201);
+});
+
+const groups = async (list: string, args: string, selection: string, person = ann) =>
+  (await person.ask(`{ groups: ${list}Grouped${args && `(${args})`} { nodes { ${selection} } } }`)).groups.nodes;
+const refused = async (document: string, person = ann) => {
+  const { code, errors, data } = await person.query(document);
+  return [code, data?.groups ?? null, errors?.[0]?.extensions.fields];
+};
+
+describe('without keys', () => {
+  test('all rows of the viewer are one group', async () => {
+    expect(
+      await groups(
+        'workoutLogs',
+        '',
+        'count weightedCount sum { reps weight weightKg } min { date weight } max { date reps } avg { reps } countDistinct { exercise date }',
+      ),
+    ).toEqual([
+      {
+        count: 6,
+        weightedCount: '6',
+        sum: { reps: '32', weight: '432.60', weightKg: '372.495' },
+        min: { date: '2021-03-08', weight: '0.10' },
+        max: { date: '2021-03-29', reps: 10 },
+        avg: { reps: '5.3333333333' },
+        countDistinct: { exercise: 3, date: 5 },
+      },
+    ]);
+  });
+
+  test('it is there even where there are no rows, and nothing comes of them', async () => {
+    const none = 'where: { reps: { gt: 1000 } }';
+    const selection =
+      'count weightedCount sum { reps } avg { reps } min { date } stddev { reps } median { reps } percentile(p: 1) { reps } countDistinct { date }';
+    const empty = { count: 0, weightedCount: '0', sum: { reps: null }, avg: { reps: null }, min: { date: null }, stddev: { reps: null } };
+    const found = { ...empty, median: { reps: null }, percentile: { reps: null }, countDistinct: { date: 0 } };
+    expect(await groups('workoutLogs', none, selection)).toEqual([found]);
+    expect(await groups('workoutLogs', `${none}, groupBy: []`, selection)).toEqual([found]);
+    expect(await groups('workoutLogs', `${none}, groupBy: [{ field: reps }]`, selection)).toEqual([]);
+  });
+
+  test('decimals are exact', async () => {
+    const { sum, avg, stddev } = (
+      await groups('workoutLogs', 'where: { weight: { in: ["0.10", "102.50"] } }', 'sum { weight } avg { weight } stddev { weight }')
+    )[0];
+    expect([sum.weight, avg.weight, stddev.weight]).toEqual(['102.60', '51.3', '72.4077343935']);
+  });
+
+  test.each([
+    ['0', '1'],
+    ['0.25', '3.5'],
+    ['0.5', '5'],
+    ['0.9', '9'],
+    ['1', '10'],
+  ])('the percentile %s of 1, 3, 5, 5, 8, 10 is %s', async (p, value) => {
+    expect((await groups('workoutLogs', '', `percentile(p: ${p}) { reps }`))[0].percentile.reps).toBe(value);
+  });
+
+  test('percentiles by variables are those asked for, however often the operation comes', async () => {
+    const document =
+      'query ($p: Decimal!) { workoutLogsGrouped { nodes { a: percentile(p: $p) { reps } b: percentile(p: 1) { reps } median { reps } } } }';
+    for (const [p, reps] of [0, 1, 0, 1, 0, 1].map((one) => [one, one ? '10' : '1'] as const))
+      expect((await ann.ask(document, { p })).workoutLogsGrouped.nodes).toEqual([
+        { a: { reps }, b: { reps: '10' }, median: { reps: '5' } },
+      ]);
+  });
+});
+
+describe('by days', () => {
+  const byDate = async (how: string) =>
+    (await groups('workoutLogs', `groupBy: [{ date: { ${how} } }]`, 'count keys { dateBucket { start end number } }')).map(
+      ({ count, keys: { dateBucket } }: any) => [dateBucket.start ?? dateBucket.number, dateBucket.end, count],
+    );
+
+  test.each([
+    [
+      'by: WEEK',
+      [
+        ['2021-03-08', '2021-03-15', 4],
+        ['2021-03-15', '2021-03-22', 1],
+        ['2021-03-29', '2021-04-05', 1],
+      ],
+    ],
+    [
+      'by: WEEK, firstDay: SUNDAY',
+      [
+        ['2021-03-07', '2021-03-14', 3],
+        ['2021-03-14', '2021-03-21', 2],
+        ['2021-03-28', '2021-04-04', 1],
+      ],
+    ],
+    [
+      'by: WEEK, empty: true',
+      [
+        ['2021-03-08', '2021-03-15', 4],
+        ['2021-03-15', '2021-03-22', 1],
+        ['2021-03-22', '2021-03-29', 0],
+        ['2021-03-29', '2021-04-05', 1],
+      ],
+    ],
+    [
+      'by: WEEKDAY',
+      [
+        [1, null, 4],
+        [3, null, 1],
+        [7, null, 1],
+      ],
+    ],
+    [
+      'by: WEEKDAY, firstDay: SUNDAY',
+      [
+        [7, null, 1],
+        [1, null, 4],
+        [3, null, 1],
+      ],
+    ],
+    [
+      'by: WEEKDAY, empty: true',
+      [
+        [1, null, 4],
+        [2, null, 0],
+        [3, null, 1],
+        [4, null, 0],
+        [5, null, 0],
+        [6, null, 0],
+        [7, null, 1],
+      ],
+    ],
+    ['by: MONTH', [['2021-03-01', '2021-04-01', 6]]],
+    ['by: QUARTER', [['2021-01-01', '2021-04-01', 6]]],
+    ['by: YEAR', [['2021-01-01', '2022-01-01', 6]]],
+    [
+      'by: DAY',
+      [
+        ['2021-03-08', '2021-03-09', 2],
+        ['2021-03-10', '2021-03-11', 1],
+        ['2021-03-14', '2021-03-15', 1],
+        ['2021-03-15', '2021-03-16', 1],
+        ['2021-03-29', '2021-03-30', 1],
+      ],
+    ],
+  ])('%s', async (how, found) => expect(await byDate(how)).toEqual(found));
+
+  test('an empty group is there for each other key, with nothing in it', async () => {
+    const found = await groups(
+      'workoutLogs',
+      'groupBy: [{ field: exercise }, { date: { by: MONTH, empty: true } }], where: { exerciseId: { in: [1, 2] } }',
+      'keys { exercise { name } } count countDistinct { date } sum { reps }',
+    );
+    expect(found).toHaveLength(2);
+    const weeks = await groups(
+      'workoutLogs',
+      'groupBy: [{ date: { by: WEEK, empty: true } }, { field: exercise }], where: { exerciseId: { in: [1, 2] } }',
+      'keys { exercise { name } dateBucket { start } } count countDistinct { date } sum { reps }',
+    );
+    expect(weeks).toHaveLength(8);
+    expect(weeks[3]).toEqual({
+      keys: { exercise: { name: 'Bench press' }, dateBucket: { start: '2021-03-15' } },
+      count: 0,
+      countDistinct: { date: 0 },
+      sum: { reps: null },
+    });
+  });
+
+  test('several buckets of one day are told apart by their unit', async () => {
+    const [first] = await groups(
+      'workoutLogs',
+      'groupBy: [{ date: { by: YEAR } }, { date: { by: WEEKDAY } }]',
+      'keys { dateBucket { unit } day: dateBucket(by: WEEKDAY) { number } year: dateBucket(by: YEAR) { start } month: dateBucket(by: MONTH) { start } date }',
+    );
+    expect(first.keys).toEqual({
+      dateBucket: { unit: 'YEAR' },
+      day: { number: 1 },
+      year: { start: '2021-01-01' },
+      month: null,
+      date: null,
+    });
+  });
+});
+
+describe('by moments', () => {
+  const byMoment = async (how: string) =>
+    (await groups('diaryEntries', `groupBy: [{ datetime: { ${how} } }]`, 'count keys { datetimeBucket { start end number } }')).map(
+      ({ count, keys: { datetimeBucket } }: any) => [datetimeBucket.start ?? datetimeBucket.number, datetimeBucket.end, count],
+    );
+
+  test.each([
+    // The day on which summer time ends has 25 hours.
+    [
+      'by: DAY',
+      [
+        ['2021-10-30T00:00:00+02:00', '2021-10-31T00:00:00+02:00', 1],
+        ['2021-10-31T00:00:00+02:00', '2021-11-01T00:00:00+01:00', 3],
+      ],
+    ],
+    [
+      'by: DAY, timeZone: "UTC"',
+      [
+        ['2021-10-30T00:00:00+00:00', '2021-10-31T00:00:00+00:00', 1],
+        ['2021-10-31T00:00:00+00:00', '2021-11-01T00:00:00+00:00', 3],
+      ],
+    ],
+    [
+      'by: DAY, timeZone: "Asia/Tokyo"',
+      [
+        ['2021-10-31T00:00:00+09:00', '2021-11-01T00:00:00+09:00', 3],
+        ['2021-11-01T00:00:00+09:00', '2021-11-02T00:00:00+09:00', 1],
+      ],
+    ],
+    [
+      'by: HOUR',
+      [
+        ['2021-10-30T23:00:00+02:00', '2021-10-31T00:00:00+02:00', 1],
+        ['2021-10-31T02:00:00+02:00', '2021-10-31T02:00:00+01:00', 1],
+        ['2021-10-31T02:00:00+01:00', '2021-10-31T03:00:00+01:00', 1],
+        ['2021-10-31T23:00:00+01:00', '2021-11-01T00:00:00+01:00', 1],
+      ],
+    ],
+    [
+      'by: HOUR_OF_DAY',
+      [
+        [2, null, 2],
+        [23, null, 2],
+      ],
+    ],
+    [
+      'by: WEEKDAY',
+      [
+        [6, null, 1],
+        [7, null, 3],
+      ],
+    ],
+    ['by: MONTH', [['2021-10-01T00:00:00+02:00', '2021-11-01T00:00:00+01:00', 4]]],
+  ])('%s', async (how, found) => expect(await byMoment(how)).toEqual(found));
+
+  test('of an empty hour too', async () => {
+    const found = await byMoment('by: HOUR, empty: true');
+    expect(found).toHaveLength(26);
+    expect(found.filter(([, , count]: [string, string, number]) => count === 0)).toHaveLength(22);
+  });
+});
+
+describe('by other keys', () => {
+  test('a relation is shown as the row, in one statement for all groups', async () => {
+    const document = (keys: string) =>
+      `{ groups: workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ count: DESC }]) { nodes { keys { ${keys} } count } } }`;
+    const { data, statements } = await ann.query(document('exerciseId exercise { name category { name } }'));
+    expect(data.groups.nodes).toEqual([
+      { keys: { exerciseId: '1', exercise: { name: 'Squat', category: { name: 'Legs' } } }, count: 3 },
+      { keys: { exerciseId: '2', exercise: { name: 'Bench press', category: { name: 'Arms' } } }, count: 2 },
+      { keys: { exerciseId: '3', exercise: { name: 'Plank', category: { name: 'Abs' } } }, count: 1 },
+    ]);
+    // Who is it, the groups, the exercises; categories are in memory.
+    expect(statements).toBe(3);
+    expect((await ann.query(document('exerciseId'))).statements).toBe(2);
+  });
+
+  test('by a field of what a relation leads to', async () => {
+    const found = await groups(
+      'workoutLogs',
+      'groupBy: [{ exercise: { category: name } }]',
+      'keys { exerciseKeys { categoryKeys { name } } } count',
+    );
+    expect(found.map(({ keys, count }: any) => [keys.exerciseKeys.categoryKeys.name, count])).toEqual([
+      ['Abs', 1],
+      ['Arms', 2],
+      ['Legs', 3],
+    ]);
+  });
+
+  test('by numbers in bins', async () => {
+    const bins = async (how: string) =>
+      (await groups('workoutLogs', `groupBy: [{ reps: { ${how} } }]`, 'keys { repsBin { from to } } count')).map(({ keys, count }: any) => [
+        keys.repsBin.from,
+        keys.repsBin.to,
+        count,
+      ]);
+    expect(await bins('width: 5')).toEqual([
+      ['0', '5', 2],
+      ['5', '10', 3],
+      ['10', '15', 1],
+    ]);
+    expect(await bins('width: 2.5, from: 1')).toEqual([
+      ['1', '3.5', 2],
+      ['3.5', '6', 2],
+      ['6', '8.5', 1],
+      ['8.5', '11', 1],
+    ]);
+    expect(await bins('width: 3, empty: true')).toEqual([
+      ['0', '3', 1],
+      ['3', '6', 3],
+      ['6', '9', 1],
+      ['9', '12', 1],
+    ]);
+    expect(await bins('width: 1, empty: true')).toHaveLength(10);
+  });
+
+  test('through muscles, each with its weight', async () => {
+    const byMuscle = async (weights: string) =>
+      (
+        await groups(
+          'workoutLogs',
+          `groupBy: [{ exercise: { muscle: { ${weights} } } }]`,
+          'keys { exerciseKeys { muscle { name } } } count weightedCount sum { reps } avg { reps }',
+        )
+      ).map(({ keys, count, weightedCount, sum, avg }: any) => [
+        keys.exerciseKeys.muscle?.name ?? null,
+        count,
+        weightedCount,
+        sum.reps,
+        avg.reps,
+      ]);
+    // Squats train the first and the third muscle beside, bench presses the first, planks the third.
+    expect(await byMuscle('muscles: 1, musclesSecondary: 0.5')).toEqual([
+      ['Biceps brachii', 5, '3.5', '24.5', '7'],
+      ['Quadriceps femoris', 3, '3', '13', '4.3333333333'],
+      ['Rectus abdominis', 4, '2.5', '7.5', '3'],
+    ]);
+    expect(await byMuscle('musclesSecondary: 2')).toEqual([
+      ['Biceps brachii', 3, '6', '26', '4.3333333333'],
+      ['Rectus abdominis', 3, '6', '26', '4.3333333333'],
+      [null, 3, '3', '19', '6.3333333333'],
+    ]);
+  });
+
+  test('rows without a value are a group too', async () => {
+    const found = await groups(
+      'workoutLogs',
+      'groupBy: [{ field: rir }, { session: { field: impression } }]',
+      'keys { rir sessionKeys { impression } } count',
+    );
+    expect(found).toEqual([{ keys: { rir: null, sessionKeys: { impression: null } }, count: 6 }]);
+  });
+
+  test('below parents, each with its own rows, in one statement for all', async () => {
+    const document = `{ exercises(orderBy: [{ id: ASC }]) { nodes { name logsGrouped(groupBy: [{ date: { by: MONTH } }]) { totalCount nodes { count sum { reps } } } } } }`;
+    const { data, statements } = await ann.query(document);
+    const of = (count: number, reps: string) => ({ totalCount: 1, nodes: [{ count, sum: { reps } }] });
+    expect(data.exercises.nodes).toEqual([
+      { name: 'Squat', logsGrouped: of(3, '13') },
+      { name: 'Bench press', logsGrouped: of(2, '18') },
+      { name: 'Plank', logsGrouped: of(1, '1') },
+    ]);
+    expect(statements).toBe(3);
+    expect((await ann.ask(`{ workout(id: ${workout}) { logsGrouped { nodes { count } } } }`)).workout.logsGrouped.nodes).toEqual([
+      { count: 6 },
+    ]);
+  });
+});
+
+describe('groups are', () => {
+  test('left out by what was worked out of them', async () => {
+    const which = async (having: string) =>
+      (await groups('workoutLogs', `groupBy: [{ field: exercise }], having: ${having}`, 'keys { exerciseId }')).map(
+        ({ keys }: any) => keys.exerciseId,
+      );
+    expect(await which('{ count: { gte: 2 } }')).toEqual(['1', '2']);
+    expect(await which('{ max: { date: { lt: "2021-03-20" } } }')).toEqual(['2', '3']);
+    expect(await which('{ or: [{ sum: { weightKg: { lt: "1" } } }, { countDistinct: { date: { eq: 1 } } }] }')).toEqual(['3']);
+    expect(await which('{ not: { stddev: { reps: { gt: 0 } } } }')).toEqual(['3']);
+    expect(await which('{ median: { reps: { between: { from: 3, to: 5 } } } }')).toEqual(['1']);
+  });
+
+  test('counted and turned over page by page, in a total order', async () => {
+    const document = `query ($after: String) { groups: workoutLogsGrouped(groupBy: [{ field: reps }], orderBy: [{ count: DESC }], first: 2, after: $after) {
+      totalCount nodes { keys { reps } count } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
+    const found: [number, number][] = [];
+    let after: string | null = null;
+    for (let more = true; more;) {
+      const { groups: page } = await ann.ask(document, { after });
+      expect([page.totalCount, page.pageInfo.hasPreviousPage]).toEqual([5, after !== null]);
+      found.push(...page.nodes.map(({ keys, count }: any) => [keys.reps, count]));
+      ({ hasNextPage: more, endCursor: after } = page.pageInfo);
+    }
+    expect(found).toEqual([
+      [5, 2],
+      [1, 1],
+      [3, 1],
+      [8, 1],
+      [10, 1],
+    ]);
+    const other = `{ groups: workoutLogsGrouped(groupBy: [{ field: exercise }], after: "${after}") { totalCount } }`;
+    expect(await refused(other)).toEqual(['BAD_USER_INPUT', null, { after: ['This cursor belongs to another grouping.'] }]);
+  });
+});
+
+describe('nobody learns of rows that are not theirs', () => {
+  test('each has their own, and a stranger none', async () => {
+    expect(await groups('workoutLogs', 'groupBy: [{ field: reps }]', 'keys { reps } count', bob)).toEqual([
+      { keys: { reps: 99 }, count: 1 },
+    ]);
+    expect((await groups('workoutLogs', '', 'max { reps }'))[0].max.reps).toBe(10);
+    expect((await fitgraph.anyone.query('{ workoutLogsGrouped { totalCount } }')).code).toBe('UNAUTHENTICATED');
+    const { data } = await fitgraph.anyone.query('{ exercise(id: 1) { name logsGrouped { totalCount } } }');
+    expect(data.exercise).toEqual({ name: 'Squat', logsGrouped: null });
+    expect(await groups('exercises', 'groupBy: [{ field: status }]', 'count', fitgraph.anyone)).toEqual([{ count: 3 }]);
+  });
+
+  test('what has not passed the review is a key without a name', async () => {
+    const { id } = (await ann.post('/workoutlog/', { date: '2030-01-01', exercise: PENDING, reps: 1, weight: '1', workout })).body;
+    const future = 'where: { date: { gt: "2029-01-01" } }';
+    expect(
+      await groups('workoutLogs', `${future}, groupBy: [{ exercise: { field: name } }]`, 'keys { exerciseKeys { name } } count'),
+    ).toEqual([{ keys: { exerciseKeys: { name: null } }, count: 1 }]);
+    expect(await groups('workoutLogs', `${future}, groupBy: [{ field: exercise }]`, 'keys { exerciseId exercise { name } }')).toEqual([
+      { keys: { exerciseId: String(PENDING), exercise: null } },
+    ]);
+    await ann.delete(`/workoutlog/${id}/`);
+  });
+});
+
+describe('is refused', () => {
+  const keys = (count: number) => Array.from({ length: count }, (_, index) => `{ reps: { width: ${index + 1} } }`).join(' ');
+  test.each([
+    ['seven keys', `groupBy: [${keys(7)}]`, { groupBy: ['Ensure this list has no more than 6 elements.'] }],
+    ['a key twice', 'groupBy: [{ field: reps }, { field: reps }]', { 'groupBy[1]': ['There is such a key already.'] }],
+    [
+      'a zone that is none',
+      'groupBy: [{ createdAt: { by: DAY, timeZone: "Mars/Base" } }]',
+      { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
+    ],
+    [
+      'a zone that is an offset',
+      'groupBy: [{ createdAt: { by: DAY, timeZone: "+01:00" } }]',
+      { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
+    ],
+    ['a bin without width', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
+    ['no weight', 'groupBy: [{ exercise: { muscle: {} } }]', { 'groupBy[0]': [expect.stringContaining('how much')] }],
+    ['a negative weight', 'groupBy: [{ exercise: { muscle: { muscles: -1 } } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
+    [
+      'two keys with empty groups',
+      'groupBy: [{ date: { by: DAY, empty: true } }, { reps: { width: 1, empty: true } }]',
+      { 'groupBy[1]': [expect.stringContaining('empty')] },
+    ],
+    ['too many empty groups', 'groupBy: [{ weight: { width: "0.00001", empty: true } }]', { groupBy: [expect.stringContaining('10000')] }],
+    [
+      'an order by a key that is none',
+      'orderBy: [{ key: { number: 1 } }]',
+      { 'orderBy[0].key.number': [expect.stringContaining('groupBy')] },
+    ],
+    ['a page that is too large', 'first: 10001', { first: ['Ensure this value is less than or equal to 10000.'] }],
+    ['a negative page', 'first: -1', { first: ['Ensure this value is greater than or equal to 0.'] }],
+    ['a cursor that is none', 'after: "x"', { after: ['This is not a cursor of this grouping.'] }],
+  ])('%s', async (_what, args, fields) => {
+    expect(await refused(`{ groups: workoutLogsGrouped(${args}) { nodes { count } } }`)).toEqual(['BAD_USER_INPUT', null, fields]);
+  });
+
+  test.each(['-0.1', '1.1'])('the percentile %s', async (p) => {
+    expect(await refused(`{ groups: workoutLogsGrouped { nodes { percentile(p: "${p}") { reps } } } }`)).toEqual([
+      'BAD_USER_INPUT',
+      null,
+      { 'percentile.p': ['Ensure this value is from 0 to 1.'] },
+    ]);
+  });
+
+  test('what would cost too much, before anything is read', async () => {
+    const many = Array.from(
+      { length: 40 },
+      (_, index) => `a${index}: workoutLogsGrouped(first: 10000) { nodes { keys { reps } sum { reps } } }`,
+    );
+    const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
+    expect([code, statements]).toEqual(['COST_LIMIT', expect.any(Number)]);
+  });
+});
+
+test('it costs what is read for it and the groups that it may show', () => {
+  const schema = buildGraphQLSchema();
+  const cost = (text: string) => costOf(schema, parse(text), getOperationAST(parse(text))!, {}).total;
+  // The operation, the field and its rows, the page, and the groups: an object, its keys and sums with a leaf each.
+  expect(cost('{ workoutLogsGrouped(first: 10) { nodes { keys { reps } sum { reps } } } }')).toBeCloseTo(
+    1 + 5 + 100 + 1 + 10 * (1 + 1.1 + 1.1),
+    6,
+  );
+  expect(cost('{ workoutLogsGrouped { nodes { count } } }')).toBeCloseTo(1 + 5 + 100 + 1 + 100 * 1.1, 6);
+  expect(cost('{ workoutLogsGrouped(first: 1) { nodes { median { reps } } } }')).toBeCloseTo(1 + 5 + 100 + 1 + (1 + 5 + 1.1), 6);
+});
+
+test('what takes too long says so', async () => {
+  const hasty = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '300ms' } });
+  try {
+    const carl = await hasty.user('carl');
+    const blocker = await hasty.database.pool.connect();
+    await blocker.query('SET statement_timeout = 0');
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE "workout_log" IN ACCESS EXCLUSIVE MODE');
+    const { code, errors } = await carl.query('{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }]) { nodes { count } } }');
+    blocker.release(true);
+    expect([code, errors![0]!.message]).toEqual(['TIMEOUT', expect.stringContaining('takes too long')]);
+  } finally {
+    await hasty.stop();
+  }
+});
