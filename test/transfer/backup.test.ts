@@ -5,6 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { migrateDown, migrateUp } from '../../src/database/migrate';
 import { MediaFolder } from '../../src/files/media';
+import { progressLine } from '../../src/cli/operator';
+import { ArchiveWriter, verifyArchive } from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
@@ -212,6 +214,28 @@ describe('nothing is touched by', () => {
   test('a backup that cannot be written', async () => {
     await expect(take(fitgraph, path.join(folder, 'no such folder', 'backup.tar.gz'))).rejects.toThrow(/cannot be written: ENOENT/);
   });
+});
+
+test('what was packed is not kept', async () => {
+  const archive = await ArchiveWriter.begin(path.join(folder, 'large.tar.gz'));
+  const shape = { name: 'large', columns: [] };
+  const header = { format: 1, program: '', taken: '', postgres: '', migrations: [], tables: [shape] };
+  await archive.add('backup.json', Buffer.from(JSON.stringify(header)));
+  let most = 0;
+  for (let piece = 0; piece < 500; piece += 1) {
+    await archive.add(`tables/large/${piece}`, Buffer.alloc(1024 * 1024, `${'x'.repeat(1023)}\n`));
+    most = Math.max(most, process.memoryUsage().arrayBuffers);
+  }
+  await archive.end({ rows: { large: 500 * 1024 }, sequences: [], files: 0 });
+  await archive.publish();
+  expect(most).toBeLessThan(250 * 1024 * 1024);
+  expect((await verifyArchive(path.join(folder, 'large.tar.gz'))).summary.rows.large).toBe(500 * 1024);
+});
+
+test('a long work says how far it is, how fast, and how long it still takes', () => {
+  expect(progressLine(1_200, 5_000, 3)).toBe('1,200 of 5,000, 400 a second, 10 s left');
+  expect(progressLine(5_000, 5_000, 10)).toBe('5,000 of 5,000, 500 a second');
+  expect(progressLine(7, undefined, 0)).toBe('7');
 });
 
 test('what a restore that was killed has left is finished where its rows are there, and else removed', async () => {

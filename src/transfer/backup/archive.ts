@@ -4,7 +4,7 @@
  *   backup.json          what it is: program, moment, migrations, tables with their columns
  *   media/<path>         the files of rows
  *   secret-key
- *   tables/<name>/<n>    the rows as PostgreSQL's COPY writes them, one a line, in pieces of a few megabytes
+ *   tables/<name>/<n>    the rows as PostgreSQL's COPY writes them, one a line, in pieces of a megabyte
  *   summary.json         rows, files, bytes, and a digest of all that comes before it
  */
 import { createHash, randomBytes, type Hash } from 'node:crypto';
@@ -90,6 +90,8 @@ export class ArchiveWriter {
   private readonly tar = pack();
   private readonly written: Promise<void>;
   private failure?: Error;
+  /** Told to what is being packed. Were each part to wait for `written` itself, all of them would be kept until that has ended. */
+  private failed?: (error: Error) => void;
 
   private constructor(
     private readonly file: string,
@@ -98,7 +100,10 @@ export class ArchiveWriter {
   ) {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     this.written = pipeline(this.tar as unknown as Readable, gzip, output);
-    this.written.catch((error: Error) => (this.failure = error));
+    this.written.catch((error: Error) => {
+      this.failure = error;
+      this.failed?.(error);
+    });
   }
 
   /** The file has its name once it is whole; until then its draft lies beside it. Only its owner can read it: it holds the key. */
@@ -131,21 +136,21 @@ export class ArchiveWriter {
   private async entry(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
     // A disk that is full ends the writing, and nobody takes what is packed any more.
     if (this.failure) throw this.failure;
-    const packed = new Promise<void>((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
+      this.failed = reject;
       const done = (error?: Error | null) => (error ? reject(error) : resolve());
       // It is one, though not of Node's own class.
       const entry = this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }, done) as unknown as Writable;
       // Told by the callback.
       entry.on('error', () => undefined);
       void (async () => {
-        for await (const chunk of content) if (!entry.write(chunk)) await Promise.race([once(entry, 'drain'), this.written]);
+        for await (const chunk of content) if (!entry.write(chunk)) await once(entry, 'drain');
         entry.end();
       })().catch((error: Error) => {
         entry.destroy(error);
         reject(error);
       });
     });
-    await Promise.race([packed, this.written.then(() => packed)]);
   }
 
   /** The summary goes last; then the draft is on the disk. */

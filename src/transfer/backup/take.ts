@@ -25,7 +25,7 @@ import {
 import { ownConnection, quoted, sequencesOf, tablesOf } from './tables';
 
 /** Bytes of rows that are kept until they become a part of the archive. */
-const PIECE = 4 * 1024 * 1024;
+const PIECE = 1024 * 1024;
 const PATHS = 1_000;
 
 export interface Backup {
