@@ -3,6 +3,7 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { AccessTokens } from './auth/accesstokens';
 import { Sessions } from './auth/sessions';
 import { Executor, type ExecutorOptions } from './core/execute';
 import { isPassing, ofDatabase, overloaded, type KnownError } from './core/errors';
@@ -106,6 +107,7 @@ export async function createApp(services: Services): Promise<App> {
     metrics,
     tracing: config.tracing && loadTracing(config.tracing),
     sessions: new Sessions(vault),
+    accessTokens: new AccessTokens(config.maxTokens),
     exposure: new Exposure(config, origin, log),
     idempotency: new Idempotency(database, vault, config.keptAnswers, services.instance),
   };

@@ -69,6 +69,10 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Paths of PEM files. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Access tokens of one user. */
+  readonly maxTokens: number;
+  /** For how long security events are kept. */
+  readonly auditDays: number;
   /** Seconds for which browsers that came by https come by nothing else; 0: they are not told to. */
   readonly hsts: number;
   /** Where people who found a hole write to: a URI, for /.well-known/security.txt. Absent: there is none. */
@@ -232,6 +236,8 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl: publicOrigin,
     trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
     tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
+    maxTokens: whole('MAX_TOKENS', 50, 1, 1000),
+    auditDays: whole('AUDIT_DAYS', 180, 30, 3650),
     hsts: SECONDS_PER_DAY * whole('HSTS_DAYS', 365, 0, 3650),
     securityContact,
     introspection: choice('INTROSPECTION', ['anyone', 'users']),

@@ -1,10 +1,17 @@
 /** One HTTP request: its session, its viewer, its context, and the line that the log has of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkCredentials, hashOfPassword, passwordProblem, renewToken, replacePassword, signIn, viewerOf } from './auth/accounts';
+import { isAccessToken, listOf, type AccessToken, type AccessTokens } from './auth/accesstokens';
+import { OwnCredentials } from './auth/credentials';
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
+import { note, type By } from './auth/securityevents';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
+import { digestOf } from './auth/tokens';
+import { demandOwner, lacking } from './core/access';
 import type { Context, Viewer } from './core/context';
+import type { Access } from './core/scopes';
+import type { Group } from './extensions';
 import { InvalidValues, KnownError, notSignedIn, ofDatabase, type Mistakes } from './core/errors';
 import { invalidValue } from './core/mistakes';
 import { rateLimitHeaders } from './budget';
@@ -22,6 +29,7 @@ import type { Tracing } from './telemetry/tracing';
 /** What the app makes of the services for itself. */
 export interface Means extends Services {
   sessions: Sessions;
+  accessTokens: AccessTokens;
   exposure: Exposure;
   idempotency: Idempotency;
   /** Absent: nobody asks for them. */
@@ -112,7 +120,8 @@ export class HttpExchange {
       baseUrl: origin.baseUrl(request),
       languages: languagesOf(request.headers['accept-language']),
       log,
-      signIn: (username, password) => this.loginAttempt(username, () => signIn(username, password, session, vault)),
+      signIn: (username, password) => this.loginAttempt(username, () => signIn(username, password, session, vault, this.by)),
+      credentials: () => this.credentials(),
       changePassword: (oldPassword, newPassword) => this.changePassword(oldPassword, newPassword),
       replaceToken: () => this.replaceToken(),
       confirm: async () => {
@@ -158,7 +167,7 @@ export class HttpExchange {
       exposure.check(this.request);
       // Whoever comes with a key does not wait behind those who have none.
       session.asks('users', this.network);
-      const viewer = await viewerOf(token, session);
+      const viewer = await (isAccessToken(token) ? this.services.accessTokens.viewerOf(token, session) : viewerOf(token, session));
       this.sender = viewer.id;
       return (this.full.viewer = viewer);
     }
@@ -200,10 +209,12 @@ export class HttpExchange {
     const { method, url, headers } = this.request;
     const key = headers['idempotency-key'];
     if (key === undefined || !this.full.viewer) return undefined;
+    // What was answered is for whoever may do the same.
+    const { id, scopes } = this.full.viewer;
     // Who lost the connection sends it again to hear what became of it.
     this.full.session.last();
     return this.services.idempotency
-      .attempt(this.full.viewer.id, key.toString(), [method, url, body], this.full.session)
+      .attempt(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], this.full.session)
       .catch((error: unknown) => {
         throw ofDatabase(error, this.services.log, this.id) ?? error;
       });
@@ -229,27 +240,30 @@ export class HttpExchange {
 
   /** The session of the request stays, whoever else was signed in is signed out, and the token is a new one. */
   private async changePassword(oldPassword: string, newPassword: string): Promise<string> {
-    const { viewer, session } = this.full;
-    if (!viewer) throw notSignedIn();
+    const { session } = this.full;
+    const viewer = demandOwner(this.full);
     const problem = passwordProblem(newPassword);
     const weak: Mistakes = problem ? { newPassword: [invalidValue(problem)] } : {};
     const wrong = () => new InvalidValues({ oldPassword: [invalidValue('This is not your password.')], ...weak });
     const stored = await this.loginAttempt(viewer.username, async () => {
       const found = await hashOfPassword(viewer.id, oldPassword, session);
-      if (found === undefined) throw wrong();
+      if (found === undefined) {
+        await note({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.by }, (text, values) => session.query(text, values));
+        throw wrong();
+      }
       return found;
     });
     if (problem) throw new InvalidValues(weak);
-    const token = await replacePassword(viewer.id, stored, newPassword, this.browser?.sessionId, session, this.services.vault);
+    const token = await replacePassword(viewer.id, stored, newPassword, this.browser?.sessionId, session, this.services.vault, this.by);
     if (token === undefined) throw wrong();
     return token;
   }
 
   private async replaceToken(): Promise<string> {
-    const { viewer, session } = this.full;
-    if (!viewer) throw notSignedIn();
+    const { session } = this.full;
+    const viewer = demandOwner(this.full);
     const old = tokenOfHeader(this.request.headers.authorization, this.schemes);
-    const token = await renewToken(viewer.id, old, session, this.services.vault);
+    const token = await renewToken(viewer.id, old === undefined ? undefined : digestOf(old), session, this.services.vault, this.by);
     // Another request with the same token was faster.
     if (token === undefined) throw notSignedIn('Invalid token.');
     return token;
@@ -259,7 +273,7 @@ export class HttpExchange {
   async startSession(username: string, password: string): Promise<string> {
     const { sessions } = this.services;
     const { session } = this.full;
-    const userId = await this.loginAttempt(username, () => checkCredentials(username, password, session));
+    const userId = await this.loginAttempt(username, () => checkCredentials(username, password, session, this.by));
     await this.endSession();
     return sessions.cookie(await sessions.start(userId, session), this.secure);
   }
@@ -274,14 +288,35 @@ export class HttpExchange {
 
   /** The API key of whoever is signed in. */
   key(): Promise<ApiKey | undefined> {
-    return keyOf(this.full.viewer!.id, this.full.session, this.services.vault);
+    return keyOf(demandOwner(this.full).id, this.full.session, this.services.vault);
+  }
+
+  /** The access tokens of whoever is signed in. */
+  async accessTokens(): Promise<AccessToken[]> {
+    return (await listOf([demandOwner(this.full).id], this.full.session))[0]!;
+  }
+
+  /** What they do about them and about their sessions. */
+  credentials(): OwnCredentials {
+    return new OwnCredentials(demandOwner(this.full).id, this.network, this.full.session, this.services.accessTokens);
+  }
+
+  /** As the audit log names it. */
+  private get by(): By {
+    return { address: this.network };
+  }
+
+  /** Why the sender is not for rows of this group; undefined if they are. */
+  lacking(group: Group, access: Access): KnownError | undefined {
+    return lacking(group, access, this.full);
   }
 
   /** Makes a key, or a new one in place of the one with this id. */
   async renewKey(replaced?: string): Promise<void> {
-    const { viewer, session } = this.full;
-    if (replaced === undefined) await makeKey(viewer!.id, session, this.services.vault);
-    else await replaceKey(viewer!.id, replaced, session, this.services.vault);
+    const { session } = this.full;
+    const { id } = demandOwner(this.full);
+    if (replaced === undefined) await makeKey(id, session, this.services.vault);
+    else await replaceKey(id, replaced, session, this.services.vault, this.by);
   }
 
   headers(): Record<string, string> {

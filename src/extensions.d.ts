@@ -76,6 +76,9 @@ export interface FieldFact {
   inspect?(value: unknown): Promise<string[]>;
 }
 
+/** What belongs together for those who let others have some of it: access tokens are for such groups. */
+export type Group = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
+
 /** How REST turns a query parameter into a condition, where the kind of the field does not say it all. */
 export interface FilterFact {
   /** The query parameter; the field's REST key if absent. */
@@ -110,6 +113,8 @@ export interface ViewFact {
 /** `extensions.resource` of an object type. */
 export interface ResourceFact {
   readonly owned: boolean;
+  /** Of what somebody owns or adds. */
+  readonly group?: Group;
   /** Query and mutation fields. */
   readonly one: string;
   readonly many: string;

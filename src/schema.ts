@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { isInputObjectType, lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
+import { EventResolver } from './auth/eventresolver';
 import { AuthResolver } from './auth/resolver';
+import { AccessTokenResolver } from './auth/tokenresolver';
 import { groupingResolvers } from './core/grouping/types';
 import { completeInputs } from './core/inputs';
 import { LiveResolver, nameRowTypes } from './core/live';
@@ -35,6 +37,8 @@ const resolvers = [
   RootResolver,
   LiveResolver,
   AuthResolver,
+  AccessTokenResolver,
+  EventResolver,
   RateLimitResolver,
 ] as unknown as NonEmptyArray<new () => object>;
 

@@ -1,6 +1,7 @@
 /** What the app needs beside its configuration, started and stopped together. */
 import type { Logger } from 'pino';
 import { LoginLimit } from './auth/limit';
+import { EventRetention } from './auth/securityevents';
 import { TokenVault } from './auth/tokens';
 import { Budgets } from './budget';
 import type { Config } from './config';
@@ -64,6 +65,8 @@ export async function startServices(
   const limit = new LoginLimit(database, config);
   const budgets = new Budgets(database, config.budget, log);
   budgets.start();
+  const retention = new EventRetention(database, config.auditDays, log);
+  await retention.start();
   return {
     services: {
       config,
@@ -84,6 +87,7 @@ export async function startServices(
     async stop() {
       changes.stop();
       budgets.stop();
+      retention.stop();
       names.stop();
       await listener.stop();
       await removal.settled();

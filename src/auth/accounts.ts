@@ -2,6 +2,7 @@
 import type { Viewer } from '../core/context';
 import { forbidden, KnownError } from '../core/errors';
 import type { Row, Session } from '../database/connection';
+import { note, type By } from './securityevents';
 import { hashInTurn, hashPassword, MOST_ITERATIONS, verifyPassword } from './passwords';
 import { digestOf, newToken, type TokenVault } from './tokens';
 
@@ -27,16 +28,23 @@ const ACCOUNT_BY_NAME = `SELECT u."id", u."password", u."is_active" AS "isActive
 const SIGNED_IN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "user_account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
-/** The id of the user with this name and password; UNAUTHENTICATED where there is none. */
-export async function checkCredentials(username: string, password: string, session: Session): Promise<number> {
+/** The id of the user with this name and password; UNAUTHENTICATED where there is none. Either is noted. */
+export async function checkCredentials(username: string, password: string, session: Session, by: By): Promise<number> {
   // No name is empty, and none has a NUL, which PostgreSQL does not take.
   const [user] = await session.query(ACCOUNT_BY_NAME, [username.includes('\0') ? '' : username]);
   const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations);
-  if (!valid || !user!.isActive) throw new KnownError('UNAUTHENTICATED', 'Username or password unknown', { login: true });
   const { id, password: stored } = user!;
+  const noteThat = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
+    note({ kind, userId: id ?? undefined, ...by }, (text, values) => session.query(text, values));
+  if (!valid || !user!.isActive) {
+    await noteThat('SIGN_IN_FAILED');
+    throw new KnownError('UNAUTHENTICATED', 'Username or password unknown', { login: true });
+  }
   const signedIn = await session.query(SIGNED_IN, [id, stored, outdated ? await hashPassword(password) : stored]);
   // Another one meanwhile, or the same one hashed anew by another login.
-  return signedIn.length ? id : checkCredentials(username, password, session);
+  if (!signedIn.length) return checkCredentials(username, password, session, by);
+  await noteThat('SIGNED_IN');
+  return id;
 }
 
 const PASSWORD_BY_ID = `SELECT u."password", i."iterations" FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "user_account" u ON u."id" = $1`;
@@ -60,6 +68,7 @@ export async function replacePassword(
   kept: string | undefined,
   session: Session,
   vault: TokenVault,
+  by: By,
 ): Promise<string | undefined> {
   const hashed = await hashInTurn(password);
   const token = newToken();
@@ -75,20 +84,22 @@ export async function replacePassword(
     const make = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
     await run(make, [userId, digestOf(token), vault.seal(token)]);
+    await note({ kind: 'PASSWORD_CHANGED', userId, ...by }, run);
     if (present) await run('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(present.row)]);
     return token;
   });
 }
 
-/** Makes a new token, whatever there was; with `old`, only in place of that one, and undefined where it is no longer the user's. */
+/** Makes a new token, whatever there was; with the digest of an old one, only in place of that one, and undefined where it is no longer the user's. */
 export async function renewToken(
   userId: number,
-  old: string | undefined,
+  old: Buffer | undefined,
   session: Session,
   vault: TokenVault,
+  by: By,
 ): Promise<string | undefined> {
   const token = newToken();
-  const bind = [userId, digestOf(token), vault.seal(token), old === undefined ? null : digestOf(old)];
+  const bind = [userId, digestOf(token), vault.seal(token), old ?? null];
   const { sequelize } = session.database;
   return session.transaction(async (transaction) => {
     const [rows] = await sequelize.query(
@@ -97,13 +108,17 @@ export async function renewToken(
        RETURNING 1`,
       { bind, transaction, ...session.counted },
     );
-    return rows.length ? token : undefined;
+    if (!rows.length) return undefined;
+    const run = async (text: string, values: unknown[]) =>
+      (await sequelize.query(text, { bind: values, transaction, ...session.counted }))[0] as Row[];
+    await note({ kind: 'API_KEY_REPLACED', userId, ...by }, run);
+    return token;
   });
 }
 
 /** The token of the user with this name and password; the same until it is replaced or the password changes. */
-export async function signIn(username: string, password: string, session: Session, vault: TokenVault): Promise<string> {
-  return tokenOf(await checkCredentials(username, password, session), session, vault);
+export async function signIn(username: string, password: string, session: Session, vault: TokenVault, by: By): Promise<string> {
+  return tokenOf(await checkCredentials(username, password, session, by), session, vault);
 }
 
 /** The existing token, or a new one where there is none or it was sealed with another SECRET_KEY. */

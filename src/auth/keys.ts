@@ -1,6 +1,7 @@
 /** The API key (token) of one user, as its owner sees it. */
 import type { Session } from '../database/connection';
-import { replaceToken, tokenOf } from './accounts';
+import { renewToken, tokenOf } from './accounts';
+import type { By } from './securityevents';
 import type { TokenVault } from './tokens';
 
 export interface ApiKey {
@@ -23,7 +24,7 @@ export async function makeKey(userId: number, session: Session, vault: TokenVaul
 }
 
 /** A new key in place of that one only: who sends the same form twice does not lose the key that they have just copied. */
-export async function replaceKey(userId: number, id: string, session: Session, vault: TokenVault): Promise<void> {
+export async function replaceKey(userId: number, id: string, session: Session, vault: TokenVault, by: By): Promise<void> {
   const [row] = await session.query(FIND, [userId]);
-  if (row && row.id === id) await replaceToken(userId, session, vault, row.sealed);
+  if (row && row.id === id) await renewToken(userId, Buffer.from(id, 'hex'), session, vault, by);
 }

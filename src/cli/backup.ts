@@ -1,10 +1,11 @@
 import { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { KnownError } from '../core/errors';
 import { MediaFolder } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
-import { operate, say, stages } from './operator';
+import { noteOf, operate, say, stages } from './operator';
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -17,9 +18,11 @@ export const backupCommand = () =>
     .option('--replace', 'put it in the place of a file that is there')
     .action((file: string, { replace }: { replace?: boolean }) =>
       operate(
-        async ({ config, database, secretKey }) => {
+        async ({ config, database, session, secretKey }) => {
           if (!replace && existsSync(file))
             throw new KnownError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
+          // One that cannot be noted, of a standby perhaps, is better than none.
+          await noteOf({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
           const media = new MediaFolder(config.mediaDir);
           const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: stages() });
           for (const path of missing)

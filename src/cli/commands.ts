@@ -1,4 +1,5 @@
 /** The commands that read the schema and open the database. */
+import { auditCommand } from './audit';
 import { backupCommand } from './backup';
 import { doctorCommand } from './doctor';
 import { importCommand } from './import';
@@ -20,5 +21,6 @@ export const commands = () => [
   restoreCommand(),
   upgradeCommand(),
   doctorCommand(),
+  auditCommand(),
   schemaCommand(),
 ];

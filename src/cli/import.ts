@@ -1,10 +1,11 @@
 import { Command } from 'commander';
+import { basename } from 'node:path';
 import { MediaFolder } from '../files/media';
 import { Staging } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
-import { operate, progress, say } from './operator';
+import { noteOf, operate, progress, say } from './operator';
 
 export const importCommand = () =>
   new Command('import')
@@ -14,7 +15,7 @@ export const importCommand = () =>
     .option('--replace', 'first empty the tables of the models that the dump has, accounts included')
     .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
       const rows = await DumpFile.open(file);
-      await operate(async ({ config, database, vault }) => {
+      await operate(async ({ config, database, session, vault }) => {
         const folder = new MediaFolder(config.mediaDir);
         let staging = new Staging(folder);
         try {
@@ -26,9 +27,11 @@ export const importCommand = () =>
               if (media) staging = await stageMedia(rows, media, folder, Boolean(replace));
             },
           });
+          const count = [...counts.values()].reduce((sum, some) => sum + some, 0);
+          await noteOf({ kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${count} rows` }, session);
           // The old rows are gone for good only now, and with them the need for their files.
           await staging.publish(Boolean(replace));
-          say(`${[...counts.values()].reduce((sum, count) => sum + count, 0)} rows of ${counts.size} models imported.`);
+          say(`${count} rows of ${counts.size} models imported.`);
         } catch (error) {
           await staging.discard();
           throw error;

@@ -1,4 +1,6 @@
 /** What every command that touches the database needs, opened before and closed after it. */
+import { userInfo } from 'node:os';
+import { note, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { readConfig, type Config } from '../config';
 import type { Database, Session } from '../database/connection';
@@ -13,6 +15,20 @@ export interface Desk {
   vault: TokenVault;
   secretKey: string;
 }
+
+/** Who runs the command, as the audit log names them. */
+function operatorName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user without a name, as in some containers.
+    return `user ${process.getuid?.() ?? ''}`.trim();
+  }
+}
+
+/** Notes in the audit log what an operator does. */
+export const noteOf = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
+  note({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
 
 export async function operate<T>(work: (desk: Desk) => Promise<T>, { migrate = true, key = true, config = readConfig() } = {}): Promise<T> {
   const opened = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
+import { basename } from 'node:path';
 import { ConfigError, readConfig } from '../config';
 import { MediaFolder } from '../files/media';
 import { inspect, restoreBackup } from '../transfer/backup/restore';
-import { operate, say, stages } from './operator';
+import { noteOf, operate, say, stages } from './operator';
 
 export const restoreCommand = () =>
   new Command('restore')
@@ -19,9 +20,11 @@ export const restoreCommand = () =>
           `SECRET_KEY is not that of the backup, without which nobody's token can be shown: set it to what \`tar -xzOf ${file} secret-key\` prints`,
         );
       await operate(
-        async ({ database }) => {
+        async ({ database, session }) => {
           const media = new MediaFolder(config.mediaDir);
           await restoreBackup({ file, found, database, media, dataDir: elsewhere ? undefined : config.dataDir, replace, progress });
+          // In the log that was restored, of course: the one before it is gone with all else.
+          await noteOf({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
           const rows = Object.values(found.summary.rows).reduce((sum, count) => sum + count, 0);
           say(`${rows} rows and ${found.summary.files} files of ${found.header.taken} are restored.`);
           if (!elsewhere) say('A server that runs has to be restarted if its key was another one.');

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
-import { createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
+import { checkPassword, createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
 import type { Config } from '../config';
 import { deleteUser } from '../auth/deletion';
 import { KnownError } from '../core/errors';
@@ -10,7 +10,7 @@ import type { Database } from '../database/connection';
 import { MediaFolder } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { createLog } from '../logging';
-import { operate, say } from './operator';
+import { noteOf, operate, say } from './operator';
 
 /** From the option, or else from standard input, so that it need not stand in the shell's history. */
 const passwordOf = async (option: string | undefined): Promise<string> => option ?? answerTo('Password: ');
@@ -39,6 +39,7 @@ export function userCommand(): Command {
       const password = await passwordOf(options.password);
       await operate(async ({ session, vault }) => {
         const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
+        await noteOf({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
         say(`User ${username} was made. Token: ${await tokenOf(id, session, vault)}`);
       });
     });
@@ -51,6 +52,8 @@ export function userCommand(): Command {
       const password = options.new ? newPassword(username) : await passwordOf(options.password);
       await operate(async ({ session, vault }) => {
         const { id } = await findUser(username, session);
+        checkPassword(password);
+        await noteOf({ kind: 'PASSWORD_CHANGED', userId: id }, session);
         await setPassword(id, password, session);
         say(`The password of ${username} was changed, and all browsers are signed out. New token: ${await tokenOf(id, session, vault)}`);
         if (options.new) say(`New password: ${password}`);
@@ -63,6 +66,7 @@ export function userCommand(): Command {
     .action((username: string, options: { new?: boolean }) =>
       operate(async ({ session, vault }) => {
         const { id } = await findUser(username, session);
+        await noteOf({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
         if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
         say(await (options.new ? replaceToken : tokenOf)(id, session, vault));
       }),
@@ -73,7 +77,9 @@ export function userCommand(): Command {
     .option('--undo', 'unlock it')
     .action((username: string, options: { undo?: boolean }) =>
       operate(async ({ session }) => {
-        await setActive((await findUser(username, session)).id, options.undo === true, session);
+        const { id } = await findUser(username, session);
+        await noteOf({ kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id }, session);
+        await setActive(id, options.undo === true, session);
         say(`User ${username} is ${options.undo ? 'active' : 'inactive'} now.`);
       }),
     );
@@ -85,7 +91,9 @@ export function userCommand(): Command {
       if (!options.yes && (await answerTo(`Everything of ${username} will be deleted. Type the name again: `)) !== username)
         throw new KnownError('BAD_USER_INPUT', 'That is another name: nothing was deleted.');
       await operate(async ({ config, database, session }) => {
-        const { rows, contributions } = await deleteUser((await findUser(username, session)).id, database);
+        const { id } = await findUser(username, session);
+        await noteOf({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
+        const { rows, contributions } = await deleteUser(id, database);
         await removeFiles(config, database);
         say(`User ${username} is deleted, with ${rows} rows and ${contributions} images.`);
       });

@@ -1,8 +1,10 @@
 /** The rows that a viewer may touch. The only place where ownership is decided. */
-import type { Context } from './context';
-import { notSignedIn } from './errors';
+import type { Group } from '../extensions';
+import type { Context, Viewer } from './context';
+import { forbidden, KnownError, notSignedIn } from './errors';
 import { fieldOf, type Entity } from './fields';
 import { resourceOf } from './resource';
+import { includes, nameOf, type Access, type Scope } from './scopes';
 import { equals, type Condition } from './conditions';
 
 /** The name of the owner's field and column, on every owned table. */
@@ -11,11 +13,35 @@ export const OWNER = { field: 'userId', column: 'user_id' } as const;
 /** Who asks, and by which interface. */
 type Asker = Pick<Context, 'viewer' | 'api'>;
 
+/** Why the token of the viewer is not for this, if it is not. Who did not come with an access token may do all that is theirs to do. */
+export function lacking(group: Group | undefined, access: Access, { viewer }: Pick<Context, 'viewer'>): KnownError | undefined {
+  const scopes = viewer?.scopes;
+  if (!scopes || (group ? includes(scopes, access, group) : scopes.has('write'))) return undefined;
+  const scope = nameOf(group ? (`${access}:${group}` satisfies Scope) : access);
+  return new KnownError('FORBIDDEN', `This token is not for that: it lacks the scope ${scope}.`, { scope });
+}
+
+function demand(entity: Entity, access: Access, asker: Pick<Context, 'viewer'>): void {
+  const refused = lacking(resourceOf(entity)!.group, access, asker);
+  if (refused) throw refused;
+}
+
+/** Whether something may be worked out from the viewer's rows of the entity, which the token may not be for. */
+export const mayRead = (entity: Entity, asker: Pick<Context, 'viewer'>): boolean => !lacking(resourceOf(entity)!.group, 'read', asker);
+
+/** Passwords, tokens and sessions are for their owner alone, not for what they have given an access token to. */
+export function demandOwner({ viewer }: Pick<Context, 'viewer'>): Viewer {
+  if (!viewer) throw notSignedIn();
+  if (viewer.scopes) throw forbidden('An access token is not for passwords, tokens and sessions. Sign in, or use the API key.');
+  return viewer;
+}
+
 /** Conditions that every statement over the entity's rows has. Throws where an owned resource is asked for by nobody. */
 export function scope(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Condition[] {
   const { owned, owner } = resourceOf(entity)!;
   if (!owned) return [];
   if (!viewer) throw notSignedIn();
+  if (viewer.scopes) demand(entity, 'read', { viewer });
   return [(alias, bind) => `${alias}."${owner}" = ${bind(viewer.id)}`];
 }
 
@@ -32,7 +58,8 @@ export const hidesRows = (entity: Entity): boolean => {
 };
 
 /** Superusers review contributions; REST has no special view for them. */
-const reviews = ({ viewer, api }: Asker): boolean => api === 'graphql' && viewer?.isSuperuser === true;
+const reviews = ({ viewer, api }: Asker): boolean =>
+  api === 'graphql' && viewer?.isSuperuser === true && !lacking('catalogue', 'read', { viewer });
 
 /** As `scope`, less the rows of a public resource that the viewer is not shown yet, such as pending ones, and what is part of such rows. */
 export function visible(entity: Entity, asker: Asker): Condition[] {
@@ -67,6 +94,7 @@ export const contributors = (entity: Entity): string | undefined => {
 
 /** The rows that a viewer may change and delete: their own; of a public resource those that they added and nobody has accepted yet. */
 export function writable(entity: Entity, asker: Asker): Condition[] {
+  demand(entity, 'write', asker);
   const table = contributors(entity);
   if (!table) return scope(entity, asker);
   const { viewer } = asker;
@@ -79,12 +107,15 @@ export function writable(entity: Entity, asker: Asker): Condition[] {
 
 /** Whose changes the viewer reads of rows of these entities: their own of owned ones, and of public ones those that are nobody's. */
 export function ownerOf(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
-  if (!viewer && entities.some((entity) => resourceOf(entity)!.owned)) throw notSignedIn();
+  const owned = entities.filter((entity) => resourceOf(entity)!.owned);
+  if (!viewer && owned.length) throw notSignedIn();
+  for (const entity of owned) demand(entity, 'read', { viewer });
   return viewer?.id ?? null;
 }
 
 /** What a new row of the entity carries of its owner. */
 export function ownership(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
   if (!viewer) throw notSignedIn();
+  demand(entity, 'write', { viewer });
   return resourceOf(entity)?.owned ? { [OWNER.field]: viewer.id } : {};
 }

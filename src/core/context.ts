@@ -9,12 +9,15 @@ import type { ChangeLog } from './changes';
 import type { Memory } from './memory';
 import type { NamesInMemory } from './namesinmemory';
 import type { ReferenceTables } from './reference';
+import type { Scope } from './scopes';
 
 export interface Viewer {
   id: number;
   username: string;
   /** May publish without review. */
   isSuperuser: boolean;
+  /** Of the access token that they came with; absent: all that they may do. */
+  scopes?: ReadonlySet<Scope>;
 }
 
 /** Keeps the files that rows name by their paths. */
@@ -28,6 +31,16 @@ export interface Media {
   thumbnails(path: string): Promise<boolean>;
   /** Whether its thumbnails are PNG, without making any. */
   hasPngThumbnails(path: string): Promise<boolean>;
+}
+
+/** What users do about the ways in which they are signed in, beside the one API key. */
+export interface Credentials {
+  /** Answers the token, which nobody can show again. InvalidValues for a name that is taken, and the like. */
+  createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
+  /** Answers how many there were; without an id all of them are revoked. */
+  revokeAccessTokens(id?: number): Promise<number>;
+  /** Answers how many browsers were signed in. */
+  endSessions(): Promise<number>;
 }
 
 /** What the sender of a request may still spend. */
@@ -80,6 +93,8 @@ export interface Context {
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
   /** Answers a new token of the viewer; the old one stops working. */
   replaceToken(): Promise<string>;
+  /** Throws for who is nobody, or came with an access token. */
+  credentials(): Credentials;
   /** Throws if the viewer may no longer be signed in. */
   confirm(): Promise<void>;
   /** Absent: whoever asks may spend as much as they like. */

@@ -1,7 +1,7 @@
 /** Makes a class of decorated fields a table, a GraphQL type and REST endpoints. */
 import { Extensions, ObjectType } from 'type-graphql';
 import { Table } from 'sequelize-typescript';
-import type { FilterFact, ResourceFact, ViewFact } from '../extensions';
+import type { FilterFact, Group, ResourceFact, ViewFact } from '../extensions';
 import type { Entity } from './fields';
 import { lowerFirst, snake, upperFirst, words } from './names';
 import { Node } from './node';
@@ -28,6 +28,8 @@ export interface ResourceOptions extends ViewOptions {
   description: string;
   /** Rows belong to a user and carry `userId`. */
   owned?: boolean;
+  /** Of an owned resource, and of a public one whose rows can be added: what tokens call that it belongs to. */
+  group?: Group;
   table?: string;
   /** The column that holds the owner of an owned row. */
   owner?: string;
@@ -104,6 +106,7 @@ export function Resource(options: ResourceOptions) {
     const { filters, title, position, routes, permits, selection } = options;
     const fact: ResourceFact = {
       owned,
+      group: options.group,
       ordering: options.ordering ?? [],
       names: options.names,
       one,

@@ -21,6 +21,7 @@ import { User } from './user';
   description: 'Something eaten: an ingredient, how much of it, when.',
   plural: 'diaryEntries',
   owned: true,
+  group: 'nutrition',
   ordering: ['datetime'],
   rules: [UNIT_OF_INGREDIENT],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],

@@ -31,6 +31,7 @@ const MAX_AUTHOR = 50;
   single: { flag: 'isMain', of: 'exerciseBaseId', among: { status: ACCEPTED } },
   routes: 'all',
   writes: ['create', 'update', 'remove'],
+  group: 'catalogue',
   contributed: { status: PENDING },
   permits: ['POST'],
   filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],

@@ -19,6 +19,7 @@ import { User } from './user';
   dump: 'nutrition.meal',
   description: 'A meal of a nutrition plan.',
   owned: true,
+  group: 'nutrition',
   ordering: ['time'],
   filters: ['order', 'planId', 'time'],
 })

@@ -19,6 +19,7 @@ import { User } from './user';
   dump: 'nutrition.mealitem',
   description: 'An ingredient of a meal and how much of it.',
   owned: true,
+  group: 'nutrition',
   ordering: ['id'],
   rules: [UNIT_OF_INGREDIENT],
   filters: ['amount', 'ingredientId', 'mealId', 'order', 'ingredientUnitId'],

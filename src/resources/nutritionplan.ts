@@ -5,6 +5,7 @@ import type { Context } from '../core/context';
 import { crud } from '../core/crud';
 import { invalid } from '../core/errors';
 import { Children, Computed, Day, defaults, Flag, Id, Owner, Ref, Text, type PartOf } from '../core/fields';
+import { mayRead } from '../core/access';
 import { rowNearest, rowsBelow, type Among } from '../core/loaders';
 import { Needs } from '../core/plan';
 import { Resource } from '../core/resource';
@@ -30,6 +31,7 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
   dump: 'nutrition.nutritionplan',
   description: 'A nutrition plan; its meals and its diary hang below it.',
   owned: true,
+  group: 'nutrition',
   ordering: ['-creationDate'],
   filters,
   views: {
@@ -119,7 +121,7 @@ async function diaryDay(date: string, plan: Dieted, context: Context) {
 async function valuesOf(plan: Planned, context: Context) {
   const unit = unitOf(plan);
   const [nearest, meals] = await Promise.all([
-    rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context),
+    mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context) : null,
     rowsBelow(Meal, 'planId', ['id'], plan.id, context),
   ]);
   const total = sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context, unit))));

@@ -13,6 +13,7 @@ import { User } from './user';
   dump: 'manager.schedule',
   description: 'Workouts one after the other, each for some weeks. A user has one active schedule at most.',
   owned: true,
+  group: 'training',
   ordering: ['id'],
   single: { flag: 'isActive', of: 'userId' },
   filters: ['isActive', 'isLoop', 'startDate', 'name'],

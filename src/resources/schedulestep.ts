@@ -12,6 +12,7 @@ import { Workout } from './workout';
   dump: 'manager.schedulestep',
   description: 'A workout in a schedule, and for how many weeks.',
   owned: true,
+  group: 'training',
   ordering: ['order'],
   filters: ['scheduleId', 'workoutId', 'duration', 'order'],
 })

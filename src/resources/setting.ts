@@ -16,6 +16,7 @@ import { WorkoutSet } from './workoutset';
   dump: 'manager.setting',
   description: 'How an exercise is done in a set: repetitions, weight, repetitions in reserve.',
   owned: true,
+  group: 'training',
   ordering: ['order', 'id'],
   filters: ['exerciseId', 'order', 'reps', 'targetWeight', 'setId'],
 })

@@ -14,6 +14,7 @@ import { WorkoutSet } from './workoutset';
   dump: 'manager.day',
   description: 'A day of a workout: the days of the week on which it is trained, and its sets.',
   owned: true,
+  group: 'training',
   ordering: ['id'],
   filters: ['description', 'workoutId', { field: 'weekdayIds', parse: 'ids' }],
 })

@@ -30,6 +30,7 @@ const all = (help: string) => ({ connection: true, help }) as const;
   description: 'A person who signs in, and everything that is theirs. Everybody sees only themselves.',
   dump: 'auth.user',
   owned: true,
+  group: 'account',
   owner: 'id',
   queries: false,
   writes: [],

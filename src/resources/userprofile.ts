@@ -41,6 +41,7 @@ const validBirthdate = (value: unknown) => {
   dump: 'core.userprofile',
   description: 'The preferences and body facts of a user. Each user has one.',
   owned: true,
+  group: 'account',
   ordering: ['id'],
   unique: ['userId'],
   writes: ['update'],

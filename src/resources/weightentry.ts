@@ -12,6 +12,7 @@ import { User } from './user';
   description: 'The body weight of a user on one day, in the unit that the user prefers.',
   plural: 'weightEntries',
   owned: true,
+  group: 'body',
   ordering: ['date'],
   unique: ['date', 'userId'],
   filters: ['date', 'weight'],

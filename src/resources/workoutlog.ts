@@ -21,6 +21,7 @@ const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}
   dump: 'manager.workoutlog',
   description: 'One set of an exercise as it was done.',
   owned: true,
+  group: 'training',
   ordering: ['date', 'reps'],
   filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
 })

@@ -22,6 +22,7 @@ const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String
   dump: 'manager.workoutsession',
   description: 'A day on which a workout was trained, and how it went.',
   owned: true,
+  group: 'training',
   ordering: ['date'],
   unique: ['date', 'userId'],
   rules: [

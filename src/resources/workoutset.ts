@@ -22,6 +22,7 @@ import { User } from './user';
   dump: 'manager.set',
   description: 'A group of sets on a training day; its exercises are those of its settings.',
   owned: true,
+  group: 'training',
   ordering: ['position'],
   filters: ['trainingDayId', 'position', 'sets'],
   names: ['trainingDay.description', 'settings.exercise.name'],

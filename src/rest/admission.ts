@@ -7,7 +7,7 @@ import type { Route } from './routes';
 export const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 
 /** Who may call a route at all, and with which methods. */
-export function admit(route: Route, { method, signedIn }: Pick<Request, 'method' | 'signedIn'>): void {
+export function admit(route: Route, { method, signedIn, exchange }: Pick<Request, 'method' | 'signedIn' | 'exchange'>): void {
   if ('endpoint' in route && route.kind !== 'free') {
     const { view, resource } = route.endpoint;
     if (resource.owned && !signedIn) throw notSignedIn();
@@ -15,6 +15,9 @@ export function admit(route: Route, { method, signedIn }: Pick<Request, 'method'
       if (!signedIn) throw notSignedIn();
       if (!view.permits.includes(method)) throw notPermitted();
     }
+    const changes = !SAFE.includes(method);
+    const refused = (resource.owned || changes) && resource.group && exchange.lacking?.(resource.group, changes ? 'write' : 'read');
+    if (refused) throw refused;
   }
   if (!route.allow.includes(method)) throw notAllowed(method);
 }

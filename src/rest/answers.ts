@@ -139,14 +139,15 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
       const words = route.action.fact.title ?? route.action.fact.name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
       return { status: 200, body: describe(words, route.action.field.description ?? '') };
     }
-    const { view, create, update } = endpoint;
+    const { view, create, update, resource } = endpoint;
+    const writes = request.signedIn && !(resource.group && request.exchange.lacking?.(resource.group, 'write'));
     const described = descriptions.get(endpoint)!;
     let actions: Description | undefined;
-    if (route.kind === 'list' && create && request.signedIn && may(route, 'POST')) actions = { POST: described.accepted };
+    if (route.kind === 'list' && create && writes && may(route, 'POST')) actions = { POST: described.accepted };
     if (
       route.kind === 'detail' &&
       update &&
-      request.signedIn &&
+      writes &&
       may(route, 'PUT') &&
       (await lookup(endpoint, request, { self: [route.id] })).self!.length
     )

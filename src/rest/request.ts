@@ -1,5 +1,7 @@
 /** A request of REST and its answer, apart from HTTP. */
 import type { IncomingMessage } from 'node:http';
+import type { GraphQLError } from 'graphql';
+import type { Group } from '../extensions';
 import type { Body } from './body';
 import type { Operation } from './endpoints';
 import type { PostedForm } from './forms';
@@ -17,6 +19,8 @@ export interface Exchange {
   sender?: number;
   /** Who looks at a page; undefined means nobody. */
   visitor?(): { username?: string; csrfToken?: string };
+  /** Why the credentials are not for rows of this group, although they are good; undefined if they are. */
+  lacking?(group: Group, access: 'read' | 'write'): GraphQLError | undefined;
   /** The answer that was given to this very request before, or the claim to give one; undefined if nothing is to be kept. */
   attempt?(body: unknown): Promise<Attempt | undefined>;
   /** What was found at the address, for those who watch. */

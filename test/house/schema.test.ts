@@ -33,6 +33,15 @@ test('schema.graphql is what the code makes', () => {
   expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printed(schema));
 });
 
+test('edges lead to rows, which `node` finds again; security events are none', () => {
+  const edges = types.filter(isObjectType).filter(({ name }) => name.endsWith('Edge'));
+  const nodes = edges.map((edge) => getNamedType(edge.getFields().node!.type) as GraphQLObjectType);
+  expect(nodes.length).toBeGreaterThan(20);
+  expect(nodes.filter((node) => !node.getInterfaces().some(({ name }) => name === 'Node')).map(({ name }) => name)).toEqual([
+    'SecurityEvent',
+  ]);
+});
+
 test('everything has a description', () => {
   const missing: string[] = [];
   const look = (name: string, { description }: { description?: string | null }) => {
@@ -258,13 +267,24 @@ test('no type shows a password, and a token only what makes one', () => {
     .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
     .filter((name) => /password|token|secret|digest|sealed/i.test(name));
   expect(telling).toEqual([
+    // What is listed of access tokens tells none of them.
+    'User.accessTokens',
+    ...['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'isExpired', 'lastUsedAt'].map((field) => `AccessToken.${field}`),
     'Mutation.changePassword',
     'Mutation.replaceToken',
+    'Mutation.createAccessToken',
+    'Mutation.revokeAccessToken',
+    'Mutation.revokeAccessTokens',
     'LoginPayload.token',
     'ChangePasswordPayload.changed',
     'ChangePasswordPayload.token',
     'ChangePasswordPayload.fieldErrors',
     'ReplaceTokenPayload.token',
+    'CreateAccessTokenPayload.token',
+    'CreateAccessTokenPayload.accessToken',
+    'CreateAccessTokenPayload.fieldErrors',
+    'RevokeAccessTokenPayload.revokedId',
+    'RevokeAccessTokensPayload.count',
   ]);
 });
 

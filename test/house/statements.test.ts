@@ -178,6 +178,8 @@ async function grow(from: number, to: number): Promise<void> {
     ),
   );
   await writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  const events = `INSERT INTO "security_event" ("kind", "user_id") SELECT 'COMMAND', $1::int FROM generate_series(1, $2)`;
+  await fitgraph.sql(events, [ann.id, numbers.length]);
   await fitgraph.reference.reload();
 }
 

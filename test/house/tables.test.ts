@@ -75,6 +75,8 @@ test('link tables', async () => {
 const OTHERS = [
   'migration',
   'token',
+  'access_token',
+  'security_event',
   'login_attempt',
   'session',
   'idempotency_key',

@@ -32,6 +32,7 @@ const COMMANDS = [
   ['restore'],
   ['upgrade'],
   ['doctor'],
+  ['audit'],
   ['schema'],
   ['user'],
   ['user', 'create'],
@@ -56,6 +57,48 @@ test('what is no command, and what lacks an argument, is refused with a hint', a
     expect(stderr).toContain('--help');
   }
 });
+
+test('what operators do is in the audit log', async () => {
+  for (const args of [
+    ['user', 'create', 'audrey', '--password', 'first password', '--superuser'],
+    ['user', 'password', 'audrey', '--password', 'second password'],
+    ['user', 'token', 'audrey'],
+    ['user', 'token', 'audrey', '--new'],
+    ['user', 'deactivate', 'audrey'],
+    ['user', 'deactivate', 'audrey', '--undo'],
+  ])
+    expect((await fitgraph(...args)).status).toBe(0);
+  expect((await login('audrey', 'not the password')).status).toBe(401);
+  expect((await login('audrey', 'second password')).status).toBe(200);
+  const audit = async (...args: string[]) => (await fitgraph('audit', ...args)).stdout.trimEnd().split('\n');
+  const events = (await audit('--user', 'audrey', '--json')).map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(events.map(({ kind }) => kind)).toEqual([
+    'SIGNED_IN',
+    'SIGN_IN_FAILED',
+    'ACCOUNT_UNLOCKED',
+    'ACCOUNT_LOCKED',
+    'API_KEY_REPLACED',
+    'API_KEY_SHOWN',
+    'PASSWORD_CHANGED',
+    'ACCOUNT_CREATED',
+  ]);
+  for (const [index, { username, operator, address }] of events.entries()) {
+    const byOperator = index > 1;
+    expect([username, operator !== null, address !== null]).toEqual(['audrey', byOperator, !byOperator]);
+  }
+  expect(await audit('--user', 'audrey', '--kind', 'account-locked', '--kind', 'ACCOUNT_CREATED', '--limit', '1')).toEqual([
+    expect.stringMatching(/^\d{4}-\S+ {2}ACCOUNT_LOCKED {2}audrey {2}operator \S+$/),
+  ]);
+  expect(await audit('--user', 'audrey', '--since', '1h', '--until', '2999-01-01')).toHaveLength(8);
+  expect(await audit('--user', 'audrey', '--until', '1h')).toEqual(['']);
+  expect(await audit('--address', String(events[0]!.address), '--user', 'audrey')).toHaveLength(2);
+  for (const args of [
+    ['--kind', 'nothing'],
+    ['--since', 'yesterday'],
+    ['--limit', '0'],
+  ])
+    expect(await fitgraph('audit', ...args)).toMatchObject({ stdout: '', stderr: expect.stringMatching(/^error: option/) });
+}, 120_000);
 
 test('an account is made, given another password and token, locked and unlocked', async () => {
   const created = await fitgraph('user', 'create', 'carla', '--password', 'first password', '--email', 'carla@example.com');

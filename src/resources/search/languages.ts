@@ -1,4 +1,5 @@
 /** The languages that a search looks through. */
+import { mayRead } from '../../core/access';
 import type { Context } from '../../core/context';
 import { rowsBelow } from '../../core/loaders';
 import { Language } from '../language';
@@ -38,7 +39,7 @@ export async function ingredientLanguages(code: string | null | undefined, conte
   const language = wanted(code, context);
   if (code) return ids([language]);
   const languages = completed(language, context);
-  if (!context.viewer || languages.length > 1) return languages;
+  if (!context.viewer || languages.length > 1 || !mayRead(UserProfile, context)) return languages;
   const [profile] = await rowsBelow(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
   return profile?.showEnglishIngredients ? [...new Set([...languages, ...ids([english(context)])])] : languages;
 }

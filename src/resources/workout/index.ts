@@ -23,6 +23,7 @@ import { WorkoutSession } from '../workoutsession';
   dump: 'manager.workout',
   description: 'A training plan; its days hang below it.',
   owned: true,
+  group: 'training',
   ordering: ['-creationDate'],
   filters: ['comment', 'creationDate'],
 })

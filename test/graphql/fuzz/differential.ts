@@ -3,6 +3,7 @@ import { execute, GraphQLError, parse, validate, type DocumentNode, type Executi
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Transaction } from 'sequelize';
+import { AccessTokens } from '../../../src/auth/accesstokens';
 import { Sessions } from '../../../src/auth/sessions';
 import { isOfProvenShape } from '../../../src/core/compiled';
 import type { Context } from '../../../src/core/context';
@@ -50,6 +51,7 @@ export class Contexts {
       ...services,
       memory: new Memory(),
       sessions: new Sessions(vault),
+      accessTokens: new AccessTokens(50),
       exposure: new Exposure(services.config, services.origin, services.log),
       idempotency: this.idempotency,
     };

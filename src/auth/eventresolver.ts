@@ -1,0 +1,130 @@
+/** The audit log of the viewer's own account, over GraphQL. */
+import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { demandOwner } from '../core/access';
+import { DEFAULT_PAGE, MAX_PAGE, PageInfo } from '../core/connection';
+import type { Context } from '../core/context';
+import { badArgument } from '../core/errors';
+import { Needs } from '../core/plan';
+import { DateTimeScalar } from '../core/scalars';
+import { User } from '../resources/user';
+import { countOfEvents, eventsOf, KINDS, type EventKind, type SecurityEvent as Noted } from './securityevents';
+
+const SecurityEventKind = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, kind])) as Record<EventKind, EventKind>;
+registerEnumType(SecurityEventKind, {
+  name: 'SecurityEventKind',
+  description: 'What happened to an account.',
+  valuesConfig: Object.fromEntries(Object.entries(KINDS).map(([kind, description]) => [kind, { description }])),
+});
+
+@ObjectType({ description: 'Something that happened to an account, as the audit log has it.', simpleResolvers: true })
+class SecurityEvent {
+  @Field(() => ID, { description: 'Tells it from other events; later ones have greater ones.' }) declare id: number;
+  @Field(() => DateTimeScalar, { description: 'When it happened.' }) declare at: string;
+  @Field(() => SecurityEventKind, { description: 'What happened.' }) declare kind: EventKind;
+  @Field(() => String, {
+    nullable: true,
+    description: 'The address that it came from, of IPv6 the network; null for what an operator did.',
+  })
+  declare address: string | null;
+  @Field(() => String, { nullable: true, description: 'More about it, such as the name of a token.' }) declare detail: string | null;
+  @Field(() => Boolean, {
+    description: 'Whether further ones of its kind were not noted in the hour after it, because there were too many.',
+  })
+  declare isLast: boolean;
+}
+
+@ObjectType({ description: 'A security event and its place in the list.', simpleResolvers: true })
+class SecurityEventEdge {
+  @Field(() => String, { description: 'The place in the list; opaque.' }) declare cursor: string;
+  @Field(() => SecurityEvent, { description: 'What happened.' }) declare node: Noted;
+}
+
+@ArgsType()
+class EventArgs {
+  @Field(() => Int, {
+    nullable: true,
+    description: `How many from the newest on, ${DEFAULT_PAGE} if neither this nor \`last\` is given, ${MAX_PAGE} at most.`,
+  })
+  declare first?: number | null;
+  @Field(() => String, { nullable: true, description: 'Only those after the one with this cursor, which are older.' })
+  declare after?: string | null;
+  @Field(() => Int, { nullable: true, description: `How many from the oldest on, ${MAX_PAGE} at most.` }) declare last?: number | null;
+  @Field(() => String, { nullable: true, description: 'Only those before the one with this cursor, which are newer.' })
+  declare before?: string | null;
+}
+
+const cursorOf = ({ id }: Noted): string => Buffer.from(`event:${id}`).toString('base64url');
+
+function place(argument: 'after' | 'before', cursor: string | null | undefined): number | undefined {
+  if (cursor == null) return undefined;
+  const [, id] = /^event:(\d{1,15})$/.exec(cursor.length > 100 ? '' : Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (id === undefined) throw badArgument(argument, 'This is not a cursor of this list.');
+  return Number(id);
+}
+
+function sizeOf(argument: 'first' | 'last', size: number | null | undefined): number | undefined {
+  if (size == null) return undefined;
+  if (size < 0 || size > MAX_PAGE) throw badArgument(argument, `Must be from 0 to ${MAX_PAGE}.`);
+  return size;
+}
+
+@ObjectType({ description: 'A page of security events, newest first.', simpleResolvers: true })
+class SecurityEventConnection {
+  @Field(() => [SecurityEvent], { description: 'The events of this page.' }) readonly nodes: Noted[];
+  @Field(() => PageInfo, { description: 'Where this page lies.' }) readonly pageInfo: PageInfo;
+
+  constructor(
+    private readonly userId: number,
+    nodes: Noted[],
+    around: Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>,
+  ) {
+    this.nodes = nodes;
+    const cursors = nodes.map(cursorOf);
+    this.pageInfo = { ...around, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null };
+  }
+
+  @Field(() => [SecurityEventEdge], { description: 'The events of this page, each with its cursor.' })
+  edges(): SecurityEventEdge[] {
+    return this.nodes.map((node) => ({ cursor: cursorOf(node), node }));
+  }
+
+  @Field(() => Int, { description: 'How many events there are in all pages together.' })
+  totalCount(@Ctx() { loaders, session }: Context): Promise<number> {
+    const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countOfEvents(id, session)));
+    return loaders.get<number>('count of security events', count).load(this.userId);
+  }
+}
+
+async function page(userId: number, args: EventArgs, { session }: Context): Promise<SecurityEventConnection> {
+  const [first, last] = [sizeOf('first', args.first), sizeOf('last', args.last)];
+  if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
+  const [older, newer] = [place('after', args.after), place('before', args.before)];
+  const backward = last !== undefined;
+  const size = first ?? last ?? DEFAULT_PAGE;
+  const found = await eventsOf(userId, { older, newer, backward, limit: size + 1 }, session);
+  const more = found.length > size;
+  const nodes = more ? found.slice(0, size) : found;
+  if (backward) nodes.reverse();
+  // On the side of a cursor there is at least the event that it names.
+  const around = { hasNextPage: backward ? newer !== undefined : more, hasPreviousPage: backward ? more : older !== undefined };
+  return new SecurityEventConnection(userId, nodes, around);
+}
+
+@Resolver(() => User)
+export class EventResolver {
+  @FieldResolver(() => SecurityEventConnection, {
+    description: 'What happened to their account, newest first. FORBIDDEN for who comes with an access token.',
+  })
+  @Needs(() => User, 'id')
+  securityEvents(
+    @Root() { id }: { id: number },
+    @Args(() => EventArgs) args: EventArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<SecurityEventConnection> {
+    demandOwner(context);
+    const pages = (ids: readonly unknown[]) => Promise.all((ids as number[]).map((userId) => page(userId, args, context)));
+    return context.loaders.get<SecurityEventConnection>(info.fieldNodes, pages).load(id);
+  }
+}

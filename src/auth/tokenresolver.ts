@@ -1,0 +1,132 @@
+/** Access tokens and sessions over GraphQL; the pages do the same. */
+import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
+import { demandOwner } from '../core/access';
+import type { Context } from '../core/context';
+import { notFound } from '../core/errors';
+import { parseId } from '../core/ids';
+import { answered, FieldError } from '../core/payload';
+import { Needs } from '../core/plan';
+import { DateTimeScalar } from '../core/scalars';
+import { TokenScope } from '../core/scopes';
+import { User } from '../resources/user';
+import { listOf, MAX_NAME, type AccessToken as Listed } from './accesstokens';
+
+/** What there may be of them, as costs are counted. */
+const ASSUMED_SIZE = 50;
+
+@ObjectType({ description: 'A token that a program signs in with, for some of what its owner may do.', simpleResolvers: true })
+export class AccessToken {
+  @Field(() => ID, { description: 'Tells it from the other tokens.' }) declare id: number;
+  @Field(() => String, { description: 'What its owner calls it.' }) declare name: string;
+  @Field(() => [TokenScope.type], { description: 'What it is for.' }) declare scopes: string[];
+  @Field(() => DateTimeScalar, { description: 'When it was made.' }) declare createdAt: string;
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When it ends; null if never.' }) declare expiresAt: string | null;
+  @Field(() => Boolean, { description: 'Whether it has ended already.' }) declare isExpired: boolean;
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When it was last used, to the nearest ten minutes; null if never.' })
+  declare lastUsedAt: string | null;
+}
+
+/** The token is here and nowhere else. */
+export interface Made {
+  token: string;
+  accessToken: Listed;
+}
+
+@ObjectType({ description: 'An access token that was made, or what is wrong with the values.', simpleResolvers: true })
+class CreateAccessTokenPayload {
+  @Field(() => String, {
+    nullable: true,
+    description: 'For the header `Authorization: Token <token>`. It is shown this once: only a hash of it is kept.',
+  })
+  readonly token: string | null;
+
+  @Field(() => AccessToken, { nullable: true, description: 'As it is listed from now on; null if there are errors.' })
+  readonly accessToken: Listed | null;
+
+  @Field(() => [FieldError], { description: 'All that is wrong with the values; then no token was made.' })
+  readonly fieldErrors: FieldError[];
+
+  constructor(made: Made | null, fieldErrors: FieldError[]) {
+    this.token = made?.token ?? null;
+    this.accessToken = made?.accessToken ?? null;
+    this.fieldErrors = fieldErrors;
+  }
+}
+
+@ObjectType({ description: 'An access token that was revoked.', simpleResolvers: true })
+class RevokeAccessTokenPayload {
+  @Field(() => ID, { description: 'Of the token, which works no more.' }) declare revokedId: number;
+}
+
+@ObjectType({ description: 'How many access tokens were revoked.', simpleResolvers: true })
+class RevokeAccessTokensPayload {
+  @Field(() => Int, { description: 'So many.' }) declare count: number;
+}
+
+@ObjectType({ description: 'How many browsers were signed out.', simpleResolvers: true })
+class EndSessionsPayload {
+  @Field(() => Int, { description: 'So many.' }) declare count: number;
+}
+
+const OWNER_ONLY = 'FORBIDDEN for who comes with an access token.';
+
+@Resolver(() => User)
+export class AccessTokenResolver {
+  @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${OWNER_ONLY}` })
+  @Extensions({ listSize: { assumedSize: ASSUMED_SIZE } })
+  @Needs(() => User, 'id')
+  accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<Listed[]> {
+    demandOwner(context);
+    return context.loaders.get('access tokens', (ids) => listOf(ids as number[], context.session)).load(id);
+  }
+
+  @Mutation(() => CreateAccessTokenPayload, {
+    nullable: true,
+    description: `Makes an access token of the viewer. ${OWNER_ONLY} It may stand once in an operation.`,
+  })
+  @Extensions({ once: true })
+  createAccessToken(
+    @Arg('name', () => String, { description: `What to call it: up to ${MAX_NAME} characters, and not as another one is called.` })
+    name: string,
+    @Arg('scopes', () => [TokenScope.type], { description: 'What it is for, one at least. Writing includes reading.' }) scopes: string[],
+    @Arg('expiresAt', () => DateTimeScalar, { nullable: true, description: 'When it ends; never, if absent.' })
+    expiresAt: string | null | undefined,
+    @Ctx() context: Context,
+  ): Promise<object> {
+    return answered<Made>(CreateAccessTokenPayload, async () => {
+      const { id, token } = await context.credentials().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
+      const [all] = await listOf([demandOwner(context).id], context.session);
+      return { token, accessToken: all!.find((one) => one.id === id)! };
+    });
+  }
+
+  @Mutation(() => RevokeAccessTokenPayload, {
+    nullable: true,
+    description: `Revokes an access token of the viewer: it stops working at once. ${OWNER_ONLY}`,
+  })
+  async revokeAccessToken(
+    @Arg('id', () => ID, { description: 'As the list has it.' }) id: string,
+    @Ctx() context: Context,
+  ): Promise<RevokeAccessTokenPayload> {
+    const number = parseId(id);
+    const credentials = context.credentials();
+    if (number === undefined || !(await credentials.revokeAccessTokens(number))) throw notFound();
+    return { revokedId: number };
+  }
+
+  @Mutation(() => RevokeAccessTokensPayload, {
+    nullable: true,
+    description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${OWNER_ONLY}`,
+  })
+  async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
+    return { count: await context.credentials().revokeAccessTokens() };
+  }
+
+  @Mutation(() => EndSessionsPayload, {
+    nullable: true,
+    description: `Signs the viewer out of all browsers, also of the one that this comes from. Tokens stay. ${OWNER_ONLY}`,
+  })
+  async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
+    return { count: await context.credentials().endSessions() };
+  }
+}

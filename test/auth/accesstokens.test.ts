@@ -1,0 +1,401 @@
+/** Access tokens: several a user, named, for some scopes, until a moment; and what they are not for. */
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
+import { entities, resourceOf } from '../../src/core/resource';
+import { setActive, setPassword } from '../../src/auth/accounts';
+import { Visitor } from '../pages/visitor';
+import { plain } from '../files/pictures';
+import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile({ environment: { MAX_TOKENS: '4' } });
+
+const CREATE = `mutation ($name: String!, $scopes: [TokenScope!]!, $expiresAt: DateTime) {
+  made: createAccessToken(name: $name, scopes: $scopes, expiresAt: $expiresAt) {
+    token accessToken { id name scopes createdAt expiresAt isExpired lastUsedAt } fieldErrors { path code messages }
+  }
+}`;
+const LIST = '{ viewer { accessTokens { id name scopes createdAt expiresAt isExpired lastUsedAt } } }';
+
+let users = 0;
+const somebody = () => fitgraph.user(`user${(users += 1)}`);
+
+const holding = (owner: Person, token: string) => new Person(fitgraph.url, { id: owner.id, token });
+
+/** Somebody who comes with a new access token of the owner's. */
+async function token(owner: Person, scopes: string[], name = scopes.join()): Promise<Person> {
+  const { made } = await owner.ask(CREATE, { name, scopes });
+  expect(made.fieldErrors).toEqual([]);
+  return holding(owner, made.token);
+}
+
+const lacks = (scope: string) => ({ detail: `This token is not for that: it lacks the scope ${scope}.` });
+
+describe('making one', () => {
+  test('shows it once; the database has a hash of it alone', async () => {
+    const ann = await somebody();
+    const expiresAt = '2999-01-01T00:00:00+00:00';
+    const { made } = await ann.ask(CREATE, { name: ' My watch ', scopes: ['WRITE_BODY', 'READ', 'READ'], expiresAt });
+    expect(made.token).toMatch(/^fgt_[0-9a-f]{48}$/);
+    const shown = { id: expect.any(String), name: 'My watch', scopes: ['READ', 'WRITE_BODY'], isExpired: false, lastUsedAt: null };
+    expect(made.accessToken).toMatchObject(shown);
+    expect(Date.parse(made.accessToken.expiresAt)).toBe(Date.parse(expiresAt));
+    const listed = await ann.query(LIST);
+    expect(listed.data.viewer.accessTokens).toEqual([made.accessToken]);
+    expect(listed.text).not.toContain(made.token);
+    const rows = JSON.stringify(await fitgraph.sql('SELECT t.*, encode("digest", \'escape\') FROM "access_token" t'));
+    expect(rows).not.toContain(made.token.slice(4));
+    expect(await holding(ann, made.token).get('/weightentry/')).toMatchObject({ status: 200 });
+    // The API key goes on as it is.
+    expect(await fitgraph.anyone.post('/login/', { username: `user${users}`, password: PASSWORD })).toMatchObject({
+      body: { token: ann.token },
+    });
+  });
+
+  test.each([
+    ['no name', { name: ' ', scopes: ['READ'] }, 'name'],
+    ['a name too long', { name: 'n'.repeat(101), scopes: ['READ'] }, 'name'],
+    ['a NUL in the name', { name: 'a\0b', scopes: ['READ'] }, 'name'],
+    ['no scope', { name: 'a', scopes: [] }, 'scopes'],
+    ['a moment that is over', { name: 'a', scopes: ['READ'], expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+  ])('%s is told by its field', async (_what, variables, path) => {
+    const ann = await fitgraph.user('careless');
+    const { made } = await ann.ask(CREATE, variables);
+    expect(made).toMatchObject({ token: null, accessToken: null, fieldErrors: [{ path, messages: [expect.any(String)] }] });
+  });
+
+  test('a name serves one token only, and there are so many of them at most, however many ask at once', async () => {
+    const ann = await somebody();
+    await token(ann, ['READ'], 'one');
+    const again = await ann.ask(CREATE, { name: 'one', scopes: ['READ'] });
+    expect(again.made.fieldErrors).toMatchObject([{ path: 'name', messages: ['You have an access token of this name already.'] }]);
+    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ann.ask(CREATE, { name, scopes: ['READ'] })));
+    const refused = answers.filter(({ made }) => made.token === null);
+    expect(refused).toHaveLength(3);
+    for (const { made } of refused) expect(made.fieldErrors).toMatchObject([{ path: 'nonFieldErrors' }]);
+    expect((await ann.ask(LIST)).viewer.accessTokens).toHaveLength(4);
+  });
+
+  test('an unknown scope is none', async () => {
+    const ann = await somebody();
+    expect((await ann.query(CREATE, { name: 'a', scopes: ['EVERYTHING'] })).code).toBe('BAD_USER_INPUT');
+  });
+});
+
+describe('scopes', () => {
+  test('every resource that somebody owns or adds to belongs to a group', () => {
+    for (const entity of entities()) {
+      const { owned, contributed, group, writes } = resourceOf(entity)!;
+      expect([entity.name, group !== undefined]).toEqual([entity.name, owned || contributed !== undefined || writes.length > 0]);
+    }
+  });
+
+  test('REST: reading, writing, and each group for itself, with 403 as for other permissions', async () => {
+    const ann = await somebody();
+    const entry = (await ann.post('/weightentry/', { date: '2026-01-01', weight: '80.00' })).body;
+    const body = { date: '2026-01-02', weight: '81.00' };
+    const reader = await token(ann, ['READ']);
+    const bodyReader = await token(ann, ['READ_BODY']);
+    const bodyWriter = await token(ann, ['WRITE_BODY']);
+    const trainer = await token(ann, ['WRITE_TRAINING']);
+    for (const person of [reader, bodyReader, bodyWriter]) {
+      expect((await person.get('/weightentry/')).body.count).toBe(1);
+      expect((await person.get(`/weightentry/${entry.id}/`)).body).toEqual(entry);
+    }
+    for (const person of [reader, bodyReader]) {
+      const refused = { status: 403, body: lacks('WRITE_BODY') };
+      expect(await person.post('/weightentry/', body)).toMatchObject(refused);
+      expect(await person.post('/weightentry/', { weight: 'x' })).toMatchObject(refused);
+      expect(await person.put(`/weightentry/${entry.id}/`, body)).toMatchObject(refused);
+      expect(await person.patch(`/weightentry/${entry.id}/`, { weight: '1' })).toMatchObject(refused);
+      expect(await person.delete(`/weightentry/${entry.id}/`)).toMatchObject(refused);
+      expect((await person.options('/weightentry/')).body.actions).toBeUndefined();
+    }
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'])
+      expect((await trainer.send(method, `/api/v2/weightentry/${method === 'POST' ? '' : `${entry.id}/`}`)).status).toBe(403);
+    expect((await trainer.get('/weightentry/')).body).toEqual(lacks('READ_BODY'));
+    expect((await bodyWriter.get('/userprofile/')).body).toEqual(lacks('READ_ACCOUNT'));
+    expect((await bodyWriter.options('/weightentry/')).body.actions).toHaveProperty('POST');
+    expect((await bodyWriter.post('/weightentry/', body)).status).toBe(201);
+    // As many clients do: the whole row, its owner included.
+    expect((await bodyWriter.put(`/weightentry/${entry.id}/`, { ...entry, weight: '79.00' })).status).toBe(200);
+    expect((await bodyWriter.patch(`/weightentry/${entry.id}/`, { weight: '79.50' })).status).toBe(200);
+    expect((await bodyWriter.delete(`/weightentry/${entry.id}/`)).status).toBe(204);
+    // What is public needs no scope, and what is not there is told as to everybody.
+    for (const person of [trainer, bodyReader]) {
+      expect((await person.get('/exercise/?limit=1')).status).toBe(200);
+      expect((await person.get('/ingredient/search/?term=app')).status).toBe(200);
+      expect((await person.post('/language/', {})).status).toBe((await ann.post('/language/', {})).status);
+    }
+  });
+
+  test('GraphQL: a typed error that names the scope, for that field alone', async () => {
+    const ann = await somebody();
+    await ann.post('/weightentry/', { date: '2026-01-01', weight: '80.00' });
+    const trainer = await token(ann, ['READ_TRAINING']);
+    const answer = await trainer.query('{ weightEntries { totalCount } }');
+    expect(answer.errors).toMatchObject([
+      { ...{ message: lacks('READ_BODY').detail }, extensions: { code: 'FORBIDDEN', scope: 'READ_BODY' } },
+    ]);
+    expect((await trainer.query('{ workouts { totalCount } }')).data).toEqual({ workouts: { totalCount: 0 } });
+    const create = 'mutation { createWorkout(input: { comment: "x" }) { workout { id } } }';
+    expect((await trainer.query(create)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'WRITE_TRAINING' } }]);
+    expect((await trainer.query('{ viewer { username } }')).errors).toMatchObject([{ extensions: { scope: 'READ_ACCOUNT' } }]);
+    expect((await trainer.query('{ changes { cursor } }')).code).toBe('FORBIDDEN');
+    expect((await trainer.query('{ changes(types: [WORKOUT, EXERCISE]) { cursor } }')).errors).toBeUndefined();
+    expect((await trainer.query('{ changes(types: [WORKOUT, WEIGHT_ENTRY]) { cursor } }')).errors).toMatchObject([
+      { extensions: { scope: 'READ_BODY' } },
+    ]);
+    // Neither by a node, nor below a public row, nor by a condition.
+    const { weightEntries } = await ann.ask('{ weightEntries { nodes { nodeId } } }');
+    const node = 'query ($id: ID!) { node(nodeId: $id) { nodeId } nodes(nodeIds: [$id]) { nodeId } }';
+    const found = await trainer.query(node, { id: weightEntries.nodes[0].nodeId });
+    expect(found.data).toEqual({ node: null, nodes: [null] });
+    const nutrition = await trainer.query('{ ingredients(first: 1) { nodes { diaryEntries { totalCount } } } }');
+    expect(nutrition.errors).toMatchObject([{ extensions: { scope: 'READ_NUTRITION' } }]);
+    expect(nutrition.data.ingredients.nodes).toEqual([{ diaryEntries: null }]);
+    expect((await ann.query(create)).errors).toBeUndefined();
+  });
+
+  test('what is worked out from rows of another group is worked out without them', async () => {
+    const ann = await somebody();
+    await ann.post('/weightentry/', { date: '2026-01-01', weight: '80.00' });
+    const plan = (await ann.post('/nutritionplan/', {})).body;
+    const meal = (await ann.post('/meal/', { plan: plan.id, order: 1 })).body;
+    expect((await ann.post('/mealitem/', { meal: meal.id, ingredient: 1, order: 1, amount: '100' })).status).toBe(201);
+    const nutritionist = await token(ann, ['READ_NUTRITION']);
+    const path = `/nutritionplan/${plan.id}/nutritional_values/`;
+    // Twice, because what was worked out is kept.
+    for (const _time of [1, 2]) {
+      const [whole, part] = [await ann.get(path), await nutritionist.get(path)];
+      expect(part.body.total).toEqual(whole.body.total);
+      expect(Object.values(whole.body.per_kg).some((value) => Number(value) > 0)).toBe(true);
+      expect(Object.values(part.body.per_kg).some((value) => Number(value) > 0)).toBe(false);
+    }
+  });
+
+  test('uploads', async () => {
+    const ann = await somebody();
+    const [{ id: base }] = (await fitgraph.sql('SELECT "id" FROM "exercise_base" LIMIT 1')) as [{ id: number }];
+    const form = async () => {
+      const data = new FormData();
+      data.set('exercise', String(base));
+      data.set('image', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'a.png');
+      return data;
+    };
+    const graphql = async () => {
+      const data = new FormData();
+      const query = `mutation ($image: Upload!) { createExerciseImage(input: { image: $image, exerciseBaseId: ${base} }) { exerciseImage { id } fieldErrors { path messages } } }`;
+      data.set('operations', JSON.stringify({ query, variables: { image: null } }));
+      data.set('map', JSON.stringify({ 0: ['variables.image'] }));
+      data.set('0', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'b.png');
+      return data;
+    };
+    const preflight = { 'apollo-require-preflight': 'yes' };
+    const reader = await token(ann, ['READ', 'WRITE_BODY']);
+    expect(await reader.send('POST', '/api/v2/exerciseimage/', await form())).toMatchObject({
+      status: 403,
+      body: lacks('WRITE_CATALOGUE'),
+    });
+    const refused = await reader.sending(preflight).send('POST', '/graphql', await graphql());
+    expect(refused.body.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'WRITE_CATALOGUE' } }]);
+    expect(await fitgraph.sql('SELECT 1 FROM "exercise_image_contributor" WHERE "user_id" = $1', [ann.id])).toEqual([]);
+    const writer = await token(ann, ['WRITE_CATALOGUE']);
+    expect((await writer.send('POST', '/api/v2/exerciseimage/', await form())).status).toBe(201);
+    const made = await writer.sending(preflight).send('POST', '/graphql', await graphql());
+    expect(made.body).toMatchObject({ data: { createExerciseImage: { fieldErrors: [] } } });
+  });
+
+  test('subscriptions, over events and WebSockets', async () => {
+    const ann = await somebody();
+    const trainer = await token(ann, ['READ_TRAINING']);
+    const stream = async (query: string) => {
+      const end = new AbortController();
+      const response = await fetch(`${fitgraph.url}/graphql/stream`, {
+        method: 'POST',
+        signal: end.signal,
+        headers: { Accept: 'text/event-stream', 'Content-Type': 'application/json', Authorization: `Token ${trainer.token}` },
+        body: JSON.stringify({ query }),
+      });
+      let text = '';
+      const decoder = new TextDecoder();
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>)
+        if (/"data"|"errors"/.test((text += decoder.decode(chunk)))) break;
+      end.abort();
+      return text;
+    };
+    expect(await stream('subscription { changed(types: [WORKOUT]) { cursor } }')).toMatch(/"changed":\{"cursor"/);
+    expect(await stream('subscription { changed(types: [WEIGHT_ENTRY]) { cursor } }')).toContain('"scope":"READ_BODY"');
+    const client = createClient({
+      url: `${fitgraph.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { Authorization: `Token ${trainer.token}` },
+    });
+    const events = client.iterate({ query: 'subscription { changed { cursor } }' });
+    const { value } = await events.next();
+    expect(value.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    await client.dispose();
+  });
+
+  test('an answer that is kept for an Idempotency-Key is for who may do the same', async () => {
+    const ann = await somebody();
+    const body = { date: '2026-03-01', weight: '80.00' };
+    const query = 'mutation { createWeightEntry(input: { date: "2026-03-02", weight: "80" }) { weightEntry { id } } }';
+    const key = { 'Idempotency-Key': 'one-and-the-same' };
+    const other = { 'Idempotency-Key': 'another-key' };
+    expect((await ann.sending(key).post('/weightentry/', body)).status).toBe(201);
+    expect((await ann.sending(other).query(query)).errors).toBeUndefined();
+    const trainer = await token(ann, ['WRITE_TRAINING']);
+    expect((await trainer.sending(key).post('/weightentry/', body)).status).toBe(403);
+    const answer = await trainer.sending(other).query(query);
+    expect([answer.status, answer.data]).toEqual([409, undefined]);
+    const writer = (await token(ann, ['WRITE_BODY'])).sending({ 'Idempotency-Key': 'a-third-key' });
+    const [first, second] = [
+      await writer.post('/weightentry/', { ...body, date: '2026-03-03' }),
+      await writer.post('/weightentry/', { ...body, date: '2026-03-03' }),
+    ];
+    expect([first.status, second.text]).toEqual([201, first.text]);
+  });
+
+  test('no scope is for passwords, tokens and sessions', async () => {
+    const ann = await somebody();
+    const writer = await token(ann, ['WRITE']);
+    for (const query of [
+      `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "another password") { changed } }`,
+      'mutation { replaceToken { token } }',
+      'mutation { createAccessToken(name: "more", scopes: [WRITE]) { token } }',
+      'mutation { revokeAccessToken(id: 1) { revokedId } }',
+      'mutation { revokeAccessTokens { count } }',
+      'mutation { endSessions { count } }',
+      '{ viewer { accessTokens { id } } }',
+      '{ viewer { securityEvents { nodes { id } } } }',
+    ])
+      expect([query, (await writer.query(query)).code]).toEqual([query, 'FORBIDDEN']);
+    expect((await fitgraph.anyone.query('mutation { endSessions { count } }')).code).toBe('UNAUTHENTICATED');
+    expect((await writer.query('{ viewer { username } }')).errors).toBeUndefined();
+  });
+
+  test('a superuser reviews with a token for the catalogue only', async () => {
+    const boss = await fitgraph.user('boss', { isSuperuser: true });
+    const [{ id }] = (await fitgraph.sql(
+      `UPDATE "exercise" SET "status" = '1' WHERE "id" = (SELECT max("id") FROM "exercise") RETURNING "id"`,
+    )) as [{ id: number }];
+    const ask = async (person: Person) => (await person.query(`{ exercise(id: ${id}) { id } }`)).code;
+    expect(await ask(boss)).toBeUndefined();
+    expect(await ask(await token(boss, ['READ_CATALOGUE']))).toBeUndefined();
+    expect(await ask(await token(boss, ['READ_BODY']))).toBe('NOT_FOUND');
+  });
+});
+
+describe('the end of one', () => {
+  const works = async (person: Person) => (await person.get('/weightentry/')).status === 200;
+
+  test('revoked singly or all at once; of others nothing is touched', async () => {
+    const [ann, bob] = [await somebody(), await somebody()];
+    const [one, two, three] = [await token(ann, ['READ'], '1'), await token(ann, ['READ'], '2'), await token(ann, ['READ'], '3')];
+    const bobs = await token(bob, ['READ']);
+    const [{ id }] = (await ann.ask(LIST)).viewer.accessTokens;
+    const revoke = 'mutation ($id: ID!) { revokeAccessToken(id: $id) { revokedId } }';
+    expect((await bob.query(revoke, { id })).code).toBe('NOT_FOUND');
+    expect(await works(one)).toBe(true);
+    expect(await ann.ask(revoke, { id })).toEqual({ revokeAccessToken: { revokedId: id } });
+    for (const again of [id, 'x', '9999999999']) expect((await ann.query(revoke, { id: again })).code).toBe('NOT_FOUND');
+    expect(await one.get('/weightentry/')).toMatchObject({ status: 403, body: { detail: 'Invalid token.' } });
+    expect([await works(two), await works(three)]).toEqual([true, true]);
+    expect(await ann.ask('mutation { revokeAccessTokens { count } }')).toEqual({ revokeAccessTokens: { count: 2 } });
+    expect([await works(two), await works(three), await works(bobs), await works(ann)]).toEqual([false, false, true, true]);
+  });
+
+  test('once it expires', async () => {
+    const ann = await somebody();
+    const watch = await token(ann, ['READ']);
+    await fitgraph.sql(`UPDATE "access_token" SET "expires_at" = now() WHERE "user_id" = $1`, [ann.id]);
+    expect(await watch.get('/weightentry/')).toMatchObject({ status: 403, body: { detail: 'Token expired.' } });
+    expect(await watch.query('{ workouts { totalCount } }')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+    expect((await ann.ask(LIST)).viewer.accessTokens).toMatchObject([{ isExpired: true }]);
+    await fitgraph.sql(`UPDATE "access_token" SET "expires_at" = now() - interval '31 days' WHERE "user_id" = $1`, [ann.id]);
+    await token(ann, ['READ'], 'new');
+    expect((await ann.ask(LIST)).viewer.accessTokens).toMatchObject([{ name: 'new' }]);
+  });
+
+  test('with the password, whoever sets it, and as long as the account is locked', async () => {
+    const ann = await somebody();
+    const session = fitgraph.database.session();
+    const watch = await token(ann, ['READ']);
+    await setActive(ann.id, false, session);
+    expect(await watch.get('/weightentry/')).toMatchObject({ status: 403, body: { detail: 'User inactive or deleted.' } });
+    await setActive(ann.id, true, session);
+    expect(await works(watch)).toBe(true);
+    await setPassword(ann.id, 'another password', session);
+    expect(await works(watch)).toBe(false);
+  });
+
+  test('a login that renews the hash of an imported password ends none', async () => {
+    const ann = await somebody();
+    const watch = await token(ann, ['READ']);
+    // Of PASSWORD, with one iteration.
+    const { pbkdf2Sync } = await import('node:crypto');
+    const digest = pbkdf2Sync(PASSWORD, 'salt', 1, 32, 'sha256').toString('base64');
+    await fitgraph.sql(
+      `BEGIN; SET LOCAL fitgraph.same_password = 'on'; UPDATE "user_account" SET "password" = 'pbkdf2_sha256$1$salt$${digest}' WHERE "id" = ${ann.id}; COMMIT`,
+    );
+    expect((await fitgraph.anyone.post('/login/', { username: `user${users}`, password: PASSWORD })).status).toBe(200);
+    expect(await works(watch)).toBe(true);
+  });
+
+  test('a subscription ends with its token', async () => {
+    const ann = await somebody();
+    const watch = await token(ann, ['READ']);
+    const client = createClient({
+      url: `${fitgraph.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { Authorization: `Token ${watch.token}` },
+    });
+    const events = client.iterate<any>({ query: 'subscription { changed { changes { rowId } } }' });
+    expect((await events.next()).value.data.changed.changes).toEqual([]);
+    await ann.ask('mutation { revokeAccessTokens { count } }');
+    await ann.post('/weightentry/', { date: '2026-01-01', weight: '80.00' });
+    expect((await events.next()).value.data?.changed ?? null).toBeNull();
+    await client.dispose();
+  });
+});
+
+test('the last use is noted once in a while, however many requests there are', async () => {
+  const ann = await somebody();
+  const watch = await token(ann, ['READ']);
+  const used = async () => (await ann.ask(LIST)).viewer.accessTokens[0].lastUsedAt as string | null;
+  expect(await used()).toBeNull();
+  await Promise.all(Array.from({ length: 10 }, () => watch.get('/weightentry/')));
+  let first = await used();
+  for (let attempt = 0; first === null && attempt < 200; attempt += 1) first = await used();
+  expect(first).not.toBeNull();
+  const xmin = async () => (await fitgraph.sql('SELECT xmin::text FROM "access_token" WHERE "user_id" = $1', [ann.id]))[0]!.xmin;
+  const before = await xmin();
+  for (let time = 0; time < 5; time += 1) await watch.get('/weightentry/');
+  expect(await xmin()).toBe(before);
+  await fitgraph.sql(`UPDATE "access_token" SET "last_used_at" = now() - interval '11 minutes' WHERE "user_id" = $1`, [ann.id]);
+  const stale = await used();
+  await watch.get('/weightentry/');
+  let second = await used();
+  for (let attempt = 0; second === stale && attempt < 200; attempt += 1) second = await used();
+  expect(second).not.toBe(stale);
+});
+
+test('a request with an access token costs as many statements as one with the API key', async () => {
+  const ann = await somebody();
+  const watch = await token(ann, ['READ']);
+  await watch.get('/weightentry/');
+  expect((await watch.get('/weightentry/')).statements).toBe((await ann.get('/weightentry/')).statements);
+});
+
+test('endSessions signs all browsers out, and leaves tokens', async () => {
+  const ann = await somebody();
+  const visitors = [new Visitor(fitgraph.url), new Visitor(fitgraph.url)];
+  for (const visitor of visitors) await visitor.signIn(`user${users}`);
+  const watch = await token(ann, ['READ']);
+  expect(await ann.ask('mutation { endSessions { count } }')).toEqual({ endSessions: { count: 2 } });
+  for (const visitor of visitors) expect((await visitor.get('/user/api-key')).status).toBe(303);
+  expect((await watch.get('/weightentry/')).status).toBe(200);
+});
