@@ -5,7 +5,7 @@ import { isAccessToken, listOf, type AccessToken, type AccessTokens } from './au
 import { OwnCredentials } from './auth/credentials';
 import { tokenOfHeader } from './auth/header';
 import { keyOf, makeKey, replaceKey, type ApiKey } from './auth/keys';
-import { note, type By } from './auth/securityevents';
+import { eventsOf, KINDS, note, type By } from './auth/securityevents';
 import { CSRF_HEADER, CsrfError, type Sessions } from './auth/sessions';
 import { digestOf } from './auth/tokens';
 import { demandOwner, lacking } from './core/access';
@@ -36,6 +36,9 @@ export interface Means extends Services {
   metrics?: Metrics;
   tracing?: Tracing;
 }
+
+/** Of the latest security events. */
+const SHOWN_EVENTS = 10;
 
 /** Methods that change nothing, which other sites' pages may therefore cause. */
 const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
@@ -294,6 +297,12 @@ export class HttpExchange {
   /** The access tokens of whoever is signed in. */
   async accessTokens(): Promise<AccessToken[]> {
     return (await listOf([demandOwner(this.full).id], this.full.session))[0]!;
+  }
+
+  /** What happened to their account lately. */
+  async events(): Promise<{ at: string; what: string; address: string | null; detail: string | null }[]> {
+    const noted = await eventsOf(demandOwner(this.full).id, { limit: SHOWN_EVENTS }, this.full.session);
+    return noted.map(({ at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
   }
 
   /** What they do about them and about their sessions. */

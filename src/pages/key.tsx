@@ -1,13 +1,12 @@
 /** The API key of the visitor: whether there is one, what it is, a new one. */
 import type { ComponentChildren } from 'preact';
+import { Events, Made, Sessions, Tokens, type ShownEvent, type ShownToken, type TokenForm } from './access';
 import { CopyButton, CopyScript } from './copy';
+import { KEY_PATH, REPLACE_PATH } from './keypath';
 import { renderPage, type Crumb, type Visitor } from './layout';
 
-export const KEY_PATH = '/user/api-key';
-export const REPLACE_PATH = `${KEY_PATH}/replace`;
-
 /** What the buttons of the page do. */
-export type KeyAction = 'show' | 'make' | 'replace';
+export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
 
 export interface ShownKey {
   id: string;
@@ -16,13 +15,19 @@ export interface ShownKey {
   token?: string;
 }
 
-interface KeyPage {
+export interface KeyPage {
   visitor: Visitor;
   baseUrl: string;
   key?: ShownKey;
   /** In full. */
   revealed: boolean;
   notice?: string;
+  tokens: readonly ShownToken[];
+  events: readonly ShownEvent[];
+  /** The access token that was made just now. */
+  made?: string;
+  /** The form of one that was refused. */
+  form?: TokenForm;
 }
 
 const HOME: Crumb = { label: 'Fitgraph', href: '/' };
@@ -80,7 +85,7 @@ function Example({ id, title, text }: { id: string; title: string; text: string 
   );
 }
 
-export function keyPage({ visitor, baseUrl, key, revealed, notice }: KeyPage): string {
+export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, made, form }: KeyPage): string {
   const header = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
   return renderPage({
     title: 'API key',
@@ -95,6 +100,7 @@ export function keyPage({ visitor, baseUrl, key, revealed, notice }: KeyPage): s
             {notice}
           </p>
         )}
+        {made !== undefined && <Made token={made} />}
         {key ? (
           <>
             <Key keyOfVisitor={key} revealed={revealed} visitor={visitor} />
@@ -122,6 +128,9 @@ export function keyPage({ visitor, baseUrl, key, revealed, notice }: KeyPage): s
           title="GraphQL"
           text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${header}' \\\n  -d '${JSON.stringify({ query: QUERY })}'`}
         />
+        <Tokens tokens={tokens} visitor={visitor} form={form} />
+        <Sessions visitor={visitor} />
+        {events.length > 0 && <Events events={events} />}
         <CopyScript />
       </>
     ),

@@ -3,10 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
 import { isPassing } from '../core/errors';
+import { answer, text } from './answer';
 import { COPY_PATH, COPY_SCRIPT } from './copy';
-import { KEY_PATH, keyPage, REPLACE_PATH, replacePage, type KeyAction, type ShownKey } from './key';
+import { KEY_PATH } from './keypath';
+import { addKeyPages, type KeyExchange } from './keyroutes';
 import { landingPage } from './landing';
-import type { Visitor } from './layout';
 import { loginPage } from './login';
 import { isLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logintoken';
 import { ownPath } from './next';
@@ -15,40 +16,18 @@ import { PAGE_HEADERS } from './protection';
 import { registerPage } from './register';
 
 /** One request, as the application sees it. */
-export interface PageExchange {
-  baseUrl: string;
+export interface PageExchange extends KeyExchange {
   /** Whether cookies are to be Secure. */
   secure: boolean;
   /** Whether somebody is signed in; throws a GraphQLError where the CSRF token is missing. */
   authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
-  visitor(): Visitor;
   /** Answers a Set-Cookie header; throws a GraphQLError for a wrong name or password, or too many tries. */
   startSession(username: string, password: string): Promise<string>;
-  /** Answers a Set-Cookie header. */
-  endSession(): Promise<string>;
-  key(): Promise<ShownKey | undefined>;
-  renewKey(replaced?: string): Promise<void>;
 }
 
 const MAX_FORM = '10kb';
 const HTTP_STATUS: Record<string, number> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_MANY_REQUESTS: 429, OVERLOADED: 503 };
-const NOTICES: Partial<Record<KeyAction, string>> = {
-  make: 'Your key was made.',
-  replace: 'This is your new key. The one before it no longer works.',
-};
-
-/** A field of a form, or a parameter of the address; the last one if there are several. */
-function text(values: Record<string, unknown> | undefined, name: string): string | undefined {
-  const value = values?.[name];
-  const one: unknown = Array.isArray(value) ? value.at(-1) : value;
-  return typeof one === 'string' ? one : undefined;
-}
-
 const statusOf = (error: GraphQLError) => HTTP_STATUS[String(error.extensions.code)] ?? 400;
-
-function answer(response: Response, status: number, page: string): void {
-  response.status(status).set(PAGE_HEADERS).type('html').send(page);
-}
 
 export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchange): Router {
   const router = express.Router();
@@ -116,32 +95,7 @@ export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchan
     response.set(PAGE_HEADERS).redirect(303, '/');
   });
 
-  router.get(KEY_PATH, async (request, response) => {
-    const exchange = await signedIn(request, response);
-    if (!exchange) return;
-    const key = await exchange.key();
-    answer(response, 200, keyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, revealed: false }));
-  });
-
-  router.post(KEY_PATH, form, async (request, response) => {
-    const exchange = await signedIn(request, response);
-    if (!exchange) return;
-    const action = text(request.body, 'action') as KeyAction | undefined;
-    const before = await exchange.key();
-    if (action === 'make' && !before) await exchange.renewKey();
-    if (action === 'replace') await exchange.renewKey(text(request.body, 'replaced') ?? '');
-    const key = await exchange.key();
-    const notice = key?.id === before?.id ? undefined : action && NOTICES[action];
-    answer(response, 200, keyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, revealed: true, notice }));
-  });
-
-  router.get(REPLACE_PATH, async (request, response) => {
-    const exchange = await signedIn(request, response);
-    if (!exchange) return;
-    const key = await exchange.key();
-    if (!key) return response.set(PAGE_HEADERS).redirect(303, KEY_PATH);
-    answer(response, 200, replacePage(exchange.visitor(), key));
-  });
+  addKeyPages(router, { form, signedIn });
 
   const refused: ErrorRequestHandler = (error, request, response, next) => {
     if (response.headersSent || !(error instanceof GraphQLError) || isPassing(error)) return next(error);

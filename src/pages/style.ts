@@ -55,6 +55,9 @@ button.danger{background:var(--bad);border-color:var(--bad);color:var(--bg)}
 .cards h2{margin:0 0 .3rem}
 .cards p{margin:0}
 .row code{overflow-wrap:anywhere}
+fieldset.box{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem}
+fieldset.box legend{font-weight:600}
+label.inline{display:inline;font-weight:400}
 details{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem;margin:.8rem 0}
 summary{cursor:pointer;font-weight:600}
 .str{color:var(--str)}.num{color:var(--num)}.key{color:var(--key)}

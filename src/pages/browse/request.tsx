@@ -1,7 +1,7 @@
 /** What was asked and what came back: the request line, the status, the headers, and the ways to ask the same otherwise. */
 import { STATUS_CODES } from 'node:http';
 import type { HtmlView } from '../../rest/view';
-import { KEY_PATH } from '../key';
+import { KEY_PATH } from '../keypath';
 import { address } from './lists';
 
 /** Of the request, as a program sends it for the same as JSON. */

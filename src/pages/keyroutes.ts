@@ -1,0 +1,105 @@
+/** The key page: what its forms do. All of it works without a script. */
+import type { Request, RequestHandler, Response, Router } from 'express';
+import { InvalidValues } from '../core/errors';
+import { parseId } from '../core/ids';
+import { LIFETIMES, type ShownEvent, type ShownToken, type TokenForm } from './access';
+import { answer, text, texts, type Values } from './answer';
+import { keyPage, replacePage, type KeyAction, type KeyPage, type ShownKey } from './key';
+import { KEY_PATH, REPLACE_PATH } from './keypath';
+import { PAGE_HEADERS } from './protection';
+import type { Visitor } from './layout';
+
+export interface KeyExchange {
+  baseUrl: string;
+  visitor(): Visitor;
+  key(): Promise<ShownKey | undefined>;
+  renewKey(replaced?: string): Promise<void>;
+  accessTokens(): Promise<readonly ShownToken[]>;
+  /** The latest. */
+  events(): Promise<readonly ShownEvent[]>;
+  credentials(): {
+    createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ token: string }>;
+    revokeAccessTokens(id?: number): Promise<number>;
+    endSessions(): Promise<number>;
+  };
+  /** Answers a Set-Cookie header. */
+  endSession(): Promise<string>;
+}
+
+interface KeyPages<E extends KeyExchange> {
+  form: RequestHandler;
+  /** The exchange of somebody who is signed in; others are sent to sign in first. */
+  signedIn(request: Request, response: Response): Promise<E | undefined>;
+}
+
+type Outcome = Pick<KeyPage, 'notice' | 'made' | 'form'>;
+
+const NOTICES: Partial<Record<KeyAction, string>> = {
+  make: 'Your key was made.',
+  replace: 'This is your new key. The one before it no longer works.',
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function createToken(values: Values, exchange: KeyExchange): Promise<Outcome> {
+  const form = { name: text(values, 'name') ?? '', scopes: texts(values, 'scope'), days: text(values, 'days') ?? '' };
+  const days = LIFETIMES.find(([offered]) => offered === form.days)?.[0] ?? LIFETIMES[0]![0];
+  const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+  try {
+    return { made: (await exchange.credentials().createAccessToken({ ...form, expiresAt })).token };
+  } catch (error) {
+    if (!(error instanceof InvalidValues)) throw error;
+    const mistakes = Object.values(error.fields).flatMap((of) => of.map(({ message }) => message));
+    return { form: { ...form, mistakes } satisfies TokenForm };
+  }
+}
+
+async function revokeTokens(id: string | undefined, exchange: KeyExchange): Promise<Outcome> {
+  const number = id === undefined ? undefined : parseId(id);
+  // What cannot be an id is none, and must not stand for all.
+  const count = id !== undefined && number === undefined ? 0 : await exchange.credentials().revokeAccessTokens(number);
+  return { notice: count ? 'Revoked: it works no more.' : 'There was nothing to revoke.' };
+}
+
+export function addKeyPages<E extends KeyExchange>(router: Router, { form, signedIn }: KeyPages<E>): void {
+  async function show(exchange: E, response: Response, revealed: boolean, outcome: Outcome = {}): Promise<void> {
+    const [key, tokens, events] = [await exchange.key(), await exchange.accessTokens(), await exchange.events()];
+    const page = keyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, tokens, events, revealed, ...outcome });
+    answer(response, outcome.form ? 400 : 200, page);
+  }
+
+  router.get(KEY_PATH, async (request, response) => {
+    const exchange = await signedIn(request, response);
+    if (exchange) await show(exchange, response, false);
+  });
+
+  router.post(KEY_PATH, form, async (request, response) => {
+    const exchange = await signedIn(request, response);
+    if (!exchange) return;
+    const values = request.body as Values;
+    const action = text(values, 'action') as KeyAction | undefined;
+    if (action === 'create-token') return show(exchange, response, false, await createToken(values, exchange));
+    if (action === 'revoke-token') return show(exchange, response, false, await revokeTokens(text(values, 'id') ?? '', exchange));
+    if (action === 'revoke-tokens') return show(exchange, response, false, await revokeTokens(undefined, exchange));
+    if (action === 'end-sessions') {
+      await exchange.credentials().endSessions();
+      return response
+        .append('Set-Cookie', await exchange.endSession())
+        .set(PAGE_HEADERS)
+        .redirect(303, '/login');
+    }
+    const before = await exchange.key();
+    if (action === 'make' && !before) await exchange.renewKey();
+    if (action === 'replace') await exchange.renewKey(text(values, 'replaced') ?? '');
+    const key = await exchange.key();
+    return show(exchange, response, true, { notice: key?.id === before?.id ? undefined : action && NOTICES[action] });
+  });
+
+  router.get(REPLACE_PATH, async (request, response) => {
+    const exchange = await signedIn(request, response);
+    if (!exchange) return;
+    const key = await exchange.key();
+    if (!key) return response.set(PAGE_HEADERS).redirect(303, KEY_PATH);
+    answer(response, 200, replacePage(exchange.visitor(), key));
+  });
+}

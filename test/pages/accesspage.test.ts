@@ -1,0 +1,97 @@
+/** Access tokens, sessions and the latest events on the key page, without a script. */
+import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+import { Visitor } from './visitor';
+
+const fitgraph = fitgraphForThisFile();
+const PATH = '/user/api-key';
+
+async function signedIn(username: string): Promise<Visitor> {
+  await fitgraph.user(username);
+  const visitor = new Visitor(fitgraph.url);
+  await visitor.signIn(username);
+  return visitor;
+}
+
+/** Sends the form of a new token, as a browser would with these boxes ticked. */
+async function make(visitor: Visitor, name: string, scopes: string[], days = '90') {
+  const fields = new URLSearchParams(await visitor.fieldsOf(PATH, /Make an access token/));
+  fields.set('name', name);
+  for (const scope of scopes) fields.append('scope', scope);
+  fields.set('days', days);
+  return visitor.send('POST', PATH, fields.toString(), { 'Content-Type': 'application/x-www-form-urlencoded' });
+}
+
+const tokenIn = (text: string) => /<code id="token">(fgt_[0-9a-f]{48})<\/code>/.exec(text)?.[1];
+const rowsIn = (text: string) =>
+  [...text.matchAll(/<th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>.*?<\/td><td>(.*?)<\/td><td>(.*?)<\/td>/g)].map(([, ...cells]) => cells);
+const coming = (token: string) => new Person(fitgraph.url).sending({ Authorization: `Token ${token}` });
+
+it('makes an access token and shows it once', async () => {
+  const visitor = await signedIn('ann');
+  const { status, text } = await make(visitor, 'Watch <1>', ['read:body', 'write:training'], '30');
+  expect(status).toBe(200);
+  const token = tokenIn(text)!;
+  const ends = new Date(Date.now() + 30 * 86_400_000).getTime();
+  const [[name, scopes, end, used]] = rowsIn(text) as [string[]];
+  expect([name, scopes, used]).toEqual(['Watch &lt;1>', 'READ_BODY, WRITE_TRAINING', 'never']);
+  expect(Math.abs(Date.parse(end!) - ends)).toBeLessThan(2 * 86_400_000);
+  expect((await coming(token).get('/weightentry/')).status).toBe(200);
+  expect((await coming(token).get('/nutritionplan/')).status).toBe(403);
+  const again = await visitor.get(PATH);
+  expect(again.text).not.toContain(token);
+  expect(rowsIn(again.text)).toHaveLength(1);
+  expect(again.text).toContain('An access token was made.');
+});
+
+it('says what is wrong and keeps what was filled in', async () => {
+  const visitor = await signedIn('bob');
+  const { status, text } = await make(visitor, 'Backup', [], '');
+  expect([status, tokenIn(text)]).toEqual([400, undefined]);
+  expect(text).toContain('Choose one scope at least.');
+  expect(text).toContain('value="Backup"');
+  expect((await make(visitor, 'Backup', ['read', 'everything'])).status).toBe(400);
+  const made = await make(visitor, 'Backup', ['read'], '');
+  expect(rowsIn(made.text)).toEqual([['Backup', 'READ', 'never', 'never']]);
+  // The same form once more, by a reload.
+  const reloaded = await make(visitor, 'Backup', ['read'], '');
+  expect(reloaded.text).toContain('You have an access token of this name already.');
+  expect(rowsIn(reloaded.text)).toHaveLength(1);
+});
+
+it('revokes one, and all of them', async () => {
+  const visitor = await signedIn('carl');
+  const tokens: string[] = [];
+  for (const name of ['one', 'two', 'three']) tokens.push(tokenIn((await make(visitor, name, ['read'])).text)!);
+  const works = () => Promise.all(tokens.map(async (token) => (await coming(token).get('/weightentry/')).status === 200));
+  const fields = await visitor.fieldsOf(PATH, /Revoke two/);
+  expect((await visitor.post(PATH, fields)).text).toContain('it works no more');
+  expect(await works()).toEqual([true, false, true]);
+  for (const id of [fields.id!, '', 'x', '-1'])
+    expect((await visitor.post(PATH, { ...fields, id })).text).toContain('There was nothing to revoke.');
+  expect(await works()).toEqual([true, false, true]);
+  await visitor.post(PATH, await visitor.fieldsOf(PATH, /Revoke all access tokens/));
+  expect(await works()).toEqual([false, false, false]);
+});
+
+it('ends all sessions', async () => {
+  const [here, elsewhere] = [await signedIn('dora'), await signedIn('dora')];
+  const other = await signedIn('emil');
+  const ended = await here.post(PATH, await here.fieldsOf(PATH, /End all sessions/));
+  expect([ended.status, ended.headers.get('location')]).toEqual([303, '/login']);
+  expect(here.cookies.has('fitgraph')).toBe(false);
+  expect((await elsewhere.get(PATH)).status).toBe(303);
+  expect((await other.get(PATH)).status).toBe(200);
+  expect((await fitgraph.anyone.post('/login/', { username: 'dora', password: PASSWORD })).status).toBe(200);
+});
+
+it('does nothing without the token of its forms, and nothing for an access token', async () => {
+  const visitor = await signedIn('fred');
+  const token = tokenIn((await make(visitor, 'one', ['write'])).text)!;
+  for (const action of ['create-token', 'revoke-token', 'revoke-tokens', 'end-sessions'])
+    expect((await visitor.post(PATH, { action, name: 'x', scope: 'read' })).status).toBe(403);
+  const page = await coming(token).sending({ Accept: 'text/html' }).send('GET', PATH);
+  expect(page.status).toBe(403);
+  expect((await coming(token).get('/weightentry/')).status).toBe(200);
+  expect((await visitor.get(PATH)).status).toBe(200);
+});
