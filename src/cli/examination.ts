@@ -56,7 +56,7 @@ function hasCluster({ dataDir }: Config): boolean {
   return clusterMajor({ cluster: path.join(home, 'postgres') }) !== undefined;
 }
 
-function examineFolder({ dataDir, secretKey }: Config, note: Note): void {
+function examineFolder({ dataDir, mediaDir, ownMediaDir, secretKey }: Config, note: Note): void {
   const open: string[] = [];
   const shared = (file: string, bits: number) => {
     const found = fs.statSync(file, { throwIfNoEntry: false });
@@ -65,7 +65,8 @@ function examineFolder({ dataDir, secretKey }: Config, note: Note): void {
   // Whoever runs PostgreSQL for root passes through the folder.
   shared(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
   shared(keyFile(dataDir), 0o077);
-  shared(path.join(dataDir, 'media'), 0o077);
+  // One that several instances share is theirs to close.
+  if (!ownMediaDir) shared(mediaDir, 0o077);
   note(
     open.length
       ? {
@@ -181,8 +182,8 @@ async function examineKey({ secretKey, dataDir }: Config, { pool }: Database, no
     });
 }
 
-async function examineFiles({ dataDir }: Config, { pool }: Database, note: Note): Promise<void> {
-  const media = new MediaFolder(dataDir);
+async function examineFiles({ mediaDir }: Config, { pool }: Database, note: Note): Promise<void> {
+  const media = new MediaFolder(mediaDir);
   let [all, missing, last] = [0, 0, 0];
   for (const entity of entities())
     for (const { kind, column } of fieldsOf(entity)) {
