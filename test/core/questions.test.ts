@@ -1,0 +1,99 @@
+/** Ordinary questions of somebody who trains and eats, each one query. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const [SQUAT, BENCH] = [1, 2];
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  const made = async (path: string, body: object) => {
+    const { status, body: row } = await ann.post(path, body);
+    expect(status).toBe(201);
+    return row.id as number;
+  };
+  const workout = await made('/workout/', { comment: 'w' });
+  for (const [date, exercise, reps, weight] of [
+    ['2021-03-08', SQUAT, 5, '100.00'],
+    ['2021-03-10', SQUAT, 5, '102.50'],
+    ['2021-03-10', BENCH, 8, '60.00'],
+    ['2021-03-16', SQUAT, 3, '105.00'],
+  ])
+    await made('/workoutlog/', { date, exercise, reps, weight, workout });
+  for (const date of ['2021-03-08', '2021-03-10', '2021-03-16']) await made('/workoutsession/', { date, workout, impression: '2' });
+  for (const [date, weight] of [
+    ['2021-03-08', '80.00'],
+    ['2021-03-10', '80.50'],
+    ['2021-03-15', '79.90'],
+  ])
+    await made('/weightentry/', { date, weight });
+  const plan = await made('/nutritionplan/', { description: 'p' });
+  for (const [ingredient, amount] of [
+    [1, '50.00'],
+    [2, '200.00'],
+    [1, '70.00'],
+  ])
+    await made('/nutritiondiary/', { plan, ingredient, amount, datetime: '2021-03-10T08:00:00+01:00' });
+});
+
+test('what are my records?', async () => {
+  const { records } = await ann.ask(`{ records: workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ max: { weightKg: DESC } }]) {
+    nodes { keys { exercise { name } } max { weightKg reps date } } } }`);
+  expect(records.nodes).toEqual([
+    { keys: { exercise: { name: 'Squat' } }, max: { weightKg: '105.000', reps: 5, date: '2021-03-16' } },
+    { keys: { exercise: { name: 'Bench press' } }, max: { weightKg: '60.000', reps: 8, date: '2021-03-10' } },
+  ]);
+});
+
+test('how many sets do my muscles get in a week?', async () => {
+  const { sets } = await ann.ask(`{ sets: workoutLogsGrouped(
+    groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]) {
+    nodes { keys { dateBucket { start } exerciseKeys { muscle { name } } } weightedCount } } }`);
+  expect(sets.nodes.map(({ keys, weightedCount }: any) => [keys.dateBucket.start, keys.exerciseKeys.muscle.name, weightedCount])).toEqual([
+    ['2021-03-08', 'Biceps brachii', '2'],
+    ['2021-03-08', 'Quadriceps femoris', '2'],
+    ['2021-03-08', 'Rectus abdominis', '1'],
+    ['2021-03-15', 'Biceps brachii', '0.5'],
+    ['2021-03-15', 'Quadriceps femoris', '1'],
+    ['2021-03-15', 'Rectus abdominis', '0.5'],
+  ]);
+});
+
+test('how often do I train in a week?', async () => {
+  const { sessions } = await ann.ask(
+    '{ sessions: workoutSessionsGrouped(groupBy: [{ date: { by: WEEK } }]) { nodes { keys { dateBucket { start } } count } } }',
+  );
+  expect(sessions.nodes.map(({ keys, count }: any) => [keys.dateBucket.start, count])).toEqual([
+    ['2021-03-08', 2],
+    ['2021-03-15', 1],
+  ]);
+});
+
+test('what do I weigh from week to week?', async () => {
+  const { weights } = await ann.ask(
+    '{ weights: weightEntriesGrouped(groupBy: [{ date: { by: WEEK } }]) { nodes { keys { dateBucket { start } } avg { weightKg } } } }',
+  );
+  expect(weights.nodes.map(({ keys, avg }: any) => [keys.dateBucket.start, avg.weightKg])).toEqual([
+    ['2021-03-08', '80.25'],
+    ['2021-03-15', '79.9'],
+  ]);
+});
+
+test('what do I eat most of?', async () => {
+  const { foods } = await ann.ask(`{ foods: diaryEntriesGrouped(
+    where: { ingredientUnitId: { isNull: true } } groupBy: [{ field: ingredient }], orderBy: [{ sum: { amount: DESC } }], first: 10) {
+    nodes { keys { ingredient { name } } count sum { amount } } } }`);
+  expect(foods.nodes).toEqual([
+    { keys: { ingredient: { name: 'Milk' } }, count: 1, sum: { amount: '200.00' } },
+    { keys: { ingredient: { name: 'Oats' } }, count: 2, sum: { amount: '120.00' } },
+  ]);
+});
+
+test('which exercises have I neglected?', async () => {
+  const { neglected } =
+    await ann.ask(`{ neglected: workoutLogsGrouped(groupBy: [{ field: exercise }], having: { max: { date: { lt: "2021-03-15" } } }) {
+    nodes { keys { exercise { name } } max { date } } } }`);
+  expect(neglected.nodes).toEqual([{ keys: { exercise: { name: 'Bench press' } }, max: { date: '2021-03-10' } }]);
+});
