@@ -7,7 +7,6 @@ import { AccessTokens } from './auth/accesstokens';
 import { Sessions } from './auth/sessions';
 import { Executor, type ExecutorOptions } from './core/execute';
 import { isPassing, ofDatabase, overloaded, type KnownError } from './core/errors';
-import { migrated } from './database/migrate';
 import { jsonBody } from './bodies';
 import { compressed } from './compression';
 import { leaveUnread } from './connections';
@@ -66,10 +65,10 @@ export interface App {
   connected(): void;
   /** For WebSockets: a server's `upgrade` event. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Answers that never end by themselves are cut off, so that their clients go elsewhere. */
-  endStreams(): void;
   /** What the server tells of itself, where somebody may ask. */
   scrape?: Scrape;
+  /** It is not ready any more, and whoever follows what happens is told to come back, which may be elsewhere. */
+  leave(): void;
   stop(): Promise<void>;
 }
 
@@ -130,6 +129,7 @@ export async function createApp(services: Services): Promise<App> {
     limits: config,
     timeZone: config.timeZone,
   });
+  let leaving = false;
   const exchanges = new WeakMap<IncomingMessage, HttpExchange>();
   const exchangeOf = (request: IncomingMessage) => exchanges.get(request)!;
 
@@ -140,19 +140,19 @@ export async function createApp(services: Services): Promise<App> {
     open: (request) => new HttpExchange(request, means, GRAPHQL_SCHEMES, 'graphql'),
     known: exchangeOf,
     networkOf: (request) => origin.network(request),
-    refuses: (isStranger) => pressure.refuses(isStranger),
+    refuses: (isStranger) => leaving || pressure.refuses(isStranger),
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
 
   const scrape = metrics && scrapeOf(metrics.registry);
-  const readiness = new Readiness(async () => !database.pulse.away && (await migrated(database)));
+  const readiness = new Readiness(database);
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.get(`${HEALTH}live`, (_request, response) => void response.json({ status: 'ok' }));
   app.get(`${HEALTH}ready`, async (_request, response) => {
-    const ready = await readiness.decide();
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
+    const reason = await readiness.decide();
+    response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
   });
   // Without a token it has a port of its own.
   if (scrape && config.metrics!.port === undefined) app.get(METRICS_PATH, metricsPage(config.metrics!.token, scrape));
@@ -272,6 +272,7 @@ export async function createApp(services: Services): Promise<App> {
       socket.on('error', () => socket.destroy());
       const turnAwayFrom = () =>
         socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
+      if (leaving) return void turnAwayFrom();
       if (pressure.refuses(true)) {
         turnedAway.pressure += 1;
         return void turnAwayFrom();
@@ -286,7 +287,11 @@ export async function createApp(services: Services): Promise<App> {
         },
       );
     },
-    endStreams: live.end,
+    leave() {
+      leaving = true;
+      readiness.end();
+      live.end();
+    },
     scrape,
     async stop() {
       pressure.stop();

@@ -32,6 +32,8 @@ export interface Config {
   readonly idleTransactionTimeout: number;
   /** Requests that may wait in each lane of the database, and for how many milliseconds. */
   readonly queue: { readonly waiting: number; readonly ms: number };
+  /** Milliseconds for which new connections are taken after the server was told to end, while it says that it is not ready. */
+  readonly drainNotice: number;
   /** Milliseconds that everything may be late before new requests are refused; 0: however late. */
   readonly maxLag: number;
   readonly dataDir: string;
@@ -151,6 +153,8 @@ export function readConfig(environment: Environment = process.env): Config {
   };
   const workerTimeout = duration('WORKER_TIMEOUT', 5_000);
   if (workerTimeout > 0 && workerTimeout < 1_000) fail('WORKER_TIMEOUT', 'at least 1s, or off');
+  const drainNotice = duration('DRAIN_NOTICE', 1_000);
+  if (drainNotice > 5_000) fail('DRAIN_NOTICE', 'at most 5s');
   const url = (name: string, protocols: string[], example: string) => {
     const value = text(name);
     if (value === undefined) return undefined;
@@ -212,6 +216,7 @@ export function readConfig(environment: Environment = process.env): Config {
     lockTimeout: duration('LOCK_TIMEOUT', 2_000),
     idleTransactionTimeout: duration('IDLE_TRANSACTION_TIMEOUT', 10_000),
     queue: { waiting: whole('MAX_WAITING', 200, 1, 1_000_000), ms: duration('MAX_WAIT', 1_500) || Infinity },
+    drainNotice,
     maxLag: duration('MAX_LAG', 100),
     dataDir: dataFolder,
     mediaDir: mediaDir === undefined ? join(dataFolder, 'media') : resolve(mediaDir),

@@ -23,5 +23,11 @@ export function onSignal(signals: readonly NodeJS.Signals[], stop: () => void): 
 
 export const ENDS = ['SIGTERM', 'SIGINT'] as const;
 
+/** Whatever hangs by then, a database perhaps, is left behind. */
+const HARD_END_MS = 9_000;
+
 export const endOn = (signals: readonly NodeJS.Signals[], stop: () => Promise<void>): void =>
-  onSignal(signals, () => void stop().then(() => process.exit(0), fail));
+  onSignal(signals, () => {
+    setTimeout(() => process.exit(0), HARD_END_MS).unref();
+    void stop().then(() => process.exit(0), fail);
+  });

@@ -8,7 +8,7 @@ import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { Context } from './core/context';
-import { overloaded } from './core/errors';
+import { isPassing, overloaded, RETRY_SECONDS } from './core/errors';
 import type { Executor, Variables } from './core/execute';
 import type { HttpExchange } from './exchange';
 import { readDocument, refusal, refuse } from './graphql';
@@ -22,6 +22,12 @@ const EVENTS = 'text/event-stream';
 /** WebSockets of nobody at a time: in all, and of one network. */
 const MAX_ANONYMOUS = 1_000;
 const MAX_OF_NETWORK = 100;
+
+/** In milliseconds: what a browser waits before it comes back. */
+const COME_BACK = 'retry: 1000\n\n';
+/** https://www.iana.org/assignments/websocket */
+const SERVICE_RESTART = 1012;
+const TRY_AGAIN_LATER = 1013;
 
 type Params = Record<string, unknown>;
 
@@ -90,6 +96,7 @@ const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (resul
 
 export function liveTransports({ executor, trusted, maxMessage, open, known, networkOf, refuses, failed }: LiveOptions): Live {
   const streams = new Set<ServerResponse>();
+  let leaving = false;
   /** The WebSockets of nobody, by their networks; how much may be followed over them is limited where it is read. */
   const anonymous = new Map<unknown, string>();
 
@@ -163,7 +170,8 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
         try {
           // Who is nobody may follow the catalogue; wrong credentials are a mistake.
           if (await extra.exchange().authenticate()) return;
-        } catch {
+        } catch (error) {
+          if (isPassing(error)) return extra.socket.close(TRY_AGAIN_LATER, 'Try Again Later');
           return close(CloseCode.Unauthorized, 'Unauthorized');
         }
         if (!take(extra.socket, networkOf(request))) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
@@ -191,6 +199,10 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
       const accepted = request.headers.accept ?? '';
       // Some clients use one address for everything and say by Accept that they want events and nothing else.
       if (path !== STREAM && !(path === '/' && accepted.includes(EVENTS) && !accepted.includes('json'))) return next();
+      if (leaving) {
+        response.setHeader('Retry-After', String(RETRY_SECONDS));
+        return refuse(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is about to end. Come back in a moment.');
+      }
       // It would read a body that our parser took for something else, however long it is.
       if (request.method === 'POST' && request.body === undefined) return refuse(request, response, 415, 'BAD_REQUEST', JSON_BODY);
       // graphql-sse knows no list of types here.
@@ -214,7 +226,10 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
     },
     connections: () => ({ events: streams.size, sockets: sockets.clients.size }),
     end() {
-      for (const response of streams) response.destroy();
+      leaving = true;
+      // An end without the event that says that all was told: whoever follows goes on elsewhere.
+      for (const response of streams) if (response.headersSent) response.end(COME_BACK);
+      for (const client of sockets.clients) client.close(SERVICE_RESTART, 'Service Restart');
       Promise.resolve(served.dispose()).catch(failed);
     },
   };

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { Config } from './config';
 import { endStalled, inOrder, patience } from './connections';
 import { checkDataDir } from './database/datadir';
+import { Draining } from './draining';
 import { createLog } from './logging';
 import { Origin } from './origin';
 import { serveMetrics } from './telemetry/scrape';
@@ -14,9 +15,6 @@ import { followTls, readTls } from './tls';
 import { answerUnreadable } from './unreadable';
 
 type Site = import('./site').Site;
-
-/** Requests that run at the end have this long to finish. */
-const DRAIN_MS = 8_000;
 
 export interface RunningServer {
   port: number;
@@ -49,6 +47,7 @@ export async function serve(config: Config, { early = true, announce = true }: T
   const server = secure ?? createServer(options);
   answerUnreadable(server, log);
   endStalled(server, config);
+  const draining = new Draining(server);
   const open = answerOnceOpen(server, origin);
   if (early) await listen(server, config);
   let site: Site;
@@ -73,8 +72,8 @@ export async function serve(config: Config, { early = true, announce = true }: T
     async stop() {
       unfollow?.();
       if (metrics) metrics.close();
-      site.app.endStreams();
-      await drain(server);
+      site.app.leave();
+      await draining.end(config.drainNotice);
       await site.close();
     },
   };
@@ -94,7 +93,7 @@ function answerOnceOpen(server: Server, origin: Origin): (site: Site) => void {
         })
         .end(JSON.stringify(body));
     if (request.url === '/health/live') return void say(200, { status: 'ok' });
-    if (request.url === '/health/ready') return void say(503, { status: 'unavailable' });
+    if (request.url === '/health/ready') return void say(503, { status: 'unavailable', reason: 'the server starts' });
     void opened.then(({ app }) => app.listener(request, response));
   };
   const upgrading = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -120,21 +119,6 @@ function listen(server: Server, { port, host }: Config): Promise<void> {
       server.off('error', reject);
       resolve();
     });
-  });
-}
-
-/** No new connections; idle ones end now, busy ones after their answer. */
-function drain(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    server.close(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
-    server.closeIdleConnections();
-    // A kept-alive connection that was busy a moment ago is idle now.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
-    server.once('close', () => clearInterval(sweep));
   });
 }
 

@@ -21,7 +21,7 @@ export async function openSite(config: Config, origin: Origin, log: Logger): Pro
   const opened = await openDatabase(config, models, (message) => log.info(message));
   const { database } = opened;
   try {
-    const applied = await migrateUp(database);
+    const applied = await migrateUp(database, (message) => log.warn(message));
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     const vault = new TokenVault(opened.secretKey);
     const demo = opened.embedded ? await firstData() : undefined;

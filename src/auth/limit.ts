@@ -2,11 +2,13 @@
  * How often one may try to sign in: with one name from one address, from one address with whatever names, and over all. Counted in
  * PostgreSQL, so that all instances count together. An address of IPv6 is its /64 network, which is one customer's.
  */
+import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
 import type { Rate } from '../config';
 import { KnownError } from '../core/errors';
 import type { Database } from '../database/connection';
+import { Unavailable } from '../database/refusals';
 
 export interface LoginRates {
   /** Every try, with one name from one address. */
@@ -58,7 +60,7 @@ export class LoginLimit {
       counted.push(() => this.total.reward(EVERYWHERE));
       await this.total.consume(EVERYWHERE);
     } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
+      if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new Unavailable(error);
       await giveBack();
       this.refused += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));

@@ -60,7 +60,7 @@ export const invalid = (fields: FieldErrors) =>
   );
 export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });
 
-const RETRY_SECONDS = 2;
+export const RETRY_SECONDS = 2;
 
 /** What is said of it, and nothing of what the database says, which is for the log. */
 function reasonOf(error: unknown): [code: string, message: string] | undefined {

@@ -16,11 +16,13 @@ import {
   Root,
   Subscription,
 } from 'type-graphql';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphQLResolveInfo } from 'graphql';
 import { ownerOf } from './access';
 import { KEPT_DAYS, type LoggedChange, type Watched } from './changes';
 import type { Context } from './context';
-import { badArgument } from './errors';
+import { isUnavailable } from '../database/refusals';
+import { badArgument, isPassing } from './errors';
 import type { Entity } from './fields';
 import { rowById } from './loaders';
 import { lowerFirst, snake } from './names';
@@ -31,6 +33,7 @@ import { DateTimeScalar } from './scalars';
 
 const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 500;
+const RETRY_MS = 500;
 
 /** Names of the types of rows; known once all resources are loaded. */
 const RowType: Record<string, string> = {};
@@ -150,10 +153,19 @@ async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal):
     for (let first = true; !ended.aborted; first = false) {
       // Made before the reading, so that what happens meanwhile is not slept through.
       const change = new Promise<void>((resolve) => (wake = resolve));
-      // Whoever may no longer sign in is told nothing more.
-      if (context.viewer) await context.confirm();
-      context.loaders.clear();
-      const next = await page({ ...args, since }, MAX_CHANGES, context);
+      let next: Changes;
+      try {
+        // Whoever may no longer sign in is told nothing more.
+        if (context.viewer) await context.confirm();
+        context.loaders.clear();
+        next = await page({ ...args, since }, MAX_CHANGES, context);
+      } catch (error) {
+        // A database that is away for a while ends nothing that was begun: what is missed now is told then.
+        if (first || ended.aborted || !(isPassing(error) || isUnavailable(error))) throw error;
+        await sleep(RETRY_MS);
+        context.session.renew();
+        continue;
+      }
       since = next.cursor;
       if (first || next.changes.length) yield next;
       if (!next.hasMore && !ended.aborted) await change;

@@ -46,7 +46,12 @@ interface Names {
 export class NamesInMemory {
   private readonly tables = new Map<Entity, Table>();
 
-  constructor(database: Database, entities: readonly Entity[], listener: Listener, log: Logger) {
+  constructor(
+    database: Database,
+    entities: readonly Entity[],
+    listener: Listener,
+    private readonly log: Logger,
+  ) {
     for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new Table(database, entity, log));
     const tables = [...this.tables.values()];
     listener.on(CHANNEL, {
@@ -55,8 +60,10 @@ export class NamesInMemory {
     });
   }
 
+  /** What cannot be read, such as a damaged page, keeps nobody from starting: the database itself is searched then. */
   async start(): Promise<void> {
-    for (const table of this.tables.values()) await table.read();
+    for (const table of this.tables.values())
+      await table.read().catch((error) => this.log.error({ err: error, table: table.name }, 'the names of a table could not be read'));
   }
 
   stop(): void {
@@ -147,7 +154,9 @@ class Table {
           values,
           rowMode: 'array',
         });
-        return rows.length > MAX_NAMES ? undefined : namesOf(snapshots[0].snapshot, rows as NameRow[]);
+        // A row without a name is a damaged one.
+        const named = (rows as NameRow[]).filter((row) => row.every((value) => value !== null));
+        return rows.length > MAX_NAMES ? undefined : namesOf(snapshots[0].snapshot, named);
       });
     } finally {
       const ended = performance.now();

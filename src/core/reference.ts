@@ -1,12 +1,17 @@
 /** Small public tables in memory, refreshed on every instance when the database says that they changed (a trigger's NOTIFY). */
 import type { Logger } from 'pino';
 import type { Database, Row } from '../database/connection';
+import { isDamage } from '../database/refusals';
 import { fieldsOf, type Entity, type RowOf } from './fields';
 import type { Listener } from './listener';
 import { columnsOf, from } from './plan';
 import { resourceOf } from './resource';
 
 const CHANNEL = 'fitgraph_reference';
+/** Where rows are looked for one by one, because some are damaged: tables that are kept in memory are small. */
+const MAX_BLOCKS = 100;
+/** Of the smallest rows, in a block. */
+const MAX_PLACES = 291;
 
 export class ReferenceTables {
   private readonly rows = new Map<Entity, Map<number, Row>>();
@@ -23,7 +28,7 @@ export class ReferenceTables {
     private readonly database: Database,
     entities: readonly Entity[],
     listener: Listener,
-    log: Logger,
+    private readonly log: Logger,
   ) {
     for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
     listener.on(CHANNEL, {
@@ -61,14 +66,36 @@ export class ReferenceTables {
   }
 
   private async read(): Promise<void> {
-    const { pool } = this.database;
-    const { rows: snapshots } = await pool.query('SELECT pg_current_snapshot()::text AS "snapshot"');
+    const [now] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
-      const { rows } = await pool.query(`SELECT ${columnsOf(entity, names, 'rest')} ${from(entity)} ORDER BY t."id"`);
+      const select = `SELECT ${columnsOf(entity, names, 'rest')} ${from(entity)}`;
+      const rows = await this.database.ask(`${select} ORDER BY t."id"`).catch((error) => {
+        if (!isDamage(error)) throw error;
+        this.log.error({ err: error, table: resourceOf(entity)!.table }, 'rows of a table are damaged; the others are used');
+        return this.undamaged(entity, select);
+      });
       this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
     }
-    this.snapshot = snapshots[0].snapshot;
+    this.snapshot = now!.snapshot;
     this.generation += 1;
+  }
+
+  /** One place of the table after the other. */
+  private async undamaged(entity: Entity, select: string): Promise<Row[]> {
+    const size = `SELECT pg_relation_size('"${resourceOf(entity)!.table}"') / current_setting('block_size')::int AS "blocks"`;
+    const [{ blocks } = { blocks: 0 }] = await this.database.ask(size);
+    const found: Row[] = [];
+    const read = async (condition: string): Promise<Row[] | undefined> =>
+      this.database.ask(`${select} WHERE ${condition}`).catch((error) => {
+        if (!isDamage(error)) throw error;
+        return undefined;
+      });
+    for (let block = 0; block < Math.min(blocks as number, MAX_BLOCKS); block += 1) {
+      const whole = await read(`t.ctid >= '(${block},0)' AND t.ctid < '(${block + 1},0)'`);
+      if (whole) found.push(...whole);
+      else for (let place = 1; place <= MAX_PLACES; place += 1) found.push(...((await read(`t.ctid = '(${block},${place})'`)) ?? []));
+    }
+    return found.sort((a, b) => a.id - b.id);
   }
 }

@@ -13,6 +13,7 @@ import { hooksOf, type Begun, type Written } from './hooks';
 import { rowIdOf } from './node';
 import { columnsOf, from } from './plan';
 import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Strength, type Writing } from './store';
+import { resourceOf } from './resource';
 import { overtaken, ruledFields } from './rules';
 import { VERSION } from './stamps';
 import { uniqueFields } from './unique';
@@ -68,9 +69,14 @@ interface Prepared {
 }
 
 /** What hooks did outside of the database goes when the transaction fails. */
-async function inTransaction(prepared: readonly Prepared[], context: Context, work: (writing: Writing) => Promise<void>): Promise<void> {
+async function inTransaction(
+  entity: Entity,
+  prepared: readonly Prepared[],
+  context: Context,
+  work: (writing: Writing) => Promise<void>,
+): Promise<void> {
   try {
-    await context.session.transaction((transaction) => work({ context, transaction }));
+    await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
   } catch (error) {
     for (const { entity, values } of prepared) await hooksOf(entity).undo?.(values, context);
     throw error;
@@ -97,7 +103,7 @@ async function insertDrafts(drafts: readonly Draft[], context: Context): Promise
     await writeLinks(entity, written, false, writing);
     await hooks.after?.(written, context, writing.transaction);
   };
-  await inTransaction(begun, context, async (writing) => {
+  await inTransaction(drafts[0]!.entity, begun, context, async (writing) => {
     const levels = levelsOf(drafts);
     for (const level of levels) await begin(level[0]!.entity, level, writing);
     for (const level of levels) await insertLevel(level, writing);
@@ -197,7 +203,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
     for (const draft of drafts) draft.held = held.get(draft.id!);
     await validate(drafts, context);
     const prepared: Prepared[] = [];
-    await inTransaction(prepared, context, async (writing) => {
+    await inTransaction(entity, prepared, context, async (writing) => {
       const hooks = hooksOf(entity);
       await begin(entity, drafts, writing);
       // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
@@ -245,7 +251,7 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
       );
       if (ids.length > 1 || meansVersions(named)) await hold(entity, named, ids, 'UPDATE', writing);
       demand(named, ids, await deleteRows(entity, ids, writing));
-    }),
+    }, resourceOf(entity)!.table),
   );
   context.loaders.clear();
   return ids;

@@ -1,13 +1,14 @@
 /** The database of this process: a pool for planned reads, Sequelize for writes, and a session that counts what one request sends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'pg-connection-string';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { Sequelize, type ModelCtor } from 'sequelize-typescript';
 import type { Transaction } from 'sequelize';
 import { Lane, type Caller, type Patience } from './lane';
-import { PATIENCE_MS } from './scarcity';
+import { makeDo, PATIENCE_MS } from './scarcity';
 import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, Uncertain, Unavailable } from './refusals';
 import { Prepared } from './prepared';
+import { LockedTables } from './locked';
 import { KEEP_ALIVE, Pulse, type Wire } from './pulse';
 import { Statement, type Asking, type Reads } from './statement';
 import type { Trace } from '../trace';
@@ -72,6 +73,7 @@ export class Database {
   readonly pulse: Pulse;
   /** A pooler drops what connections ask for when they are made, so they ask again. To be set before there are any. */
   pooled = false;
+  readonly lockedTables = new LockedTables();
   private readonly strangers: Pool;
   readonly prepared = new Prepared();
 
@@ -156,6 +158,15 @@ export class Database {
     return new Session(this);
   }
 
+  /** One statement of our own. */
+  async ask(text: string, values?: unknown[]): Promise<Row[]> {
+    if (this.pulse.away) throw this.pulse.away;
+    const asked = this.pool.query(text, values).catch((error) => {
+      throw error instanceof DatabaseError ? error : new Unavailable(error);
+    });
+    return (await asked).rows as Row[];
+  }
+
   /** For work of our own that takes as long as it takes. */
   async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
@@ -178,11 +189,13 @@ export class Database {
   async giveUpOne(): Promise<void> {
     const { pool, strangers } = this;
     const richer = pool.totalCount < strangers.totalCount ? strangers : pool;
-    if (richer.totalCount > 1)
+    if (richer.totalCount > 1) {
+      makeDo(richer, richer.totalCount - 1);
       await richer.connect().then(
         (client) => client.release(true),
         () => undefined,
       );
+    }
     await sleep(GIVEN_WITHIN_MS);
   }
 
@@ -330,14 +343,14 @@ export class Session implements Asking {
   /** The last statement of every transaction; what it throws rolls back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** All or nothing. */
-  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  /** All or nothing. `table` is the one that is written to, if it is one. */
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
     const { caller } = this;
     const { writes } = this.database;
     await this.turn(writes, caller);
     try {
       this.last();
-      return await this.atOnce(work);
+      return await this.database.lockedTables.writing(table, () => this.atOnce(work));
     } finally {
       writes.leave(caller);
     }

@@ -1,6 +1,7 @@
 /** Migrations, run at start: each in a transaction, all under an advisory lock, so that two instances can start at once. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Umzug, type UmzugStorage } from 'umzug';
 import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../config';
@@ -11,6 +12,13 @@ export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<vo
 
 /** Any number that no other program locks. */
 const LOCK = 7_316_402;
+const LOCK_EVERY_MS = 200;
+const HOLDER = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
+  WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
+
+/** Where a start says what it waits for. */
+type Tell = (message: string) => void;
+const toStderr: Tell = (message) => void process.stderr.write(`${message}\n`);
 
 const folder = join(__dirname, 'migrations');
 const names = () =>
@@ -56,10 +64,26 @@ type Direction = 'up' | 'down';
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
 const migrationNamed = (name: string) => require(join(folder, name)) as Record<Direction, Migration>;
 
-async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>) => Promise<T>): Promise<T> {
+/** Whoever waits says so, and for whom: a process that was left behind perhaps. */
+async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
+  for (let told = false; ; told = true) {
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCK]);
+    if (rows[0].taken) return;
+    if (!told) {
+      const { rows: holders } = await client.query(HOLDER, [LOCK]);
+      const { pid, address } = holders[0] ?? {};
+      tell(
+        `waiting for another process, which migrates the database${pid ? ` (PostgreSQL's process ${pid}, from ${address ?? 'this machine'})` : ''}`,
+      );
+    }
+    await sleep(LOCK_EVERY_MS);
+  }
+}
+
+async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>) => Promise<T>, tell: Tell): Promise<T> {
   return database.unlimited(async (client) => {
     try {
-      await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+      await takeLock(client, tell);
       await prepare(client);
       await refuseNewer(client);
       const one = (name: string, direction: Direction) => async () => {
@@ -81,12 +105,12 @@ async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>
 }
 
 /** Brings the database up to date; answers the names of what was applied. */
-export const migrateUp = (database: Database): Promise<string[]> =>
-  umzug(database, async (migrations) => (await migrations.up()).map(({ name }) => name));
+export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<string[]> =>
+  umzug(database, async (migrations) => (await migrations.up()).map(({ name }) => name), tell);
 
 /** Takes the last migration back, or all of them. */
 export const migrateDown = (database: Database, all = false): Promise<string[]> =>
-  umzug(database, async (migrations) => (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name));
+  umzug(database, async (migrations) => (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name), toStderr);
 
 /** Of all that this version knows, in order. */
 export const migrationNames = (): string[] => names();

@@ -33,9 +33,18 @@ export class Uncertain extends Unavailable {}
 const UNREACHABLE = /^(08...|53300|25P0[34]|57P0[1-5])$/;
 /** No room on the disk or in memory, no writing, a lock, an error of the operating system. */
 const UNABLE = /^(53...|25006|55P03|58...)$/;
+/** A block or a row that is not what it should be, or a file that is not there. */
+const DAMAGE = /^(XX...|22...|58P01)$/;
 const TIMEOUT = '57014';
 const LOCKED = '55P03';
 const FULL = '53300';
+
+/** Others wait for what this needs already, and one of them is told when it is free. */
+export class Locked extends Error {
+  constructor() {
+    super('what is written to is locked');
+  }
+}
 
 /** Of PostgreSQL, or of the operating system; Sequelize wraps what it did not make. */
 function originalOf(error: unknown): unknown {
@@ -43,13 +52,13 @@ function originalOf(error: unknown): unknown {
   return original ?? error;
 }
 
-const codeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
+export const codeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
 
 /** Whether PostgreSQL gave the statement up because it took too long. */
 export const isTimeout = (error: unknown): boolean => codeOf(error) === TIMEOUT;
 
 /** Whether another transaction held what was needed for too long. */
-export const isLocked = (error: unknown): boolean => codeOf(error) === LOCKED;
+export const isLocked = (error: unknown): boolean => error instanceof Locked || codeOf(error) === LOCKED;
 
 /** Whether PostgreSQL has no connection left to give. */
 export const isFull = (error: unknown): boolean => codeOf(error instanceof Unavailable ? error.cause : error) === FULL;
@@ -66,3 +75,6 @@ export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeO
 
 /** Whether PostgreSQL answers, and cannot do what it is asked to do, whatever that is. */
 export const isUnable = (error: unknown): boolean => UNABLE.test(codeOf(error));
+
+/** Whether what is stored cannot be read. */
+export const isDamage = (error: unknown): boolean => DAMAGE.test(codeOf(error));

@@ -7,18 +7,19 @@ const CONTENT_MS = 5_000;
 const AGAIN_MS = 100;
 export const PATIENCE_MS = 2_000;
 
-const content = new WeakSet<Pool>();
+/** How many there should be. */
+const wanted = new WeakMap<Pool, number>();
 
-/** Until then those that come wait for a connection to be free. */
-function makeDo(pool: Pool): void {
-  if (content.has(pool)) return;
-  content.add(pool);
-  const wanted = pool.options.max;
-  pool.options.max = pool.totalCount;
-  setTimeout(() => {
-    content.delete(pool);
-    pool.options.max = wanted;
-  }, CONTENT_MS).unref();
+/** Until then those that come wait for one of so many connections to be free. */
+export function makeDo(pool: Pool, count: number): void {
+  if (!wanted.has(pool)) {
+    wanted.set(pool, pool.options.max);
+    setTimeout(() => {
+      pool.options.max = wanted.get(pool)!;
+      wanted.delete(pool);
+    }, CONTENT_MS).unref();
+  }
+  pool.options.max = Math.max(1, count);
 }
 
 export class Scarcity {
@@ -28,7 +29,7 @@ export class Scarcity {
   waits(pool: Pool, again: () => void): boolean {
     if (performance.now() > this.until) return false;
     if (pool.totalCount > 0) {
-      makeDo(pool);
+      makeDo(pool, pool.totalCount);
       again();
     } else setTimeout(again, AGAIN_MS);
     return true;

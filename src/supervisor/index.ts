@@ -30,8 +30,9 @@ const LATE_MS = 1_000;
 const START_SILENCE_MS = 60_000;
 /** Of the time after which it is given up: from then on a silent worker is one that may hang. */
 const SUSPICIOUS = 0.4;
-/** Requests that run have 8 s to finish, and the whole end takes no more than 10 s. */
-const STOP_MS = 9_500;
+/** Requests that run have 7 s to finish, a worker ends within 9, and the whole end takes no more than 10 s. */
+const STOP_MS = 9_200;
+const HARD_END_MS = 9_800;
 /** So long the one that hangs is left alive for another to take its port over. */
 const HANDOVER_MS = 5_000;
 /** Between starts that failed: twice as long each time. */
@@ -227,6 +228,8 @@ export class Supervisor {
     for (const { worker, state } of this.members.values()) worker.process.kill(state === 'serving' ? 'SIGTERM' : 'SIGKILL');
     const deadline = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(deadline, STOP_MS).unref();
+    // An embedded database that hangs does not say goodbye; who watches over it sees that nobody needs it any more.
+    setTimeout(() => process.exit(this.status), HARD_END_MS).unref();
     // Until then `run` sees to it.
     if (this.members.size === 0 && this.running) void this.end();
   }

@@ -4,6 +4,7 @@ import { createUser, tokenOf } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
 import { today } from '../core/clock';
 import type { Database } from '../database/connection';
+import { isDamage } from '../database/refusals';
 import { demo } from '../../seeders/demo';
 import { exercises } from '../../seeders/exercises';
 import { ingredients } from '../../seeders/ingredients';
@@ -27,7 +28,13 @@ export interface DemoAccount {
 }
 
 async function isEmpty(database: Database): Promise<boolean> {
-  return (await database.pool.query('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty')).rows[0].empty;
+  const asked = database.ask('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty');
+  const [row] = await asked.catch((error) => {
+    // Something is there that cannot be read.
+    if (isDamage(error)) return [];
+    throw error;
+  });
+  return row?.empty ?? false;
 }
 
 /** Fills a database that has none; false where it has some already, and nothing was done. */

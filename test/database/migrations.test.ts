@@ -57,6 +57,22 @@ test('up, all the way down and up again make the same database', async () => {
   expect(await shape(database)).toEqual(before);
 });
 
+test('who waits for another process that migrates says so, once', async () => {
+  const holder = await connected().pool.connect();
+  await holder.query('SELECT pg_advisory_lock(7316402)');
+  const said: string[] = [];
+  const migrating = migrateUp(connected(), (message) => said.push(message));
+  while (!said.length) await new Promise((resolve) => setTimeout(resolve, 20));
+  const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(said).toEqual([
+    expect.stringContaining(`waiting for another process, which migrates the database (PostgreSQL's process ${rows[0].pid}`),
+  ]);
+  await holder.query('SELECT pg_advisory_unlock(7316402)');
+  holder.release();
+  expect((await migrating).length).toBeGreaterThan(3);
+});
+
 test('one step down is the last one only', async () => {
   const database = connected();
   const names = await migrateUp(database);
@@ -66,7 +82,7 @@ test('one step down is the last one only', async () => {
 });
 
 test('instances that start at once migrate once', async () => {
-  const applied = await Promise.all([connected(), connected(), connected()].map(migrateUp));
+  const applied = await Promise.all([connected(), connected(), connected()].map((one) => migrateUp(one)));
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   expect(await migrated(opened[0]!)).toBe(true);
 });

@@ -1,4 +1,5 @@
 /** A real server, a proxy before its database, somebody with a token, and the judgement of what they went through. */
+import type { PoolConfig } from 'pg';
 import { createUser, tokenOf } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Database } from '../../src/database/connection';
@@ -45,6 +46,20 @@ export class Scene {
     return new Scene(own, database, proxy, installation, await installation.start(), token);
   }
 
+  get connection(): PoolConfig {
+    return this.own.connection;
+  }
+
+  /** Whose the database is. */
+  get user(): string {
+    return String(this.connection.user);
+  }
+
+  /** A server beside the first one, which comes to the database by another role. */
+  another(role: string): Promise<Server> {
+    return this.installation.start({ DATABASE_URL: this.proxy.url.replace(`${this.user}@`, `${role}@`) });
+  }
+
   traffic(): Traffic {
     return new Traffic(this.server.url, this.token);
   }
@@ -53,7 +68,7 @@ export class Scene {
     judged(what, await traffic.end(() => this.comments()));
   }
 
-  private async comments(): Promise<string[]> {
+  async comments(): Promise<string[]> {
     return (await this.database.pool.query('SELECT "comment" FROM "workout"')).rows.map(({ comment }) => comment as string);
   }
 

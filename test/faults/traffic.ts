@@ -142,6 +142,10 @@ export class Traffic {
     throw new Error(`it was never said what became of ${comment}`);
   }
 
+  get acknowledgedSoFar(): number {
+    return this.acknowledged.length;
+  }
+
   /** How often this status was answered so far. */
   counted(status: number): number {
     return this.outcomes.filter((outcome) => outcome.status === status).length;

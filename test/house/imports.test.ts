@@ -13,6 +13,7 @@ const LAYERS = [
     'budget',
     'cli',
     'connections',
+    'draining',
     'ending',
     'exchange',
     'exposure',

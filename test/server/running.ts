@@ -72,9 +72,13 @@ export class Installation {
   }
 
   /** Ends whatever still runs. */
-  async remove(): Promise<void> {
+  async end(): Promise<void> {
     for (const child of this.children) if (child.exitCode === null) child.kill('SIGKILL');
     await until('everything has ended', () => this.processes.length === 0);
+  }
+
+  async remove(): Promise<void> {
+    await this.end();
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 }

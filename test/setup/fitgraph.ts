@@ -70,7 +70,7 @@ export class Fitgraph {
     const server = await listening(app, witness);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     return new Fitgraph(database, services.reference, url, logged, services.media.root, config.secretKey!, witness, services, async () => {
-      app.endStreams();
+      app.leave();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

@@ -1,0 +1,84 @@
+/** Ends of the server under load: nobody is cut off, nothing is lost, and ten seconds are enough whatever hangs. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import WebSocket from 'ws';
+import { send } from '../availability/siege';
+import { until } from '../database/processes';
+import { build, Installation, type Server } from '../server/running';
+import { judged } from './scene';
+import { Traffic } from './traffic';
+
+let installation: Installation;
+
+jest.setTimeout(120_000);
+beforeAll(build, 120_000);
+beforeEach(() => {
+  installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off' });
+});
+afterEach(() => installation.remove());
+
+const DRAINS = Number(process.env.FAULT_DRAINS ?? 1);
+
+const comments = (server: Server, token: string) => async () =>
+  ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
+
+test('a server that is told to end under load resets no connection', async () => {
+  let server = await installation.start();
+  const { token } = server.demo;
+  for (let drain = 1; drain <= DRAINS; drain += 1) {
+    const traffic = new Traffic(server.url, token).read(6).write(4);
+    await until('all goes well', () => traffic.counted(200) > 50);
+    const told = performance.now();
+    server.process.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+    const took = performance.now() - told;
+    const { port } = new URL(server.url);
+    server = await installation.start({ PORT: port });
+    const verdict = await traffic.end(comments(server, token));
+    judged(`drain ${drain} (${(took / 1000).toFixed(1)} s)`, verdict);
+    expect(took).toBeLessThan(10_000);
+    // While nobody listens connections are refused, and nothing else.
+    expect(Object.keys(verdict.outcomes).filter((outcome) => !/^[245]\d\d$|ECONNREFUSED/.test(outcome))).toEqual([]);
+  }
+});
+
+test('who watches over it is told first, and who follows what happens is told to come back', async () => {
+  const server = await installation.start({ DRAIN_NOTICE: '3s' });
+  const { token } = server.demo;
+  const query = 'subscription { changed { cursor } }';
+  const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' };
+  const stream = send(server.url, { method: 'POST', path: '/graphql/stream', headers, body: JSON.stringify({ query }) });
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  await new Promise((resolve) => socket.once('open', resolve));
+  await sleep(300);
+  server.process.kill('SIGTERM');
+  await until('it is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
+  const ready = await server.anyone.send('GET', '/health/ready');
+  expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is about to end' }]);
+  // It still answers those who do not know it yet, once each.
+  const answer = await server.anyone.get('/language/');
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+  const { status, text } = await stream;
+  expect([status, text]).toEqual([200, expect.stringMatching(/event: next[^]*retry: \d+\n\n$/)]);
+  expect(text).not.toContain('event: complete');
+  expect(await closed).toBe(1012);
+  expect(await server.ended).toBe(0);
+});
+
+test('ten seconds are enough while the database hangs', async () => {
+  const server = await installation.start();
+  const { token } = server.demo;
+  const frozen = installation.processes;
+  for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+  try {
+    const traffic = new Traffic(server.url, token).read(3);
+    await sleep(500);
+    const told = performance.now();
+    server.process.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+    expect(performance.now() - told).toBeLessThan(10_500);
+    await traffic.end(async () => []);
+  } finally {
+    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+  }
+});

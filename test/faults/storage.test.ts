@@ -1,0 +1,157 @@
+/** A database that answers, and cannot do what it is asked to: locked, read-only, full, damaged, or with few connections to give. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, type PoolClient } from 'pg';
+import { until } from '../database/processes';
+import { Installation } from '../server/running';
+import type { Person } from '../setup/person';
+import { judged, Scene } from './scene';
+import { Traffic } from './traffic';
+
+let scene: Scene;
+let ann: Person;
+
+jest.setTimeout(120_000);
+beforeAll(async () => {
+  scene = await Scene.open();
+  ann = scene.server.signedIn(scene.token);
+}, 120_000);
+afterAll(() => scene.close());
+
+/** By a connection of its own, whatever the database says of those that come. */
+async function sql(text: string): Promise<void> {
+  const client = new Client({ ...scene.connection, options: '-c default_transaction_read_only=off' });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+const inDatabase = (change: string) => sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I ${change}', current_database()); END $$`);
+const reason = async () => (await scene.server.anyone.send('GET', '/health/ready')).body.reason;
+const ready = async () => (await scene.server.anyone.send('GET', '/health/ready')).status === 200;
+
+async function holding<T>(statement: string, work: () => Promise<T>): Promise<T> {
+  const holder: PoolClient = await scene.database.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query(statement);
+    return await work();
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+}
+
+test('a table that is locked: who writes to it is told so, and everybody else goes on', async () => {
+  const traffic = scene.traffic().read(3).write(4);
+  await until('all goes well', () => traffic.counted(201) > 5);
+  const entry = (day: number) => ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
+  await holding('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
+    const before = traffic.counted(201);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => entry(index + 1)));
+    for (const { status, headers, body } of answers) {
+      expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+      expect(body.detail).toMatch(/Nothing was done; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server has too much to do/);
+    }
+    // Now it is known, so that nobody waits for it.
+    const asked = performance.now();
+    await Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
+    expect(performance.now() - asked).toBeLessThan(4_000);
+    await until('others write', () => traffic.counted(201) > before + 20);
+    expect(await reason()).toBe('a table is locked');
+  });
+  await until('it is ready again', ready);
+  await until('it can be written to', async () => (await entry(1)).status === 201);
+  expect((await ann.get('/weightentry/')).body.count).toBe(1);
+  await scene.judge('a locked table', traffic);
+});
+
+test('a database that is read-only: reads go on, and changes are told to come back', async () => {
+  await inDatabase('SET default_transaction_read_only = on');
+  // As a server that was made one that follows another ends its connections.
+  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+  await sql(end);
+  await until('it is not ready', async () => (await reason()) === 'the database is read-only');
+  expect((await ann.get('/workout/')).status).toBe(200);
+  const refused = await ann.post('/workout/', { comment: 'not now' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+  const mutation = await ann.query('mutation { createWorkout(input: {}) { workout { id } } }');
+  expect([mutation.status, mutation.code, mutation.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
+  // The cause is in the log, by the id that was told, and nowhere else.
+  expect(mutation.text).not.toMatch(/read-only|transaction/);
+  const { id } = mutation.errors![0]!.extensions;
+  const logged = () => scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
+  await until('it is logged', () => logged() !== undefined);
+  await inDatabase('RESET default_transaction_read_only');
+  await sql(end);
+  await until('it is ready again', ready);
+  expect((await ann.post('/workout/', { comment: 'now' })).status).toBe(201);
+});
+
+test('a table that is missing', async () => {
+  await sql('ALTER TABLE "weight_entry" RENAME TO "elsewhere"');
+  await until('it is known', async () => (await reason()) === 'a table is missing');
+  await sql('ALTER TABLE "elsewhere" RENAME TO "weight_entry"');
+  await until('it is ready again', ready);
+});
+
+test('fewer connections than there should be: those that there are do the work', async () => {
+  const role = 'few';
+  await sql(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 6`);
+  await sql(`GRANT ${scene.user} TO ${role}`);
+  const server = await scene.another(role);
+  try {
+    const traffic = new Traffic(server.url, scene.token).read(12).write(6);
+    await until('much is answered', () => traffic.counted(200) > 100 && traffic.counted(201) > 10);
+    const verdict = await traffic.end(() => scene.comments());
+    judged('six connections', verdict);
+    expect(verdict.outcomes['503'] ?? 0).toBeLessThan(verdict.requests / 10);
+  } finally {
+    server.process.kill('SIGTERM');
+    await server.ended;
+    await sql(`REVOKE ${scene.user} FROM ${role}`);
+    await sql(`DROP ROLE ${role}`);
+  }
+});
+
+/** A file system that fills up needs somebody who may make one. */
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.warn('A small file system can be made by root only, so the test of a full disk does not run.');
+
+(isRoot ? test : test.skip)('a disk that is full: changes are told to come back, and are made when there is room', async () => {
+  const installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off' });
+  fs.mkdirSync(installation.dataDir);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m,mode=755', 'tmpfs', installation.dataDir]);
+  try {
+    const server = await installation.start();
+    const { token } = server.demo;
+    const isReady = async () => (await server.anyone.send('GET', '/health/ready')).body;
+    const traffic = new Traffic(server.url, token).read(3).write(4);
+    await until('all goes well', () => traffic.counted(201) > 5);
+    const filler = path.join(installation.dataDir, 'filler');
+    const file = fs.openSync(filler, 'w');
+    const chunk = Buffer.alloc(1 << 16);
+    try {
+      for (;;) fs.writeSync(file, chunk);
+    } catch (error) {
+      expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+    }
+    fs.closeSync(file);
+    await until('it is not ready', async () => (await isReady()).status === 'unavailable');
+    await sleep(4_000);
+    fs.rmSync(filler);
+    await until('it is ready again', async () => (await isReady()).status === 'ok');
+    const before = traffic.counted(201);
+    await until('writes go on', () => traffic.counted(201) > before + 10);
+    const comments = async () =>
+      ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
+    judged('a full disk', await traffic.end(comments));
+    server.process.kill('SIGTERM');
+    await server.ended;
+  } finally {
+    await installation.end();
+    execFileSync('umount', ['-l', installation.dataDir]);
+    await installation.remove();
+  }
+});
