@@ -10,8 +10,6 @@ import { migrated } from './database/migrate';
 import { codeOf, isUnavailable } from './database/refusals';
 
 const DECIDED_MS = 1_000;
-/** So long nobody asks again: strangers may ask as often as they like. */
-const KEPT_MS = 500;
 /** Short of the decision. */
 const LOCK_MS = 400;
 /** Rows that do not fit into the least memory that a statement may have, so that they need a file. */
@@ -31,7 +29,6 @@ export type Reason = string | undefined;
 
 export class Readiness {
   private deciding?: Promise<Reason>;
-  private known?: { reason: Reason; at: number };
   private tables?: string[];
   private ending = false;
 
@@ -46,7 +43,6 @@ export class Readiness {
   async decide(): Promise<Reason> {
     if (this.ending) return 'the server is about to end';
     if (this.database.pulse.away) return 'the database does not answer';
-    if (this.known && performance.now() - this.known.at < KEPT_MS) return this.known.reason;
     const decided = await (this.deciding ??= this.ask());
     return this.ending ? 'the server is about to end' : decided;
   }
@@ -55,7 +51,6 @@ export class Readiness {
     const late = sleep(DECIDED_MS, 'the database does not answer in time', { ref: false });
     const reason = await Promise.race([this.check().catch(reasonOf), late]);
     this.deciding = undefined;
-    this.known = { reason, at: performance.now() };
     return reason;
   }
 
