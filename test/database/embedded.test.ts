@@ -297,7 +297,7 @@ asRoot?.('works for root in a folder that nobody else can enter, with the progra
 });
 
 test('advises DATABASE_URL where there are no binaries', () => {
-  const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./embedded.js').openEmbedded({ dataDir: '${data()}' })`;
+  const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./database/embedded.js').openEmbedded({ dataDir: '${data()}' })`;
   const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: launcher, env: { NODE_PATH: MODULES }, encoding: 'utf8' });
   expect(stderr).toMatch(/no embedded PostgreSQL for .*-riscv64: set DATABASE_URL/);
 });

@@ -11,13 +11,13 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { transformSync } from '@swc/core';
 
-const SOURCE = path.resolve(__dirname, '../../src/database');
+const SOURCE = path.resolve(__dirname, '../../src');
 export const MODULES = path.resolve(__dirname, '../../node_modules');
 
 /** Reads commands, one JSON line each, and answers each with one. Ends when its input does, like a program that is done. */
 const CHILD = `
 const { Client } = require('pg');
-const { openEmbedded } = require('./embedded.js');
+const { openEmbedded } = require('./database/embedded.js');
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 let embedded;
 const commands = {
@@ -69,8 +69,9 @@ export interface Child {
 export function buildLauncher(): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-launcher-'));
   fs.chmodSync(dir, 0o755);
-  fs.mkdirSync(path.join(dir, 'embedded'));
-  for (const file of ['embedded.ts', ...fs.readdirSync(path.join(SOURCE, 'embedded')).map((name) => `embedded/${name}`)]) {
+  fs.mkdirSync(path.join(dir, 'database/embedded'), { recursive: true });
+  const parts = fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`);
+  for (const file of ['config.ts', 'database/datadir.ts', 'database/embedded.ts', ...parts]) {
     const { code } = transformSync(fs.readFileSync(path.join(SOURCE, file), 'utf8'), {
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       module: { type: 'commonjs' },
@@ -96,8 +97,13 @@ export async function startChild(launcher: string, options: { uid?: number; gid?
     if (answer.logged !== undefined) logged.push(answer.logged);
     else waiting.shift()?.(answer);
   });
-  child.once('exit', () => waiting.splice(0).forEach((resolve) => resolve({ error: 'the child has ended' })));
-  const next = (): Promise<Answer> => new Promise((resolve) => waiting.push(resolve));
+  const ended = { error: 'the child has ended' };
+  child.once('exit', () => waiting.splice(0).forEach((resolve) => resolve(ended)));
+  const next = (): Promise<Answer> =>
+    new Promise((resolve) => {
+      if (child.exitCode === null && child.signalCode === null) waiting.push(resolve);
+      else resolve(ended);
+    });
   const ask = (command: string, more: object = {}): Promise<Answer> => {
     const answer = next();
     child.stdin.write(`${JSON.stringify({ command, ...more })}\n`);
