@@ -71,7 +71,7 @@ test('instances tell each other what was spent', async () => {
   const there = ann.at(two.url);
   const fresh = (await standing(there)).remaining;
   const described = (name: string) => `${name}: __type(name: "Exercise") { fields { name type { name } args { name type { name } } } }`;
-  await ann.query(`{ ${['a', 'b', 'c', 'd', 'e'].map(described).join(' ')} }`);
+  await ann.query(`{ ${['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(described).join(' ')} }`);
   const left = (await standing(ann)).remaining;
   expect(left).toBeLessThan(fresh - 300);
   await one.services.budgets.share();
