@@ -8,7 +8,8 @@ import type { Logger } from 'pino';
 import type { Context, Spending, Standing } from './core/context';
 import type { Cost } from './core/cost';
 import { KnownError } from './core/errors';
-import type { Database, Session } from './database/connection';
+import type { Database } from './database/connection';
+import type { Session } from './database/session';
 
 /** In units a second. */
 export interface Rates {

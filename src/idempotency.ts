@@ -16,7 +16,8 @@ import type { TokenVault } from './auth/tokens';
 import { KnownError } from './core/errors';
 import { INSTANCE_LOCK } from './core/listener';
 import { isUnavailable } from './database/refusals';
-import type { Database, Session } from './database/connection';
+import type { Database } from './database/connection';
+import type { Session } from './database/session';
 import { KEPT_HOURS, KEY } from './idempotencykey';
 import { UploadedFile } from './multipart';
 

@@ -7,7 +7,9 @@ import type { Viewer } from '../core/context';
 import { forbidden, InvalidValues, WHOLE, type Mistakes } from '../core/errors';
 import { invalidValue } from '../core/mistakes';
 import { isScope, type Scope } from '../core/scopes';
-import type { Database, Row, Session } from '../database/connection';
+import type { Database } from '../database/connection';
+import type { Row } from '../database/rows';
+import type { Session } from '../database/session';
 import { digestOf } from './tokens';
 
 const PREFIX = 'fgt_';

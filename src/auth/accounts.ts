@@ -1,7 +1,8 @@
 /** Accounts: who a token or a password belongs to, and what an operator does to accounts. */
 import type { Viewer } from '../core/context';
 import { forbidden, KnownError } from '../core/errors';
-import type { Row, Session } from '../database/connection';
+import type { Row } from '../database/rows';
+import type { Session } from '../database/session';
 import { note, type By } from './securityevents';
 import { hashInTurn, hashPassword, MOST_ITERATIONS, verifyPassword } from './passwords';
 import { digestOf, newToken, type TokenVault } from './tokens';

@@ -1,7 +1,8 @@
 /** What users do about their access tokens and sessions, each with its note in the audit log, or not at all. */
 import type { Credentials } from '../core/context';
 import { nameOf, type Scope } from '../core/scopes';
-import type { Row, Session } from '../database/connection';
+import type { Row } from '../database/rows';
+import type { Session } from '../database/session';
 import type { AccessTokens, NewAccessToken, Run } from './accesstokens';
 import { note, type EventKind } from './securityevents';
 

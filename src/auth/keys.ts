@@ -1,5 +1,5 @@
 /** The API key (token) of one user, as its owner sees it. */
-import type { Session } from '../database/connection';
+import type { Session } from '../database/session';
 import { renewToken, tokenOf } from './accounts';
 import type { By } from './securityevents';
 import type { TokenVault } from './tokens';

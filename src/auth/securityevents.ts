@@ -4,7 +4,9 @@
  */
 import type { Logger } from 'pino';
 import { KnownError } from '../core/errors';
-import type { Database, Row, Session } from '../database/connection';
+import type { Database } from '../database/connection';
+import type { Row } from '../database/rows';
+import type { Session } from '../database/session';
 import type { Run } from './accesstokens';
 
 /** What happened, as people are told. */

@@ -6,7 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../core/context';
 import { KnownError } from '../core/errors';
-import type { Session } from '../database/connection';
+import type { Session } from '../database/session';
 import { digestOf, type TokenVault } from './tokens';
 
 /** Carries the CSRF token where no form does. */

@@ -3,7 +3,9 @@
  * new if its transaction is not in there. So nothing is missed and nothing told twice, in whatever order transactions end.
  */
 import type { Logger } from 'pino';
-import type { Database, Parameters, Session } from '../database/connection';
+import type { Database } from '../database/connection';
+import type { Parameters } from '../database/rows';
+import type { Session } from '../database/session';
 import type { Caller } from '../database/lane';
 import { binder } from './conditions';
 import { badArgument, KnownError } from './errors';

@@ -1,5 +1,5 @@
 /** Conditions of a statement. Values only ever travel as parameters. */
-import type { Parameters } from '../database/connection';
+import type { Parameters } from '../database/rows';
 
 /** Adds a value to the statement's parameters and tells its placeholder; `decisive` as in `Parameters`. */
 export type Bind = (value: unknown, decisive?: boolean) => string;

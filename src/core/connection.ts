@@ -1,6 +1,6 @@
 /** Pages of a list: `first`/`after`, `last`/`before`, `offset`, and cursors that name a place in one order (keyset paging). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import { reachable, visible } from './access';
 import { binder, whereOf, type Bind, type Condition } from './conditions';
 import type { Context } from './context';

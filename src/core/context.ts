@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { UploadedFile } from '../multipart';
 import type { Trace } from '../trace';
-import type { Session } from '../database/connection';
+import type { Session } from '../database/session';
 import type { Cost } from './cost';
 import type { Loaders } from './loaders';
 import type { ChangeLog } from './changes';

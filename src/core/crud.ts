@@ -1,7 +1,7 @@
 /** crud(X): the resolver of a resource, made of type-graphql's own decorators from the fields of X. */
 import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import { listPage, listRequest, type Connection, type PageArgs } from './connection';
 import type { Context } from './context';
 import { childrenOf, fieldsOf, type Entity } from './fields';

@@ -1,6 +1,6 @@
 /** Cursors: the values that a row has in the terms of an order, so that a list can go on behind it (keyset paging). */
 import type { GraphQLScalarType } from 'graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import type { Kind } from '../extensions';
 import type { Bind, Condition } from './conditions';
 import { badArgument } from './errors';

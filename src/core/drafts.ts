@@ -1,5 +1,5 @@
 /** The rows of one mutation before they are written, each with its place in the input. A tree becomes a list, parents before children. */
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import type { Context } from './context';
 import { badArgument } from './errors';
 import { childrenOf, fieldOf, fieldsOf, type ChildMeta, type Entity } from './fields';

@@ -1,7 +1,7 @@
 /** One batch per relation and request: a list of n rows costs one statement for each relation shown, whatever n is. */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import { reachable, reachesAll, scope, visible } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';

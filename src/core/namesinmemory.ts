@@ -4,7 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Database, Session } from '../database/connection';
+import type { Database } from '../database/connection';
+import type { Session } from '../database/session';
 import { published } from './access';
 import { MAX_STATE_AGE_MS, tableChanged } from './changes';
 import { binder, whereOf } from './conditions';

@@ -1,7 +1,7 @@
 /** What mutations answer that are given values: the row, or what is wrong with the values. */
 import { Ctx, Field, Info, ObjectType, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import type { Context } from './context';
 import { InvalidValues, OtherVersion, WHOLE, type Mistakes } from './errors';
 import type { Entity } from './fields';

@@ -1,6 +1,7 @@
 /** Small public tables in memory, refreshed on every instance when the database says that they changed (a trigger's NOTIFY). */
 import type { Logger } from 'pino';
-import type { Database, Row } from '../database/connection';
+import type { Database } from '../database/connection';
+import type { Row } from '../database/rows';
 import { isDamage } from '../database/refusals';
 import { fieldsOf, type Entity, type RowOf } from './fields';
 import type { Listener } from './listener';

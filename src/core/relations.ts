@@ -1,7 +1,7 @@
 /** How rows lead on to other rows: references, links and children, as field resolvers. */
 import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import { hidesRows } from './access';
 import { connectionType, listPagesBelow, listRequest, PageArgs, type Connection } from './connection';
 import type { Context } from './context';

@@ -1,7 +1,7 @@
 /** Queries over rows of every type. */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import type { Context } from './context';
 import { badArgument, KnownError, notFound } from './errors';
 import type { Entity } from './fields';

@@ -1,6 +1,6 @@
 /** One row by its id. */
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import { visible } from './access';
 import { anyOf, binder, equals, whereOf } from './conditions';
 import type { Context } from './context';

@@ -1,5 +1,5 @@
 /** Rules between the fields of one row, such as that a session does not end before it starts. */
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import type { Context } from './context';
 import { withDefaults, type Draft } from './drafts';
 import type { Entity } from './fields';

@@ -1,6 +1,6 @@
 /** The statements of a write, each for any number of rows of one type. Values travel as one array a column. */
 import type { Transaction } from 'sequelize';
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import { contributors, OWNER, ownership, writable } from './access';
 import { anyOf, binder, whereOf } from './conditions';
 import type { Context } from './context';

@@ -2,7 +2,7 @@
  * Making, changing and deleting rows: one, a tree or many, all in one transaction and with a number of statements that does not grow
  * with the rows.
  */
-import type { Row } from '../database/connection';
+import type { Row } from '../database/rows';
 import { contributors, ownership, visible, writable } from './access';
 import { anyOf, binder, whereOf, type Condition } from './conditions';
 import type { Context } from './context';

@@ -4,7 +4,7 @@
  */
 import type { ClientBase, Submittable } from 'pg';
 import { prepareValue } from 'pg/lib/utils';
-import type { Row } from './connection';
+import type { Row } from './rows';
 
 /** The names of the columns, and what makes their values of texts. */
 interface Columns {

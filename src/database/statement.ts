@@ -1,7 +1,7 @@
 /** One statement that reads: it waits for a place in its lane, runs on a connection of the pool, and can be stopped when nobody waits for it. */
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
-import type { Parameters, Row } from './connection';
+import type { Parameters, Row } from './rows';
 import type { Caller, Lane, Waiting } from './lane';
 import { NamedQuery } from './namedquery';
 import type { Prepared } from './prepared';

@@ -1,5 +1,5 @@
 /** Names of the catalogue stand where a reader looks for them in GraphQL, and in the order of their bytes in REST. */
-import { Session } from '../../src/database/connection';
+import { Session } from '../../src/database/session';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();

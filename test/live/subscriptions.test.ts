@@ -2,7 +2,7 @@
 import { createClient as createEventClient, type Client as EventClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { Session } from '../../src/database/connection';
+import { Session } from '../../src/database/session';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person } from '../setup/person';

@@ -1,6 +1,6 @@
 /** Groups of the rows of a list, their keys and what is worked out of them, in one statement; the same below each of several parents. */
 import { createHash } from 'node:crypto';
-import type { Row } from '../../database/connection';
+import type { Row } from '../../database/rows';
 import { visible } from '../access';
 import { binder, whereOf, type Bind, type Condition } from '../conditions';
 import { MAX_PAGE } from '../connection';

@@ -1,6 +1,6 @@
 /** A `groupBy` → expressions of a statement that rows of one group share, what they need to be joined with, and how `keys` shows their values. */
 import { Decimal } from 'decimal.js';
-import type { Row } from '../../database/connection';
+import type { Row } from '../../database/rows';
 import { reachable } from '../access';
 import { collation } from '../collation';
 import { whereOf, type Bind, type Condition } from '../conditions';

@@ -1,7 +1,7 @@
 /** `…Grouped` beside every list: the queries, and the fields below parents. */
 import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../../database/connection';
+import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import type { ChildMeta, Entity } from '../fields';
 import { whereInput } from '../filters';

@@ -1,7 +1,7 @@
 /** What a grouping answers: for each type its groups, their keys and what was worked out of them. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Row } from '../../database/connection';
+import type { Row } from '../../database/rows';
 import { PageInfo } from '../connection';
 import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../fields';

@@ -1,0 +1,170 @@
+/** What one request sends to the database: counted, traced, given up together, and its transactions. */
+import type { Transaction } from 'sequelize';
+import type { Trace } from '../trace';
+import type { Database, LaneName } from './connection';
+import type { Caller, Lane } from './lane';
+import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, Uncertain, Unavailable } from './refusals';
+import type { Parameters, Row } from './rows';
+import { PATIENCE_MS } from './scarcity';
+import { Statement, type Asking } from './statement';
+
+/** What one request sends to the database, counted. */
+export class Session implements Asking {
+  statements = 0;
+  milliseconds = 0;
+  /** Read so far. */
+  rows = 0;
+  /** Where somebody collects them. */
+  trace?: Trace;
+  private readonly running = new Set<{ stop(why: Error): void }>();
+  /** Why nothing more is asked of the database. */
+  private over?: Error;
+  private lasting = false;
+  private lane: LaneName = 'own';
+  caller: Caller = 'own';
+  begun = false;
+
+  constructor(readonly database: Database) {}
+
+  /** Who asks; that this was looked up gives no place before others. A subscription stays one, whoever has it. */
+  asks(lane: LaneName, caller: Caller): void {
+    if (this.lane !== 'live') this.lane = lane;
+    this.caller = caller;
+    this.begun = false;
+  }
+
+  async query(text: string, values: Parameters = []): Promise<Row[]> {
+    if (this.over) throw this.over;
+    try {
+      return await this.send(text, values);
+    } catch (error) {
+      // What else is asked for would be in vain too, and is not tried: one request waits in vain once.
+      if (error instanceof Overloaded || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
+      throw error;
+    }
+  }
+
+  /** Notes what became of the request, whatever that is. */
+  async note(text: string, values: Parameters): Promise<void> {
+    this.begun = true;
+    await this.send(text, values);
+  }
+
+  private async send(text: string, values: Parameters): Promise<Row[]> {
+    const began = performance.now();
+    const statement = new Statement(this.database.lanes[this.lane], this, text, values);
+    this.running.add(statement);
+    this.statements += 1;
+    const over = this.trace?.statement(text);
+    let read: number | undefined;
+    try {
+      const rows = await statement.rows();
+      read = rows.length;
+      this.rows += read;
+      return rows;
+    } finally {
+      this.running.delete(statement);
+      over?.(read);
+      this.milliseconds += performance.now() - began;
+    }
+  }
+
+  private end(why: Error): void {
+    this.over ??= why;
+    for (const running of this.running) running.stop(why);
+  }
+
+  /** Nobody waits for the answer any more: what is read is stopped. A change that has begun is made all the same, whole. */
+  abandon(): void {
+    if (!this.lasting) this.end(new ClientGone());
+  }
+
+  /** From now on the request is carried out to its end, whether somebody waits for it or not. */
+  last(): void {
+    if (this.over) throw this.over;
+    this.lasting = true;
+  }
+
+  /** An event of a subscription is read like a request of its own, whatever became of the one before. */
+  renew(): void {
+    this.lane = 'live';
+    if (!(this.over instanceof ClientGone)) this.over = undefined;
+  }
+
+  /** Options for a Sequelize call, so that it is counted too. */
+  readonly counted = {
+    benchmark: true,
+    logging: (text: string, milliseconds = 0) => {
+      this.statements += 1;
+      this.milliseconds += milliseconds;
+      this.trace?.written(text, milliseconds);
+    },
+  };
+
+  /** The last statement of every transaction; what it throws rolls back. */
+  beforeCommit?: (transaction: Transaction) => Promise<void>;
+
+  /** All or nothing. `table` is the one that is written to, if it is one. */
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
+    const { caller } = this;
+    const { writes } = this.database;
+    await this.turn(writes, caller);
+    try {
+      this.last();
+      return await this.database.lockedTables.writing(table, () => this.atOnce(work));
+    } finally {
+      writes.leave(caller);
+    }
+  }
+
+  private async atOnce<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    again = true,
+    until = performance.now() + PATIENCE_MS,
+  ): Promise<T> {
+    const { pulse, sequelize } = this.database;
+    if (pulse.away) throw pulse.away;
+    let begun = false;
+    let done = false;
+    try {
+      return await sequelize.transaction(this.counted, async (transaction) => {
+        begun = true;
+        const result = await work(transaction);
+        await this.beforeCommit?.(transaction);
+        done = true;
+        return result;
+      });
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      if (!begun && isFull(error) && performance.now() < until) {
+        await this.database.giveUpOne();
+        return this.atOnce(work, again, until);
+      }
+      // The connection was dead before anything was asked of it.
+      if (again && !begun && !pulse.away) return this.atOnce(work, false, until);
+      throw done ? new Uncertain(error) : new Unavailable(error);
+    }
+  }
+
+  private turn(lane: Lane, caller: Caller): Promise<void> {
+    if (this.over) throw this.over;
+    return new Promise<void>((begin, refuse) => {
+      const over = () => this.running.delete(stoppable);
+      const stoppable = { stop: (why: Error) => waiting && lane.giveUp(waiting, why) };
+      const waiting = lane.enter(
+        caller,
+        false,
+        () => {
+          over();
+          begin();
+        },
+        (why) => {
+          over();
+          refuse(why);
+        },
+      );
+      if (waiting) this.running.add(stoppable);
+      else begin();
+    });
+  }
+}
