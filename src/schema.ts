@@ -8,6 +8,7 @@ import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { EventResolver } from './auth/eventresolver';
 import { AuthResolver } from './auth/resolver';
 import { AccessTokenResolver } from './auth/tokenresolver';
+import { associate } from './core/associations';
 import { groupingResolvers } from './core/grouping/types';
 import { completeInputs } from './core/inputs';
 import { LiveResolver, nameRowTypes } from './core/live';
@@ -28,9 +29,11 @@ const files = readdirSync(folder)
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are found at start, not named here
 const modules = [...new Set(files)].map((file) => require(join(folder, file)) as Loaded);
 
-export const models = modules
+const tables = modules
   .flatMap((module) => Object.values(module))
   .filter((value): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model);
+
+export const models = [...tables, ...associate(tables)];
 
 const resolvers = [
   ...modules.map((module) => module.default).filter(Boolean),

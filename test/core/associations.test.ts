@@ -1,0 +1,134 @@
+/** Models are read together with the rows around them, as the facts of their fields say. */
+import type { Model, ModelCtor } from 'sequelize-typescript';
+import { childrenOf, fieldsOf } from '../../src/core/fields';
+import { entities } from '../../src/core/resource';
+import { DayOfWeek } from '../../src/resources/dayofweek';
+import { Equipment } from '../../src/resources/equipment';
+import { Exercise } from '../../src/resources/exercise';
+import { ExerciseBase } from '../../src/resources/exercisebase';
+import { Muscle } from '../../src/resources/muscle';
+import { Setting } from '../../src/resources/setting';
+import { TrainingDay } from '../../src/resources/trainingday';
+import { User } from '../../src/resources/user';
+import { Workout } from '../../src/resources/workout';
+import { WorkoutSet } from '../../src/resources/workoutset';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let workoutId: number;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+  workoutId = await made('/workout/', { comment: 'Full body' });
+  await made('/workout/', { comment: 'Empty' });
+  for (const day of [1, 3]) {
+    const training = await made('/day/', { training: workoutId, description: `Day ${day}`, day: [day, day + 1] });
+    const set = await made('/set/', { exerciseday: training, sets: day, order: 1 });
+    await made('/setting/', { set, exercise: 1, reps: 8, weight: '12.50' });
+  }
+});
+
+const plain = (rows: readonly Model[]): any[] => rows.map((row) => row.get({ plain: true }));
+const counted = () => {
+  const statements: string[] = [];
+  return { statements, logging: (text: string) => void statements.push(text) };
+};
+
+test('a workout with its days and their sets, in one statement', async () => {
+  const { statements, logging } = counted();
+  const found = await Workout.findAll({
+    attributes: ['id', 'comment'],
+    include: [
+      {
+        model: TrainingDay,
+        attributes: ['description'],
+        include: [{ model: WorkoutSet, attributes: ['sets'], include: [{ model: Setting, attributes: ['targetWeight'] }] }],
+      },
+    ],
+    order: ['id', ['days', 'id', 'ASC']],
+    logging,
+  });
+  expect(statements).toHaveLength(1);
+  const settings = [{ targetWeight: '12.50' }];
+  expect(plain(found)).toEqual([
+    {
+      id: workoutId,
+      comment: 'Full body',
+      days: [
+        { description: 'Day 1', workoutSets: [{ sets: 1, settings }] },
+        { description: 'Day 3', workoutSets: [{ sets: 3, settings }] },
+      ],
+    },
+    { id: expect.any(Number), comment: 'Empty', days: [] },
+  ]);
+});
+
+test('without a word on columns, models and aliases', async () => {
+  const [found] = await Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [WorkoutSet] }] });
+  expect(found!.days.map(({ workoutSets }) => workoutSets.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
+});
+
+test('a parent, and what it hangs below in turn', async () => {
+  const found = await WorkoutSet.findOne({
+    where: { sets: 3 },
+    include: [{ model: TrainingDay, include: [{ model: Workout, include: [User] }] }],
+  });
+  expect(found!.get({ plain: true })).toMatchObject({ trainingDay: { description: 'Day 3', workout: { user: { username: 'ann' } } } });
+});
+
+test('links, from either side', async () => {
+  const days = await TrainingDay.findAll({
+    attributes: ['description'],
+    include: [{ model: DayOfWeek, attributes: ['id'], through: { attributes: [] } }],
+    order: ['id', ['weekdays', 'id', 'ASC']],
+  });
+  expect(plain(days)).toEqual([
+    { description: 'Day 1', weekdays: [{ id: 1 }, { id: 2 }] },
+    { description: 'Day 3', weekdays: [{ id: 3 }, { id: 4 }] },
+  ]);
+  const exercises = await fitgraph.anyone.query(
+    '{ exercises(first: 100) { nodes { id exerciseBaseId muscleIds muscleSecondaryIds equipmentIds } } }',
+  );
+  const shown: Record<string, any>[] = exercises.data.exercises.nodes;
+  expect(shown.length).toBeGreaterThan(2);
+  const include = [{ model: Muscle, as: 'muscles' }, { model: Muscle, as: 'musclesSecondary' }, Equipment];
+  const [bases, translations] = [plain(await ExerciseBase.findAll({ include })), plain(await Exercise.findAll({ include }))];
+  const ids = (rows: readonly { id: number }[]) => rows.map(({ id }) => String(id)).sort();
+  for (const { id, exerciseBaseId, muscleIds, muscleSecondaryIds, equipmentIds } of shown) {
+    const linked = [muscleIds, muscleSecondaryIds, equipmentIds].map((some: string[]) => [...some].sort());
+    const base = bases.find((row) => row.id === Number(exerciseBaseId))!;
+    const translation = translations.find((row) => row.id === Number(id))!;
+    for (const { muscles, musclesSecondary, equipment } of [base, translation])
+      expect([muscles, musclesSecondary, equipment].map(ids)).toEqual(linked);
+  }
+  const secondary = plain(await Muscle.findAll({ include: [{ model: Exercise, as: 'exercisesSecondary' }] }));
+  for (const muscle of secondary) {
+    const those = shown.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
+    expect(ids(muscle.exercisesSecondary)).toEqual(expect.arrayContaining(ids(those as { id: number }[])));
+  }
+});
+
+/** Worked out, by way of another row or by several columns. */
+const WORKED_OUT = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
+
+test('every reference, every set of links and all that hangs below a row is an association that can be read', async () => {
+  const missing: string[] = [];
+  let read = 0;
+  for (const entity of entities()) {
+    const model = entity as ModelCtor;
+    const references = fieldsOf(entity).flatMap(({ relation }) => relation?.object ?? []);
+    const below = childrenOf(entity).map(({ name }) => name);
+    expect(Object.keys(model.associations).filter((name) => ![...references, ...below].includes(name))).toEqual([]);
+    for (const name of [...references, ...below]) {
+      if (!model.associations[name]) missing.push(`${entity.name}.${name}`);
+      else {
+        await model.findAll({ include: [{ association: name }], limit: 2 });
+        read += 1;
+      }
+    }
+  }
+  expect(missing.sort()).toEqual([...WORKED_OUT, 'ExerciseCategory.exercises', 'WorkoutLog.session', 'WorkoutSession.logs'].sort());
+  expect(read).toBeGreaterThan(60);
+});
