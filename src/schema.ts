@@ -10,6 +10,7 @@ import { AuthResolver } from './auth/resolver';
 import { AccessTokenResolver } from './auth/tokenresolver';
 import { associate } from './core/associations';
 import { groupingResolvers } from './core/grouping/types';
+import { index } from './core/indexes';
 import { completeInputs } from './core/inputs';
 import { LiveResolver, nameRowTypes } from './core/live';
 import { completeRelations } from './core/relations';
@@ -33,6 +34,7 @@ const tables = modules
   .flatMap((module) => Object.values(module))
   .filter((value): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model);
 
+index(tables);
 export const models = [...tables, ...associate(tables)];
 
 const resolvers = [

@@ -35,9 +35,10 @@ export function associate(entities: readonly Entity[]): ModelCtor[] {
 function linkModel(entity: Entity, { table, own, other, fixed = {} }: Link, made = named(table)): ModelCtor {
   const add = (column: string, options: object) => Column({ allowNull: false, field: column, ...options })(made.prototype, camel(column));
   if (resourceOf(entity)!.owned) add(OWNER.column, { type: DataType.INTEGER });
-  for (const column of [own, other]) add(column, { type: DataType.INTEGER, primaryKey: true });
+  add(own, { type: DataType.INTEGER, primaryKey: true });
   for (const column of Object.keys(fixed)) add(column, { type: DataType.BOOLEAN, primaryKey: true, defaultValue: false });
-  Table({ tableName: table, timestamps: false })(made);
+  add(other, { type: DataType.INTEGER, primaryKey: true });
+  Table({ tableName: table, timestamps: false, indexes: [{ fields: [other] }] })(made);
   return made;
 }
 

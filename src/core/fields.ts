@@ -1,6 +1,6 @@
 /** A field is said once: one decorator makes the column, the GraphQL field and the facts that every interface reads. */
 import { Extensions, Field, ID, Int } from 'type-graphql';
-import type { DataType as SqlType } from 'sequelize';
+import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldFact, Kind, Only } from '../extensions';
@@ -77,6 +77,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   through?: Through;
   /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`; its words as `<column>_words`. */
   searched?: boolean;
+  /** Of a public text in a large table: an index keeps it in the order that a reader expects too, as GraphQL lists it. */
+  sorted?: boolean;
   /** Further checks of a good value. */
   check?: (value: unknown) => string[];
   /** Checks that take time, of a value that has passed all others. */
@@ -90,6 +92,7 @@ export interface FieldMeta extends FieldFact {
   shares?: FieldOptions['shares'];
   through?: Through;
   searched?: boolean;
+  sorted?: boolean;
   automatic?: boolean;
   default?: FieldOptions['default'];
   /** As `check`, with codes. */
@@ -166,6 +169,13 @@ interface Facts extends FieldOptions {
   input?: FieldMeta['input'];
 }
 
+/** What the database stores where nobody gives a value. What is worked out for each row the database knows only if it is the moment. */
+function storedDefault({ default: given, automatic, blank, null: optional, kind }: FieldMeta): unknown {
+  if (automatic || given === defaults.now) return literal('now()');
+  if (typeof given === 'function') return undefined;
+  return given ?? (kind === 'string' && blank && !optional ? '' : undefined);
+}
+
 function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: Facts, list = false) {
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
@@ -197,7 +207,8 @@ function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | un
       check: (value) => meta.mistakes(value).map(({ message }) => message),
     };
     fields.set(entity, [...fieldsOf(entity), meta]);
-    if (stored) Column({ type: sequelizeType, allowNull: meta.null, field: meta.column })(prototype, name);
+    if (stored)
+      Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: storedDefault(meta) })(prototype, name);
     Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.description })(prototype, name);
     Extensions({ field: meta })(prototype, name);
   };
@@ -208,7 +219,7 @@ export const Id = (): Typed<number> => (prototype: object, name: string) => {
     prototype,
     name,
   );
-  Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, field: 'id' })(prototype, name);
+  Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, autoIncrementIdentity: true, field: 'id' })(prototype, name);
 };
 
 /** `max` in characters. Surrounding blanks are trimmed. */
@@ -241,11 +252,12 @@ export const Choose = <const O extends FieldOptions & { choices: Choices; blank?
 /** A calendar day. */
 export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('date', () => DateScalar, DataType.DATEONLY, o);
+// Sequelize's own types of moments and times drop microseconds.
 /** A time of day. */
 export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
-  define('time', () => TimeScalar, DataType.TIME, o);
+  define('time', () => TimeScalar, 'TIME(6)', o);
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
-  define('datetime', () => DateTimeScalar, DataType.DATE(6), o);
+  define('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
 /** A value that only SQL can tell. */
 export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> =>
   define('computed', type, undefined, o, list);

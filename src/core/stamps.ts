@@ -1,4 +1,6 @@
 /** What the database notes of every owned row (`database/stamps.ts`). GraphQL shows it; REST's `ETag` is made of the version. */
+import { literal } from 'sequelize';
+import { Column, DataType } from 'sequelize-typescript';
 import { Computed, Moment, type Entity } from './fields';
 
 export const VERSION = 'version';
@@ -19,4 +21,5 @@ export function stamp({ prototype }: Entity): void {
       sql: (alias) => `${alias}."${VERSION}"`,
     }),
   );
+  add(VERSION, Column({ type: DataType.UUID, allowNull: false, field: VERSION, defaultValue: literal('gen_random_uuid()') }));
 }

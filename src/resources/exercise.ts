@@ -57,7 +57,7 @@ const variations = (alias: string) =>
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
   @Uuid({ note: 'Stays the same wherever the exercise is copied to.', readOnly: true }) declare uuid: string;
-  @Text({ label: 'Name', note: 'What it is called in its language.', max: 200, searched: true }) declare name: string;
+  @Text({ label: 'Name', note: 'What it is called in its language.', max: 200, searched: true, sorted: true }) declare name: string;
   @Choose({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
@@ -85,7 +85,14 @@ export class Exercise extends Model<Exercise> {
   @Links(() => Equipment, { label: 'Equipment', object: 'equipment', link: { ...EQUIPMENT, via } }) declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @Text({ label: 'Author', help: 'If you are not the author, enter the name or source here.', max: 50, null: true, blank: true })
+  @Text({
+    label: 'Author',
+    help: 'If you are not the author, enter the name or source here.',
+    max: 50,
+    null: true,
+    blank: true,
+    sorted: true,
+  })
   declare licenseAuthor: string | null;
   @Links(() => Exercise, {
     label: 'Variations',

@@ -17,7 +17,7 @@ import { Language } from './language';
 export class ExerciseComment extends Model<ExerciseComment> {
   @Id() declare id: number;
   @Ref(() => Exercise, { label: 'Exercise', readOnly: true }) declare exerciseId: number;
-  @Text({ label: 'Comment', help: 'A comment about how to correctly do this exercise.', max: 200 }) declare comment: string;
+  @Text({ label: 'Comment', help: 'A comment about how to correctly do this exercise.', max: 200, sorted: true }) declare comment: string;
   @Ref(() => Language, {
     label: 'Language of the exercise',
     through: { table: 'exercise', via: 'exercise_id', column: 'language_id' },

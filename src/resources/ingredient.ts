@@ -66,7 +66,7 @@ const filters = [
 })
 export class Ingredient extends Model<Ingredient> {
   @Id() declare id: number;
-  @Text({ label: 'Name', note: 'What it is called in its language.', min: 3, max: 200, searched: true }) declare name: string;
+  @Text({ label: 'Name', note: 'What it is called in its language.', min: 3, max: 200, searched: true, sorted: true }) declare name: string;
   @Day({ label: 'Date', note: 'The day on which it was contributed.', readOnly: true, default: defaults.today })
   declare creationDate: string;
   @Day({ label: 'Date', note: 'The day of its last change.', readOnly: true, default: defaults.today }) declare updateDate: string;
@@ -81,7 +81,14 @@ export class Ingredient extends Model<Ingredient> {
   @Decimal({ label: 'Fibres', help: 'In g per 100 g of product.', ...grams, null: true }) declare fibres: string | null;
   @Decimal({ label: 'Sodium', help: 'In g per 100 g of product.', ...grams, null: true }) declare sodium: string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @Text({ label: 'Author', help: 'If you are not the author, enter the name or source here.', max: 50, null: true, blank: true })
+  @Text({
+    label: 'Author',
+    help: 'If you are not the author, enter the name or source here.',
+    max: 50,
+    null: true,
+    blank: true,
+    sorted: true,
+  })
   declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
   @Choose({
