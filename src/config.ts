@@ -30,6 +30,8 @@ export interface Config {
   readonly lockTimeout: number;
   /** Milliseconds after which a transaction that does nothing is ended; 0: never. */
   readonly idleTransactionTimeout: number;
+  /** Whether PostgreSQL itself shows requests the rows of their viewer alone. `on`: where it can. */
+  readonly rowSecurity: 'on' | 'required' | 'off';
   /** Requests that may wait in each lane of the database, and for how many milliseconds. */
   readonly queue: { readonly waiting: number; readonly ms: number };
   /** Milliseconds for which new connections are taken after the server was told to end, while it says that it is not ready. */
@@ -215,6 +217,7 @@ export function readConfig(environment: Environment = process.env): Config {
       statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
     lockTimeout: duration('LOCK_TIMEOUT', 2_000),
     idleTransactionTimeout: duration('IDLE_TRANSACTION_TIMEOUT', 10_000),
+    rowSecurity: choice('ROW_SECURITY', ['on', 'required', 'off']),
     queue: { waiting: whole('MAX_WAITING', 200, 1, 1_000_000), ms: duration('MAX_WAIT', 1_500) || Infinity },
     drainNotice,
     maxLag: duration('MAX_LAG', 100),

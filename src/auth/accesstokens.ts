@@ -43,7 +43,7 @@ export type Run = (text: string, values: unknown[]) => Promise<Row[]>;
 
 const VIEWER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
-  FROM "access_token" t JOIN "user_account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+  FROM "access_token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
 const SEEN = `UPDATE "access_token" SET "last_used_at" = now()
   WHERE "id" = $1 AND ("last_used_at" IS NULL OR "last_used_at" < now() - interval '10 minutes')`;
 const LIST = `SELECT "id", "user_id" AS "userId", "name", "scopes", "created_at" AS "createdAt", "expires_at" AS "expiresAt",

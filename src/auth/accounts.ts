@@ -11,7 +11,7 @@ export const MIN_PASSWORD = 8;
 export const MAX_PASSWORD = 1000;
 
 const VIEWER_BY_TOKEN = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
-  FROM "token" t JOIN "user_account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
+  FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
 
 /** The owner of a token; FORBIDDEN for a bad token or an inactive owner. */
 export async function viewerOf(token: string, session: Session): Promise<Viewer> {
@@ -23,11 +23,11 @@ export async function viewerOf(token: string, session: Session): Promise<Viewer>
 
 /** Always one row, and what it says of the hashes of all accounts costs the same whoever is asked for. */
 const ACCOUNT_BY_NAME = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
-  FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "user_account" u ON u."username" = $1`;
+  FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
 /** With the hash anew: the password is the same, so that no session and no token ends. Nothing where it was changed since it was read. */
 const SIGNED_IN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
-  UPDATE "user_account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
+  UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
 /** The id of the user with this name and password; UNAUTHENTICATED where there is none. Either is noted. */
 export async function checkCredentials(username: string, password: string, session: Session, by: By): Promise<number> {
@@ -48,7 +48,7 @@ export async function checkCredentials(username: string, password: string, sessi
   return id;
 }
 
-const PASSWORD_BY_ID = `SELECT u."password", i."iterations" FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "user_account" u ON u."id" = $1`;
+const PASSWORD_BY_ID = `SELECT u."password", i."iterations" FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
 
 /** The hash that is stored of this password of a user; undefined where they have another one. */
 export async function hashOfPassword(userId: number, password: string, session: Session): Promise<string | undefined> {

@@ -22,7 +22,7 @@ const DIGEST_BYTES = 32;
 
 /** Of imported hashes, how many iterations the costliest takes; 0 where there is none. An index has the answer ready. */
 export const MOST_ITERATIONS = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
-  FROM "user_account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
+  FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
 /** A check takes a processor for some hundred milliseconds, and a thread that files and names of hosts wait for too. */
 const turns = new Turns(Math.max(1, Math.min(4, availableParallelism()) - 1), { waiting: 32, ms: 1_000 });

@@ -27,7 +27,7 @@ export class CsrfError extends KnownError {
 export const cookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
 
 const FIND = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
-  FROM "session" s JOIN "user_account" u ON u."id" = s."user_id"
+  FROM "session" s JOIN "account" u ON u."id" = s."user_id"
   WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
 
 /** Sign-ins are rare and many enough to sweep up what has expired. */

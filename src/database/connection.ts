@@ -28,6 +28,8 @@ export interface ConnectionOptions {
   lockTimeout?: number;
   /** Milliseconds after which a transaction that does nothing is ended, and what it holds is free; absent or 0: never. */
   idleTransactionTimeout?: number;
+  /** Whether requests are bound by the policies of PostgreSQL; absent: where they can be. */
+  rowSecurity?: 'on' | 'required' | 'off';
   /** Who may wait for a place in a lane. */
   patience: Patience;
   models: ModelCtor[];

@@ -7,6 +7,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../config';
 import { VERSION } from '../version';
 import type { Database } from './connection';
+import { prepareRole } from './viewerrole';
 
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 
@@ -80,7 +81,11 @@ async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
   }
 }
 
-async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>) => Promise<T>, tell: Tell): Promise<T> {
+async function umzug<T>(
+  database: Database,
+  work: (migrations: Umzug<PoolClient>, client: PoolClient) => Promise<T>,
+  tell: Tell,
+): Promise<T> {
   return database.unlimited(async (client) => {
     try {
       await takeLock(client, tell);
@@ -97,7 +102,7 @@ async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>
         }
       };
       const migrations = names().map((name) => ({ name, up: one(name, 'up'), down: one(name, 'down') }));
-      return await work(new Umzug({ migrations, context: client, storage: new Applied(client), logger: undefined }));
+      return await work(new Umzug({ migrations, context: client, storage: new Applied(client), logger: undefined }), client);
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
     }
@@ -106,7 +111,15 @@ async function umzug<T>(database: Database, work: (migrations: Umzug<PoolClient>
 
 /** Brings the database up to date; answers the names of what was applied. */
 export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<string[]> =>
-  umzug(database, async (migrations) => (await migrations.up()).map(({ name }) => name), tell);
+  umzug(
+    database,
+    async (migrations, client) => {
+      const applied = await migrations.up();
+      if (database.options.rowSecurity !== 'off') await prepareRole(client);
+      return applied.map(({ name }) => name);
+    },
+    tell,
+  );
 
 /** Takes the last migration back, or all of them. */
 export const migrateDown = (database: Database, all = false): Promise<string[]> =>

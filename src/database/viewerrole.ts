@@ -1,0 +1,183 @@
+/**
+ * The role in whose name requests read and write. It cannot sign in, owns nothing, and row-level security binds it, as it does not bind the owner
+ * of the tables. Roles belong to the whole server of PostgreSQL, so each owner has one of their own: who owns one database reads nothing of another.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createHash } from 'node:crypto';
+import { DatabaseError, escapeIdentifier, type ClientBase, type Pool } from 'pg';
+
+/** Of a name, in bytes. */
+const MAX_NAME = 63;
+const SUFFIX = '_viewer';
+
+const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const NOT_PERMITTED = '42501';
+/** Another process has done it, or is about to: that it was there a moment later is told in several ways. */
+const RACED = ['42710', '23505', 'XX000', '40001', '40P01'];
+const ATTEMPTS = 20;
+const AGAIN_MS = 25;
+
+/** What it takes to have requests bound, and what is missing of it. */
+export interface Standing {
+  role: string;
+  /** Why the role cannot be taken; absent: it can be. */
+  lacking?: string;
+  /** In SQL, for somebody who may do it. */
+  advice?: string;
+  /** Whether the user of the server itself is bound, and would see nothing. */
+  isBound: boolean;
+}
+
+interface Owner {
+  owner: string;
+  self: string;
+}
+
+export function roleOf(owner: string): string {
+  const name = owner + SUFFIX;
+  return Buffer.byteLength(name) <= MAX_NAME ? name : `fitgraph_${createHash('md5').update(owner).digest('hex')}${SUFFIX}`;
+}
+
+async function ownerOf(client: Pick<ClientBase, 'query'>): Promise<Owner | undefined> {
+  const { rows } = await client.query(
+    `SELECT pg_get_userbyid("relowner") AS "owner", current_user AS "self" FROM pg_class WHERE "oid" = to_regclass('user_account')`,
+  );
+  return rows[0] as Owner | undefined;
+}
+
+const isThere = async (role: string, client: ClientBase): Promise<boolean> =>
+  (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
+
+/** Runs work as the role, and takes everything back. */
+async function as<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
+  await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
+  try {
+    return await work();
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+async function mayTake(role: string, client: ClientBase): Promise<boolean> {
+  try {
+    await as(role, client, async () => undefined);
+    return true;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    if ((error as DatabaseError).code !== NOT_PERMITTED) throw error;
+    return false;
+  }
+}
+
+async function again(work: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return void (await work());
+    } catch (error) {
+      if (!RACED.includes(String((error as DatabaseError).code)) || attempt === ATTEMPTS) throw error;
+      await sleep(AGAIN_MS);
+    }
+}
+
+/** Tables, views and sequences of the owner for which the role lacks a privilege that requests need. */
+const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FROM pg_class c
+  WHERE c."relnamespace" = current_schema()::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
+    AND c."relowner" = (SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account'))
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d."classid" = 'pg_class'::regclass AND d."objid" = c."oid" AND d."deptype" = 'e')
+    AND CASE WHEN c."relkind" = 'S' THEN NOT has_sequence_privilege($1, c."oid", 'USAGE')
+      ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;
+
+/**
+ * Makes the role and gives it what requests need, as far as the user of the server may: what is missing then, `standingOf` tells. Other databases of
+ * the same owner may do so at the same time.
+ */
+export async function prepareRole(client: ClientBase): Promise<void> {
+  const found = await ownerOf(client);
+  if (!found) return;
+  const role = roleOf(found.owner);
+  const name = escapeIdentifier(role);
+  try {
+    await again(async () => {
+      if (!(await isThere(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
+    });
+    await again(async () => {
+      if (!(await mayTake(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(found.self)}`);
+    });
+    await again(() => grant(role, found.owner, client));
+  } catch (error) {
+    if ((error as DatabaseError).code !== NOT_PERMITTED) throw error;
+  }
+}
+
+/** Later tables too, whoever makes them: a restore does, beside servers that run. */
+async function grant(role: string, owner: string, client: ClientBase): Promise<void> {
+  const { rows: withheld } = await client.query(WITHHELD, [role]);
+  if (!withheld.length) return;
+  const name = escapeIdentifier(role);
+  const [{ schema }] = (await client.query('SELECT quote_ident(current_schema()) AS "schema"')).rows;
+  const later = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
+  await client.query(
+    [
+      `GRANT USAGE ON SCHEMA ${schema} TO ${name}`,
+      `${later} ${PRIVILEGES.join(', ')} ON TABLES TO ${name}`,
+      `${later} USAGE ON SEQUENCES TO ${name}`,
+      ...withheld.map(
+        (one) => `GRANT ${one.counts ? 'USAGE ON SEQUENCE' : `${PRIVILEGES.join(', ')} ON`} ${escapeIdentifier(one.name)} TO ${name}`,
+      ),
+    ].join('; '),
+  );
+}
+
+/** How things stand; undefined where there are no tables yet. Found by trying. */
+export async function standingOf(pool: Pool): Promise<Standing | undefined> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    const found = await ownerOf(client);
+    return found && (await judge(found, client));
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
+/** Whether security of some of the tables that have it binds who asks, and whether all of it does. */
+const BOUND = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
+  FROM pg_class WHERE "relnamespace" = current_schema()::regnamespace AND "relrowsecurity"`;
+
+async function judge({ owner, self }: Owner, client: ClientBase): Promise<Standing> {
+  const role = roleOf(owner);
+  const name = escapeIdentifier(role);
+  const user = escapeIdentifier(self);
+  const isBound = (await client.query(BOUND)).rows[0].some as boolean;
+  const standing = { role, isBound };
+  if (isBound)
+    return {
+      ...standing,
+      lacking: `the tables belong to ${owner}, and ${self} is not a member of it`,
+      advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
+    };
+  if (!(await isThere(role, client)))
+    return { ...standing, lacking: `there is no role ${role}`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
+  if (!(await mayTake(role, client)))
+    return { ...standing, lacking: `${self} may not take the role ${role}`, advice: `GRANT ${name} TO ${user};` };
+  const all = (await as(role, client, () => client.query(BOUND))).rows[0].all as boolean;
+  if (!all)
+    return {
+      ...standing,
+      lacking: `row-level security does not bind the role ${role}`,
+      advice: `ALTER ROLE ${name} NOSUPERUSER NOBYPASSRLS;`,
+    };
+  const { rows } = await client.query(WITHHELD, [role]);
+  if (rows.length)
+    return {
+      ...standing,
+      lacking: `the role ${role} has no privileges for ${rows.map((one) => one.name as string).join(', ')}`,
+      advice: 'fitgraph migrate',
+    };
+  return standing;
+}

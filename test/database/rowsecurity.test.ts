@@ -1,0 +1,238 @@
+/** The second wall, straight in SQL: what PostgreSQL shows and lets write whoever has the role of requests, table by table, and how the role comes to be. */
+import { randomUUID } from 'node:crypto';
+import { Client, type PoolConfig } from 'pg';
+import type { Database } from '../../src/database/connection';
+import { migrateUp } from '../../src/database/migrate';
+import { prepareRole, roleOf, standingOf } from '../../src/database/viewerrole';
+import { furnish } from '../setup/belongings';
+import { createDatabase, open } from '../setup/databases';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const NOT_PERMITTED = '42501';
+
+describe('the role of requests', () => {
+  let client: Client | undefined;
+  // Before its database goes.
+  afterAll(() => client?.end());
+  const fitgraph = fitgraphForThisFile();
+  let ann: Person;
+  let bob: Person;
+  /** With the column of the owner. */
+  let tables: [string, string][];
+
+  beforeAll(async () => {
+    [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+    for (const person of [ann, bob]) {
+      await furnish(person);
+      await fitgraph.sql(`INSERT INTO "idempotency_key" ("user_id", "key", "request", "status") VALUES ($1, 'a', '\\x00', 200)`, [
+        person.id,
+      ]);
+      await fitgraph.sql(`INSERT INTO "idempotency_usage" ("user_id", "bytes") VALUES ($1, 1)`, [person.id]);
+    }
+    const rows = await fitgraph.sql(
+      `SELECT "relname" AS "name" FROM pg_class WHERE "relrowsecurity" AND "relnamespace" = current_schema()::regnamespace ORDER BY 1`,
+    );
+    tables = rows.map(({ name }) => [name as string, name === 'user_account' ? 'id' : 'user_id']);
+    const { connection } = fitgraph.database.options;
+    client = new Client(connection);
+    await client.connect();
+    await client!.query(`SET ROLE "${roleOf(connection.user!)}"`);
+  });
+
+  const looksAs = (viewer: string) => client!.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [viewer]);
+  const owners = async (table: string, owner: string) =>
+    (await client!.query(`SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" IS NOT NULL`)).rows.map(
+      ({ id }) => id as number,
+    );
+  /** What it throws; everything is taken back. */
+  async function attempt(text: string, values?: unknown[]): Promise<{ rowCount?: number | null; code?: string }> {
+    await client!.query('BEGIN');
+    try {
+      return { rowCount: (await client!.query(text, values)).rowCount };
+    } catch (error) {
+      return { code: (error as { code?: string }).code };
+    } finally {
+      await client!.query('ROLLBACK');
+    }
+  }
+
+  test('there are rows of both in every table, and nobody sees any', async () => {
+    expect(tables.length).toBeGreaterThanOrEqual(19);
+    await client!.query('RESET fitgraph.viewer');
+    for (const viewer of [undefined, '', '0', '2147483647']) {
+      if (viewer !== undefined) await looksAs(viewer);
+      for (const [table, owner] of tables) {
+        const all = await fitgraph.sql(`SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" = ANY($1)`, [[ann.id, bob.id]]);
+        expect([table, all.length]).toEqual([table, 2]);
+        expect([table, await owners(table, owner)]).toEqual([table, []]);
+      }
+    }
+  });
+
+  test('who is no number sees an error', async () => {
+    await looksAs('ann');
+    expect((await attempt('SELECT FROM "workout"')).code).toBe('22P02');
+  });
+
+  test('a viewer sees their own rows alone, whatever is asked for', async () => {
+    for (const person of [ann, bob]) {
+      await looksAs(String(person.id));
+      for (const [table, owner] of tables) expect([table, await owners(table, owner)]).toEqual([table, [person.id]]);
+    }
+  });
+
+  test('a viewer changes and deletes their own rows alone', async () => {
+    await looksAs(String(ann.id));
+    for (const [table, owner] of tables) {
+      if (table === 'change') continue;
+      const [{ count }] = (await fitgraph.sql(`SELECT count(*)::int AS "count" FROM "${table}" WHERE "${owner}" = $1`, [ann.id])) as [
+        { count: number },
+      ];
+      expect(count).toBeGreaterThan(0);
+      if (owner !== 'id')
+        expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = "${owner}"`)]).toEqual([table, { rowCount: count }]);
+      expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = "${owner}" WHERE "${owner}" = $1`, [bob.id])]).toEqual([
+        table,
+        { rowCount: 0 },
+      ]);
+      expect([table, await attempt(`DELETE FROM "${table}" WHERE "${owner}" = $1`, [bob.id])]).toEqual([table, { rowCount: 0 }]);
+      expect([table, await attempt(`SELECT FROM "${table}" WHERE "${owner}" = $1 FOR UPDATE`, [bob.id])]).toEqual([table, { rowCount: 0 }]);
+    }
+  });
+
+  test('no row is made for somebody else, or handed to them', async () => {
+    await looksAs(String(ann.id));
+    for (const [table, owner] of tables) {
+      if (table === 'change') continue;
+      const copied = await fitgraph.sql(`SELECT to_jsonb(t) AS "row" FROM "${table}" t WHERE "${owner}" = $1 LIMIT 1`, [bob.id]);
+      const insert = `INSERT INTO "${table}" OVERRIDING SYSTEM VALUE SELECT (jsonb_populate_record(NULL::"${table}", $1)).*`;
+      const columns = await fitgraph.sql(
+        `SELECT attname AS "name" FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND attgenerated <> ''`,
+        [`"${table}"`],
+      );
+      expect(columns).toEqual([]);
+      expect([table, await attempt(insert, [JSON.stringify(copied[0]!.row)])]).toEqual([table, { code: NOT_PERMITTED }]);
+      expect([table, await attempt(`UPDATE "${table}" SET "${owner}" = $1`, [bob.id])]).toEqual([table, { code: NOT_PERMITTED }]);
+    }
+  });
+
+  test('what is noted of changes stays as it is', async () => {
+    await looksAs(String(ann.id));
+    expect(await attempt('UPDATE "change" SET "row_id" = 0')).toEqual({ rowCount: 0 });
+    expect(await attempt('DELETE FROM "change"')).toEqual({ rowCount: 0 });
+  });
+
+  test('the role is bound whatever it sets, and cannot sign in', async () => {
+    await looksAs('');
+    expect((await attempt('SET LOCAL row_security = off; SELECT FROM "workout"')).code).toBe(NOT_PERMITTED);
+    expect((await attempt('ALTER TABLE "workout" DISABLE ROW LEVEL SECURITY')).code).toBe(NOT_PERMITTED);
+    expect((await attempt('CREATE TABLE "mine" ()')).code).toBe(NOT_PERMITTED);
+    const { connection } = fitgraph.database.options;
+    const guest = new Client({ ...connection, user: roleOf(connection.user!) });
+    await expect(guest.connect()).rejects.toThrow(/not permitted to log in/);
+  });
+});
+
+describe('how the role comes to be', () => {
+  let made: Awaited<ReturnType<typeof createDatabase>>[] = [];
+  let opened: Database[] = [];
+  let users: string[] = [];
+
+  const database = async () => {
+    const one = await createDatabase('tables');
+    made.push(one);
+    return one.connection;
+  };
+  const connected = (connection: PoolConfig): Database => {
+    const one = open(connection);
+    opened.push(one);
+    return one;
+  };
+
+  afterEach(async () => {
+    await Promise.all(opened.map((one) => one.close()));
+    if (!made.length) return;
+    const administrator = new Client({ ...made[0]!.connection, database: 'postgres' });
+    await administrator.connect();
+    for (const one of made) await one.drop();
+    for (const user of users) await administrator.query(`DROP ROLE IF EXISTS "${roleOf(user)}"; DROP ROLE "${user}"`);
+    await administrator.end();
+    [made, opened, users] = [[], [], []];
+  });
+
+  /** A user who owns the tables of these databases. */
+  async function owner(databases: PoolConfig[], may = ''): Promise<string> {
+    const user = `owner_${randomUUID().slice(0, 8)}`;
+    users.push(user);
+    for (const [index, connection] of databases.entries()) {
+      const { pool } = connected(connection);
+      if (index === 0) await pool.query(`CREATE ROLE "${user}" LOGIN ${may}`);
+      await pool.query(`GRANT ALL ON SCHEMA public TO "${user}"`);
+      await pool.query(`DO $$ DECLARE t record; BEGIN
+        FOR t IN SELECT c.oid::regclass AS name FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')
+          AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+        LOOP EXECUTE format('ALTER TABLE %s OWNER TO %I', t.name, '${user}'); END LOOP; END $$`);
+    }
+    return user;
+  }
+
+  test('several databases of one owner make it at once', async () => {
+    const databases = [await database(), await database(), await database()];
+    const user = await owner(databases, 'CREATEROLE');
+    const theirs = databases.map((connection) => connected({ ...connection, user }));
+    await Promise.all(
+      theirs.map(async ({ pool }) => {
+        const client = await pool.connect();
+        await prepareRole(client).finally(() => client.release());
+      }),
+    );
+    for (const { pool } of theirs) expect(await standingOf(pool)).toEqual({ role: roleOf(user), isBound: false });
+  });
+
+  test('who may make no roles is told what somebody else has to do', async () => {
+    const connection = await database();
+    const user = await owner([connection]);
+    const theirs = connected({ ...connection, user });
+    await migrateUp(theirs);
+    const missing = await standingOf(theirs.pool);
+    expect(missing).toEqual({
+      role: `${user}_viewer`,
+      isBound: false,
+      lacking: `there is no role ${user}_viewer`,
+      advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
+    });
+    const { pool } = opened[0]!;
+    await pool.query(missing!.advice!.split(';')[0]!);
+    expect(await standingOf(theirs.pool)).toMatchObject({ lacking: `${user} may not take the role ${user}_viewer` });
+    await pool.query(missing!.advice!.split(';')[1]!);
+    expect(await standingOf(theirs.pool)).toMatchObject({
+      lacking: expect.stringContaining('has no privileges for '),
+      advice: 'fitgraph migrate',
+    });
+    await migrateUp(theirs);
+    expect(await standingOf(theirs.pool)).toEqual({ role: `${user}_viewer`, isBound: false });
+    // Tables that come later need nothing more.
+    await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
+    expect((await standingOf(theirs.pool))!.lacking).toBeUndefined();
+    await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
+    expect(await standingOf(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not bind') });
+  });
+
+  test('whoever does not own the tables would see nothing, which is told', async () => {
+    const connection = await database();
+    const user = `guest_${randomUUID().slice(0, 8)}`;
+    users.push(user);
+    await connected(connection).pool.query(`CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`);
+    expect(await standingOf(connected({ ...connection, user }).pool)).toMatchObject({
+      isBound: true,
+      advice: `GRANT "${connection.user}" TO "${user}";`,
+    });
+  });
+
+  test('long names have a role too', () => {
+    expect(roleOf('fitgraph')).toBe('fitgraph_viewer');
+    expect(roleOf('ä'.repeat(31))).toMatch(/^fitgraph_[0-9a-f]{32}_viewer$/);
+    expect(roleOf('x'.repeat(56))).toHaveLength(63);
+  });
+});
