@@ -7,7 +7,7 @@ import { Server as NetServer } from 'node:net';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
 /** Connections on which nothing came for so long after the last answer are ended. */
-const IDLE_MS = 500;
+const IDLE_MS = 1_000;
 const SWEEP_MS = 50;
 /** Requests that run have this long to finish, from the beginning. */
 const DRAIN_MS = 7_000;

@@ -1,4 +1,5 @@
 /** A process that answers requests as its supervisor orders, and tells it all the while that its loop turns. */
+import cluster from 'node:cluster';
 import { readConfig } from './config';
 import { endOn, fail } from './ending';
 import { loadSite, serve, type RunningServer } from './serve';
@@ -21,13 +22,25 @@ export type Report = 'alive' | 'ready';
 const BEATS = 5;
 const UNWATCHED_BEAT_MS = 1_000;
 
-const report = (said: Report) => void process.send!(said);
+const report = (said: Report) => process.connected && process.send!(said);
+
+/**
+ * The supervisor holds the port too and lets go of it when this process is no longer connected to it. Were it to do so after this process has
+ * closed the port, connections that came between would be reset.
+ */
+function leave(): void {
+  cluster.worker!.exitedAfterDisconnect = true;
+  process.disconnect();
+}
 
 function work(): void {
   const config = readConfig();
   setInterval(() => report('alive'), config.workerTimeout / BEATS || UNWATCHED_BEAT_MS).unref();
   let server: RunningServer | undefined;
-  endOn(['SIGTERM'], async () => server?.stop());
+  endOn(['SIGTERM'], async () => {
+    leave();
+    await server?.stop();
+  });
   // Ctrl-C in a terminal reaches everybody, and the supervisor says what comes of it.
   process.on('SIGINT', () => undefined);
   process.on('message', (order: Order) => {

@@ -42,8 +42,8 @@ const MAX_FAILED_STARTS = 6;
 
 interface Member {
   worker: Worker;
-  /** `spare`: waits for its orders. */
-  state: 'spare' | 'starting' | 'serving';
+  /** `spare`: waits for its orders. `leaving`: finishes what it has begun, and is not heard of any more. */
+  state: 'spare' | 'starting' | 'serving' | 'leaving';
   /** When it was heard of last. */
   heard: number;
   /** Somebody else has taken its place. */
@@ -51,6 +51,7 @@ interface Member {
 }
 
 const now = () => performance.now();
+const begun = ({ state }: Member) => state === 'serving' || state === 'leaving';
 const described = ({ worker }: Member) => ({ pid: worker.process.pid });
 
 export class Supervisor {
@@ -89,6 +90,7 @@ export class Supervisor {
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), args: [], execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
     cluster.on('message', (worker, report: Report) => this.hear(worker, report));
+    cluster.on('disconnect', (worker) => this.left(worker));
     cluster.on('exit', (worker, status, signal) => this.lost(worker, status, signal));
     setInterval(() => this.check(), CHECK_MS);
     this.order(this.fork());
@@ -160,7 +162,7 @@ export class Supervisor {
     let suspected = false;
     for (const member of this.members.values()) {
       const limit = member.state === 'serving' ? workerTimeout : workerTimeout && START_SILENCE_MS;
-      if (!limit || member.replaced) continue;
+      if (!limit || member.replaced || member.state === 'leaving') continue;
       const silence = at - member.heard;
       if (silence > limit) this.giveUp(member, silence);
       else if (member.state === 'serving' && silence > limit * SUSPICIOUS) suspected = true;
@@ -188,6 +190,14 @@ export class Supervisor {
     });
   }
 
+  /** One that crashes leaves too; `lost` says so then. */
+  private left(worker: Worker): void {
+    const member = this.members.get(worker);
+    if (member?.state !== 'serving' || member.replaced) return;
+    member.state = 'leaving';
+    setTimeout(() => worker.process.kill('SIGKILL'), STOP_MS).unref();
+  }
+
   private lost(worker: Worker, status: number | null, signal: string | null): void {
     const member = this.members.get(worker);
     if (!member) return;
@@ -202,7 +212,7 @@ export class Supervisor {
     if (!this.begun) return this.giveIn(status ?? 1, signal ? `the server was ended by ${signal} while it started` : undefined);
     const ended = { ...described(member), status: status ?? undefined, signal: signal ?? undefined };
     if (status !== 0) this.metrics?.lost('crashed');
-    if (member.state === 'serving') {
+    if (begun(member)) {
       this.log[status === 0 ? 'info' : 'error'](ended, 'a worker has ended, and another one takes its place');
       return void this.replace();
     }
@@ -225,7 +235,7 @@ export class Supervisor {
 
   private stop(): void {
     this.stopping = true;
-    for (const { worker, state } of this.members.values()) worker.process.kill(state === 'serving' ? 'SIGTERM' : 'SIGKILL');
+    for (const member of this.members.values()) member.worker.process.kill(begun(member) ? 'SIGTERM' : 'SIGKILL');
     const deadline = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(deadline, STOP_MS).unref();
     // An embedded database that hangs does not say goodbye; who watches over it sees that nobody needs it any more.
