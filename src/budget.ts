@@ -195,12 +195,12 @@ export class Budgets {
     const spent = told.map(([, bucket]) => bucket.untold);
     for (const [, bucket] of told) bucket.untold = 0;
     const values = [told.map(([key]) => key), spent, told.map(([, { rate }]) => rate)];
-    const { rows } = await this.database.pool.query(SHARE, values).catch((error) => {
+    const rows = await this.database.ask(SHARE, values).catch((error) => {
       told.forEach(([, bucket], index) => (bucket.untold += spent[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
     for (const [key, bucket] of told) bucket.learn(levels.get(key)!);
-    await this.database.pool.query(`DELETE FROM "budget" WHERE "at" < now() - interval '${FORGOTTEN_AFTER}'`);
+    await this.database.ask(`DELETE FROM "budget" WHERE "at" < now() - interval '${FORGOTTEN_AFTER}'`);
   }
 }

@@ -21,6 +21,8 @@ export interface Config {
   readonly workerTimeout: number;
   /** Absent: the embedded PostgreSQL below `dataDir`. */
   readonly databaseUrl?: string;
+  /** To the same database around a pooler that gives each transaction another session; absent: `databaseUrl`. */
+  readonly listenUrl?: string;
   readonly poolSize: number;
   /** Milliseconds after which a statement that reads is given up; 0: never. */
   readonly statementTimeout: number;
@@ -177,6 +179,10 @@ export function readConfig(environment: Environment = process.env): Config {
   if (!LEVELS.includes(logLevel)) fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);
   const loginRate = rate('LOGIN_RATE', { points: 10, seconds: 60 });
   const [statementTimeout, anonymousTimeout] = [duration('STATEMENT_TIMEOUT', 10_000), duration('ANONYMOUS_TIMEOUT', 3_000)];
+  const postgres = (name: string) => url(name, ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name');
+  const [databaseUrl, listenUrl] = [postgres('DATABASE_URL'), postgres('DATABASE_LISTEN_URL')];
+  if (listenUrl !== undefined && databaseUrl === undefined)
+    throw new ConfigError('DATABASE_URL is missing: DATABASE_LISTEN_URL demands it');
   const dataDir = text('DATA_DIR') ?? '.data';
   const dataFolder = isAbsolute(dataDir) ? dataDir : resolve(dataDir);
   const mediaDir = text('MEDIA_DIR');
@@ -210,7 +216,8 @@ export function readConfig(environment: Environment = process.env): Config {
     host: text('HOST') ?? '0.0.0.0',
     workers: text('WEB_CONCURRENCY') === 'auto' ? availableParallelism() : whole('WEB_CONCURRENCY', 1, 0, 256),
     workerTimeout,
-    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name'),
+    databaseUrl,
+    listenUrl,
     poolSize: whole('DATABASE_POOL', 10, 1, 1000),
     statementTimeout,
     anonymousTimeout:

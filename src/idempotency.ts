@@ -146,7 +146,7 @@ export class Idempotency {
   private async endAbandoned(): Promise<void> {
     for (const mine of this.ending) {
       if (this.database.pulse.away) return;
-      const ended = await this.database.pool.query(RELEASE, mine).catch(() => undefined);
+      const ended = await this.database.ask(RELEASE, mine).catch(() => undefined);
       if (!ended) return;
       this.ending.delete(mine);
     }
@@ -183,7 +183,7 @@ export class Idempotency {
 
   /** What has expired is never used again, so nobody waits for this. */
   async sweep(): Promise<void> {
-    await this.database.pool.query(`DELETE FROM "idempotency_key" WHERE ${EXPIRED}`);
+    await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED}`);
   }
 
   stop(): void {

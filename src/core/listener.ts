@@ -3,8 +3,9 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
-import { settingsOf, type Database } from '../database/connection';
+import type { Database } from '../database/connection';
 import { KEEP_ALIVE, type Wire } from '../database/pulse';
+import { settingsOf } from '../database/settings';
 
 const RETRY_MS = 500;
 const CONNECTION_TIMEOUT_MS = 3_000;
@@ -49,9 +50,9 @@ export class Listener {
   }
 
   async start(): Promise<void> {
-    const { pulse, options } = this.database;
+    const { pulse, options, direct } = this.database;
     const client = new Client({
-      ...options.connection,
+      ...direct,
       ...KEEP_ALIVE,
       options: settingsOf(options, ANSWER_MS),
       application_name: 'fitgraph listener',

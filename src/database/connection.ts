@@ -6,28 +6,35 @@ import { Sequelize, type ModelCtor } from 'sequelize-typescript';
 import { Lane, type Patience } from './lane';
 import { makeDo } from './scarcity';
 import { Unavailable } from './refusals';
+import { NamedQuery, type Before } from './namedquery';
 import { Prepared } from './prepared';
 import { LockedTables } from './locked';
 import { KEEP_ALIVE, Pulse, type Wire } from './pulse';
 import type { Row } from './rows';
 import { Session } from './session';
+import { beginningWith, keptByPoolers, settingOf, settingsOf, takenAlong, TIMEOUTS, type Limits } from './settings';
 import type { Reads } from './statement';
 import { getTypeParser } from './types';
 
-export interface ConnectionOptions {
+/**
+ * What a pooler between this program and PostgreSQL gives to a connection: a session of its own, though without what was asked for when it was made, or
+ * another one for each transaction.
+ */
+export type Pooling = 'session' | 'transaction';
+
+export interface ConnectionOptions extends Limits {
   /** Of `pg`: a connection string, or host, port, user and database. */
   connection: PoolConfig;
+  /** The same for whatever needs a session of its own, such as LISTEN; absent: `connection`. */
+  direct?: PoolConfig;
+  /** Absent: there is no pooler. */
+  pooling?: Pooling;
   /** Of strangers' reads, and of users'. */
   poolSize: number;
-  timeZone: string;
   /** Milliseconds after which a statement is given up; absent or 0: never. */
   statementTimeout?: number;
   /** The same for what strangers read. */
   anonymousTimeout?: number;
-  /** Milliseconds for which a statement waits for what another transaction holds; absent or 0: as long as it may take at all. */
-  lockTimeout?: number;
-  /** Milliseconds after which a transaction that does nothing is ended, and what it holds is free; absent or 0: never. */
-  idleTransactionTimeout?: number;
   /** Whether requests are bound by the policies of PostgreSQL; absent: where they can be. */
   rowSecurity?: 'on' | 'required' | 'off';
   /** Who may wait for a place in a lane. */
@@ -36,10 +43,13 @@ export interface ConnectionOptions {
 }
 
 /** Longer than this nobody waits for a connection to be made. */
-const CONNECTION_TIMEOUT_MS = 3_000;
+export const CONNECTION_TIMEOUT_MS = 3_000;
 
 /** Of the connections, those that no request can take from the server itself. */
 const OWN = 2;
+
+/** Connections for work that needs a session, where they are others than the rest. */
+const SESSIONS = 4;
 
 /** A write is larger than most reads, and whoever waits for one has more to lose. */
 const WRITES_WAIT_LONGER = 4;
@@ -52,9 +62,6 @@ const AS_LONG_AS_IT_TAKES: Patience = { waiting: Infinity, ms: Infinity };
 /** So long PostgreSQL takes to notice that a connection is free. */
 const GIVEN_WITHIN_MS = 50;
 
-/** Settings that end what takes too long. */
-const TIMEOUTS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
-
 /** So much longer a running statement may take once nobody waits for it. */
 const CLOSE_TIMEOUT_MS = 500;
 
@@ -66,20 +73,21 @@ export class Database {
   readonly writes: Lane;
   readonly sequelize: Sequelize;
   readonly pulse: Pulse;
-  /** A pooler drops what connections ask for when they are made, so they ask again. To be set before there are any. */
-  pooled = false;
   readonly lockedTables = new LockedTables();
   private readonly strangers: Pool;
+  /** Whose connections keep what they are told. */
+  private readonly sessions: Pool;
   readonly prepared = new Prepared();
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
+    const { connection, direct, pooling, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout, patience } = options;
     const writes = Math.max(2, Math.ceil(poolSize / 2));
     const live = Math.ceil(poolSize / 4);
-    const pulse = (this.pulse = new Pulse(connection));
-    const pool = (max: number, timeout: number) => {
+    const pulse = (this.pulse = new Pulse(connection, pooling && direct));
+    const told = { session: settingOf, transaction: keptByPoolers };
+    const pool = (max: number, timeout: number, to = connection, tell = pooling && told[pooling](options, timeout)) => {
       const made = new Pool({
-        ...connection,
+        ...to,
         ...KEEP_ALIVE,
         max,
         connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
@@ -88,7 +96,7 @@ export class Database {
         application_name: 'fitgraph',
         // Before it is used for anything.
         verify: (client: PoolClient, over: (error?: Error) => void) =>
-          this.pooled ? client.query(settingOf(options, timeout), (error) => over(error ?? undefined)) : over(),
+          tell === undefined ? over() : client.query(tell, (error) => over(error ?? undefined)),
       } as PoolConfig);
       // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
       made.on('error', () => undefined);
@@ -101,9 +109,12 @@ export class Database {
     };
     this.pool = pool(poolSize + live + OWN, statementTimeout);
     this.strangers = pool(poolSize, anonymousTimeout);
-    const shared = { pool: this.pool, other: this.strangers, prepared: this.prepared, pulse };
+    this.sessions = direct ? pool(SESSIONS, statementTimeout, direct, settingOf(options, statementTimeout)) : this.pool;
+    const before = (timeout: number) => (pooling === 'transaction' ? takenAlong(options, timeout) : undefined);
+    const shared = { pool: this.pool, other: this.strangers, prepared: this.prepared, pulse, before: before(statementTimeout) };
+    const ofStrangers = { pool: this.strangers, other: this.pool, before: before(anonymousTimeout) };
     this.lanes = {
-      strangers: { ...shared, pool: this.strangers, other: this.pool, lane: new Lane(poolSize, patience) },
+      strangers: { ...shared, ...ofStrangers, lane: new Lane(poolSize, patience) },
       users: { ...shared, lane: new Lane(poolSize, patience) },
       // Of these there are so many at most, and what they are told is told to them even if it takes a while.
       live: { ...shared, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
@@ -124,6 +135,8 @@ export class Database {
         application_name: 'fitgraph',
         keepAlive: true,
         connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+        // Notices are read by nobody, and a pooler gives a session with its settings to others.
+        clientMinMessages: 'ignore',
         ...(ssl ? { ssl } : {}),
       },
       hooks: {
@@ -131,10 +144,25 @@ export class Database {
           const { connection: wire } = client as Wire;
           wire.stream.setKeepAlive?.(true, KEEP_ALIVE.keepAliveInitialDelayMillis);
           pulse.watch(client as Wire, statementTimeout);
-          if (this.pooled) await (client as PoolClient).query(settingOf(options, statementTimeout));
+          if (pooling) await (client as PoolClient).query(told[pooling](options, statementTimeout));
         },
       },
     });
+    if (pooling === 'transaction') this.tellEachTransaction(beginningWith(options, statementTimeout));
+  }
+
+  /** In the packet that begins it. */
+  private tellEachTransaction(beginning: string): void {
+    const { config } = this.sequelize as unknown as { config: { keepDefaultTimezone: boolean } };
+    config.keepDefaultTimezone = true;
+    const generator = this.sequelize.getQueryInterface().queryGenerator as { startTransactionQuery(of: { parent?: unknown }): string };
+    const begin = generator.startTransactionQuery.bind(generator);
+    generator.startTransactionQuery = (of) => (of.parent ? begin(of) : beginning);
+  }
+
+  /** Of whatever needs a session of its own. */
+  get direct(): PoolConfig {
+    return this.options.direct ?? this.options.connection;
   }
 
   /** How many connections there are, by pool, and who waits for one. */
@@ -156,23 +184,36 @@ export class Database {
   /** One statement of our own. */
   async ask(text: string, values?: unknown[]): Promise<Row[]> {
     if (this.pulse.away) throw this.pulse.away;
-    const asked = this.pool.query(text, values).catch((error) => {
+    const { before } = this.lanes.own;
+    const asked = before ? this.askWith(before, text, values) : this.pool.query(text, values).then(({ rows }) => rows as Row[]);
+    return asked.catch((error) => {
       throw error instanceof DatabaseError ? error : new Unavailable(error);
     });
-    return (await asked).rows as Row[];
   }
 
-  /** For work of our own that takes as long as it takes. */
-  async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  private async askWith(before: Before, text: string, values: unknown[] = []): Promise<Row[]> {
     const client = await this.pool.connect();
+    try {
+      return await new Promise<Row[]>((resolve, reject) => {
+        const over = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
+        client.query(new NamedQuery('', text, values, { length: text.length }, client, over, before));
+      });
+    } finally {
+      client.release();
+    }
+  }
+
+  /** For work of our own that takes as long as it takes, in a session of its own. */
+  async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.sessions.connect();
     let failure: Error | undefined;
     try {
       await client.query(TIMEOUTS.map((name) => `SET ${name} = 0`).join(';'));
       this.pulse.allow(client, 0);
       return await work(client);
     } finally {
-      const { options, pooled } = this;
-      const again = pooled ? settingOf(options, options.statementTimeout ?? 0) : TIMEOUTS.map((name) => `RESET ${name}`).join(';');
+      const { options } = this;
+      const again = options.pooling ? settingOf(options, options.statementTimeout ?? 0) : TIMEOUTS.map((name) => `RESET ${name}`).join(';');
       await client.query(again).catch((error: Error) => (failure = error));
       this.pulse.allow(client, options.statementTimeout ?? 0);
       // A connection that may have kept the settings is not used again.
@@ -196,38 +237,12 @@ export class Database {
 
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
-    const closed = Promise.all([this.pool.end(), this.strangers.end(), this.sequelize.close()]);
+    const pools = new Set([this.pool, this.strangers, this.sessions]);
+    const closed = Promise.all([...[...pools].map((pool) => pool.end()), this.sequelize.close()]);
     await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.pulse.stop();
   }
 }
-
-/** What PostgreSQL knows of TCP does nothing on a local socket. */
-const settings = ({ timeZone, lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionOptions, statementTimeout: number) =>
-  Object.entries({
-    TimeZone: timeZone,
-    DateStyle: 'ISO,YMD',
-    statement_timeout: statementTimeout,
-    lock_timeout: lockTimeout,
-    idle_in_transaction_session_timeout: idleTransactionTimeout,
-    // A client that is gone without a word holds nothing for longer than this.
-    tcp_keepalives_idle: 10,
-    tcp_keepalives_interval: 2,
-    tcp_keepalives_count: 5,
-    tcp_user_timeout: 20_000,
-  });
-
-/** Given when a connection is made, so that no statement is needed for it. */
-export const settingsOf = (options: ConnectionOptions, statementTimeout: number): string =>
-  settings(options, statementTimeout)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' ');
-
-/** The same as statements. */
-const settingOf = (options: ConnectionOptions, statementTimeout: number): string =>
-  settings(options, statementTimeout)
-    .map(([name, value]) => `SET ${name} = '${value}'`)
-    .join('; ');
 
 /** The same connection for Sequelize, which knows other names. */
 function sequelizeConnection({ connectionString, ...given }: PoolConfig) {

@@ -142,8 +142,8 @@ export async function applyWithin(client: ClientBase, direction: Direction, thos
 
 /** Whether every migration of this version is applied. */
 export async function migrated(database: Database): Promise<boolean> {
-  const { rows } = await database.pool.query(`SELECT to_regclass('migration') IS NOT NULL AS present`);
-  if (!rows[0].present) return false;
-  const applied = new Set((await database.pool.query('SELECT "name" FROM "migration"')).rows.map((row) => row.name));
+  const [{ present }] = (await database.ask(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
+  if (!present) return false;
+  const applied = new Set((await database.ask('SELECT "name" FROM "migration"')).map((row) => row.name));
   return names().every((name) => applied.has(name));
 }

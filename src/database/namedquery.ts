@@ -21,6 +21,15 @@ export interface Known {
   columns?: Columns;
 }
 
+/** What goes before a statement in its packet, and so in its transaction; its answer means nothing to anybody. */
+export interface Before {
+  readonly text: string;
+  readonly values: readonly string[];
+}
+
+/** The name of all that goes before statements: on one connection it is the same. */
+const BEFORE = 'fitgraph_before';
+
 /** Missing in the type declarations of pg. */
 interface Wire {
   stream: { cork(): void; uncork(): void };
@@ -32,6 +41,7 @@ interface Wire {
   describe(what: { type: 'P' }): void;
   execute(): void;
   sync(): void;
+  close(what: { type: 'S'; name: string }): void;
 }
 
 interface Description {
@@ -42,8 +52,11 @@ export class NamedQuery implements Submittable {
   private readonly rows: Row[] = [];
   private readonly values: unknown[];
   private failure?: Error;
+  /** Whether the answer is still that of what went before. */
+  private early: boolean;
+  private wire?: Wire;
 
-  /** Throws where a value cannot be sent. The names of the fields that pg reads are its own. */
+  /** Throws where a value cannot be sent. The names of the fields that pg reads are its own; an empty one is that of a statement which is not kept. */
   constructor(
     readonly name: string,
     readonly text: string,
@@ -51,23 +64,38 @@ export class NamedQuery implements Submittable {
     private readonly known: Known,
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
+    private readonly before?: Before,
   ) {
     this.values = values.map(prepareValue);
+    this.early = before !== undefined;
   }
 
   submit(connection: unknown): void {
     const wire = connection as Wire;
     const { name, text } = this;
     wire.stream.cork();
+    if (this.before) this.goBefore(wire, this.before);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
       wire.parse({ name, text });
-      wire.submittedNamedStatements[name] = text;
+      if (name) wire.submittedNamedStatements[name] = text;
     }
     wire.bind({ statement: name, values: this.values });
     if (!this.known.columns) wire.describe({ type: 'P' });
     wire.execute();
     wire.sync();
     wire.stream.uncork();
+  }
+
+  /** pg takes the first statement that is understood for this one, so what it knows is put right when this one has failed. */
+  private goBefore(wire: Wire, { text, values }: Before): void {
+    this.wire = wire;
+    if (!(BEFORE in wire.parsedStatements)) {
+      wire.close({ type: 'S', name: BEFORE });
+      wire.parse({ name: BEFORE, text });
+    }
+    wire.bind({ statement: BEFORE, values: [...values] });
+    wire.execute();
+    if (this.name && !(this.name in wire.parsedStatements)) wire.close({ type: 'S', name: this.name });
   }
 
   handleRowDescription({ fields }: Description): void {
@@ -80,7 +108,7 @@ export class NamedQuery implements Submittable {
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    if (this.failure) return;
+    if (this.failure || this.early) return;
     const { names, parsers, empty } = this.known.columns!;
     // All its rows have one shape.
     const row = { ...empty };
@@ -95,8 +123,11 @@ export class NamedQuery implements Submittable {
     this.rows.push(row);
   }
 
+  /** That it has ended is told once the connection is ready for the next. */
   handleCommandComplete(): void {
-    // That it has ended is told once the connection is ready for the next.
+    if (!this.early) return;
+    this.early = false;
+    this.wire!.parsedStatements[BEFORE] = this.before!.text;
   }
 
   handleEmptyQuery(): void {
@@ -104,6 +135,7 @@ export class NamedQuery implements Submittable {
   }
 
   handleError(error: Error): void {
+    if (this.wire) delete this.wire.parsedStatements[this.name];
     this.callback(error, []);
   }
 

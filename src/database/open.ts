@@ -1,10 +1,13 @@
 /** The database that the configuration names: any PostgreSQL by DATABASE_URL, or else the embedded one. */
+import { Client, type PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import { ConfigError, type Config } from '../config';
-import { Database } from './connection';
+import { CONNECTION_TIMEOUT_MS, Database, type Pooling } from './connection';
 import { checkDataDir } from './datadir';
 import { openEmbedded } from './embedded';
-import { isPooled, refusedByPooler } from './pooler';
+import { poolingOf, refusedByPooler } from './pooler';
+import { KEEP_ALIVE } from './pulse';
+import { settingsOf } from './settings';
 import { secretKeyOf } from './secretkey';
 
 const MIN_VERSION = 140_000;
@@ -23,17 +26,18 @@ export async function openDatabase(
   log: (message: string) => void,
   { key = true } = {},
 ): Promise<OpenDatabase> {
-  const { databaseUrl, queue } = config;
+  const { databaseUrl, listenUrl, queue } = config;
   checkDataDir(config.dataDir);
   const embedded = databaseUrl ? undefined : await openEmbedded({ dataDir: config.dataDir, log });
   const connection = databaseUrl ? { connectionString: databaseUrl } : embedded!.connection;
-  const database = new Database({ ...config, connection, patience: queue, models });
+  const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
+  const pooling = databaseUrl === undefined ? undefined : await check(config, connection, direct);
+  const database = new Database({ ...config, connection, direct, pooling, patience: queue, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
   };
   try {
-    await check(database);
     return { database, embedded: embedded !== undefined, secretKey: key ? await secretKeyOf(config, database) : '', close };
   } catch (error) {
     await close();
@@ -41,13 +45,32 @@ export async function openDatabase(
   }
 }
 
-async function check(database: Database): Promise<void> {
-  const { rows } = await database.pool.query(`SELECT current_setting('server_version_num')::int AS version`).catch((error: Error) => {
-    throw (
-      refusedByPooler(error) ??
-      new ConfigError(`DATABASE_URL: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`)
-    );
-  });
-  if (rows[0].version < MIN_VERSION) throw new ConfigError('DATABASE_URL: PostgreSQL 14 or newer is needed');
-  database.pooled = await isPooled(database.pool);
+/** What stands between, if anything. Throws a ConfigError for what cannot be used. */
+async function check(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<Pooling | undefined> {
+  const ends = [{ name: 'DATABASE_URL', to: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', to: direct }] : [])];
+  const clients: Client[] = [];
+  const reach = async ({ name, to }: (typeof ends)[number]): Promise<Client> => {
+    const client = new Client({
+      ...to,
+      ...KEEP_ALIVE,
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+      options: settingsOf(config, config.statementTimeout),
+    });
+    client.on('error', () => undefined);
+    clients.push(client);
+    await client.connect().catch((error: Error) => {
+      throw (
+        refusedByPooler(error) ??
+        new ConfigError(`${name}: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`)
+      );
+    });
+    const [{ version }] = (await client.query(`SELECT current_setting('server_version_num')::int AS "version"`)).rows;
+    if (version < MIN_VERSION) throw new ConfigError(`${name}: PostgreSQL 14 or newer is needed`);
+    return client;
+  };
+  try {
+    return await poolingOf(() => reach(ends[0]!), ends[1] && (() => reach(ends[1]!)));
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
 }

@@ -1,21 +1,35 @@
 /**
  * Poolers between this program and PostgreSQL, such as pgbouncer. One that hands out a session for as long as a connection lasts is fine, though it may
- * drop what a connection asks for when it is made; one that hands out another session for each transaction is not: prepared statements, timeouts,
- * locks and LISTEN belong to a session.
+ * drop what a connection asks for when it is made. One that hands out another session for each transaction is fine where it keeps prepared
+ * statements for its connections, and where another way leads around it for what belongs to a session: LISTEN, locks, migrations.
  */
-import type { ClientBase, Pool, PoolClient } from 'pg';
+import { randomInt, randomUUID } from 'node:crypto';
+import type { Client } from 'pg';
 import { ConfigError } from '../config';
+import type { Pooling } from './connection';
 
 /** PostgreSQL's own number of the process that a connection is served by; a pooler's clients are told another. */
-const pidOf = async (client: ClientBase): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
+const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
 /** Missing in the type declarations of pg. */
-const told = (client: ClientBase) => (client as unknown as { processID: number }).processID;
+const told = (client: Client) => (client as unknown as { processID: number }).processID;
 
+/** Of a session that nobody has for long, somebody else has it now, at one of so many tries. */
+const TRIES = 3;
+
+const PER_STATEMENT =
+  'DATABASE_URL leads through a pooler that gives each statement another session (pool_mode = statement of pgbouncer), where no transaction is ' +
+  'possible. Set pool_mode = transaction or session for this database, or let DATABASE_URL lead to PostgreSQL itself.';
 const PER_TRANSACTION =
-  'DATABASE_URL leads through a pooler that gives each transaction another session (pool_mode = transaction or statement of pgbouncer). ' +
-  'Set pool_mode = session for this database, or let DATABASE_URL lead to PostgreSQL itself: ' +
-  'the server keeps its connections open and pools them by itself.';
+  'DATABASE_URL leads through a pooler that gives each transaction another session (pool_mode = transaction of pgbouncer). ' +
+  'Set DATABASE_LISTEN_URL to a URL of the same database that leads to PostgreSQL itself, for what needs a session; ' +
+  'or pool_mode = session for this database; or let DATABASE_URL lead to PostgreSQL itself: the server keeps its connections open and pools them by itself.';
+const UNPREPARED =
+  'DATABASE_URL leads through a pooler that gives each transaction another session and keeps no prepared statements for its connections. ' +
+  'For pgbouncer that needs version 1.21 or newer with max_prepared_statements = 200 or more; or set pool_mode = session.';
+const ROUNDABOUT =
+  'DATABASE_LISTEN_URL leads through a pooler that gives each transaction another session, which is what it is meant to avoid: let it lead to PostgreSQL itself.';
+const ELSEWHERE = 'DATABASE_LISTEN_URL leads to another database than DATABASE_URL, or to another server.';
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: a pooler refuses what it does not know when a connection is made. */
 const PROTOCOL_VIOLATION = '08P01';
@@ -25,28 +39,62 @@ export const refusedByPooler = (error: Error): ConfigError | undefined =>
   (error as { code?: string }).code === PROTOCOL_VIOLATION
     ? new ConfigError(
         `DATABASE_URL leads through a pooler that refuses what a connection asks for: ${error.message}. ` +
-          'For pgbouncer set ignore_startup_parameters = options, and pool_mode = session, or let DATABASE_URL lead to PostgreSQL itself',
+          'For pgbouncer set ignore_startup_parameters = options, or let DATABASE_URL lead to PostgreSQL itself',
       )
     : undefined;
 
-/** Whether there is a pooler. Throws a ConfigError for one that does not keep sessions apart. */
-export async function isPooled(pool: Pool): Promise<boolean> {
-  const one = await pool.connect();
-  let other: PoolClient | undefined;
-  try {
-    const pid = await pidOf(one);
-    if (pid === told(one)) return false;
-    other = await pool.connect();
-    // Of a session that nobody has for long, somebody else has it now, or `one` gets another while that one keeps it.
-    await other.query('BEGIN').catch(() => {
-      throw new ConfigError(PER_TRANSACTION);
-    });
-    const others = await pidOf(other);
-    if (others === pid || (await pidOf(one)) !== pid) throw new ConfigError(PER_TRANSACTION);
-    return true;
-  } finally {
-    // They were made without the settings that they need.
-    one.release(other !== undefined);
-    other?.release(true);
+type Reach = () => Promise<Client>;
+
+/** What the pooler gives, if there is one. Throws a ConfigError where that, with the way around it, is too little. */
+export async function poolingOf(reach: Reach, reachDirectly?: Reach): Promise<Pooling | undefined> {
+  const one = await reach();
+  const pooling = await modeOf(one, reach);
+  if (pooling === 'transaction') {
+    if (!reachDirectly) throw new ConfigError(PER_TRANSACTION);
+    if (!(await keepsPrepared(one))) throw new ConfigError(UNPREPARED);
   }
+  if (!reachDirectly) return pooling;
+  const direct = await reachDirectly();
+  if ((await modeOf(direct, reachDirectly)) === 'transaction') throw new ConfigError(ROUNDABOUT);
+  if (!(await seesLocksOf(direct, one))) throw new ConfigError(ELSEWHERE);
+  return pooling;
+}
+
+async function modeOf(one: Client, reach: Reach): Promise<Pooling | undefined> {
+  let pid = await pidOf(one);
+  if (pid === told(one)) return undefined;
+  const other = await reach();
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    await other.query('BEGIN').catch(() => {
+      throw new ConfigError(PER_STATEMENT);
+    });
+    const others = await pidOf(other).catch(() => {
+      throw new ConfigError(PER_STATEMENT);
+    });
+    const before = pid;
+    // While the other one holds its session, this one gets another if it was the same.
+    pid = await pidOf(one);
+    await other.query('COMMIT');
+    if (others === before || pid !== before) return 'transaction';
+  }
+  return 'session';
+}
+
+/** PostgreSQL knows the statement by another name than the one it was given here. */
+async function keepsPrepared(client: Client): Promise<boolean> {
+  const name = `fitgraph_${randomUUID()}`;
+  const { rowCount } = await client.query({ name, text: 'SELECT FROM pg_prepared_statements WHERE "name" = $1', values: [name] });
+  return rowCount === 0;
+}
+
+async function seesLocksOf(direct: Client, client: Client): Promise<boolean> {
+  const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
+  await direct.query('SELECT pg_advisory_lock($1, $2)', lock);
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = $1 AND "objid" = $2
+       AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`,
+    lock,
+  );
+  await direct.query('SELECT pg_advisory_unlock($1, $2)', lock);
+  return rowCount !== 0;
 }

@@ -66,6 +66,8 @@ export class Pulse {
 
   constructor(
     private readonly connection: PoolConfig,
+    /** Absent: `connection` leads to PostgreSQL itself; else to a pooler, which answers for itself alone, or once it has a session to give. */
+    private readonly direct?: PoolConfig,
     /** Called whenever the database is away, and when it is back. */
     private readonly changed: (away: Unavailable | undefined) => void = () => undefined,
   ) {
@@ -157,19 +159,21 @@ export class Pulse {
 
   /** Which of these processes of the server do not work on anything. */
   private async ask(pids: readonly number[]): Promise<Answer> {
-    const client = new Client({ ...this.connection, application_name: 'fitgraph pulse' });
-    client.on('error', () => undefined);
-    const { stream } = (client as unknown as Wire).connection;
+    const [client, ...between] = [this.direct, this.connection].flatMap((to) => {
+      const one = to && new Client({ ...to, application_name: 'fitgraph pulse' });
+      one?.on('error', () => undefined);
+      return one ?? [];
+    }) as [Client, ...Client[]];
     const gone = new Promise<Answer>((resolve) => {
       this.giveUp = () => resolve({ kind: 'gone', why: new Error('it does not answer') });
     });
     const asked = async (): Promise<Answer> => {
-      await client.connect();
+      await Promise.all([client, ...between].map((one) => one.connect()));
       const { rows } = await client.query(ASK, [pids]);
       const { processID } = client as unknown as Wire;
-      void client.end().catch(() => undefined);
+      for (const one of [client, ...between]) void one.end().catch(() => undefined);
       // Something in between has connections of its own to the server, and their numbers are not ours.
-      if (rows[0].own !== processID) return { kind: 'answered', dead: new Set() };
+      if (between.length || rows[0].own !== processID) return { kind: 'answered', dead: new Set() };
       const working = new Set(
         rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number),
       );
@@ -182,7 +186,7 @@ export class Pulse {
       }),
       gone,
     ]);
-    if (answer.kind !== 'answered') stream.destroy();
+    if (answer.kind !== 'answered') for (const one of [client, ...between]) (one as unknown as Wire).connection.stream.destroy();
     return answer;
   }
 }

@@ -3,7 +3,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
 import type { Caller, Lane, Waiting } from './lane';
-import { NamedQuery } from './namedquery';
+import { NamedQuery, type Before, type Known } from './namedquery';
 import type { Prepared } from './prepared';
 import type { Pulse } from './pulse';
 import { isFull, isUnavailable, Unavailable } from './refusals';
@@ -17,6 +17,8 @@ export interface Reads {
   lane: Lane;
   prepared: Prepared;
   pulse: Pulse;
+  /** What each statement takes along, where no session keeps it. */
+  before?: Before;
 }
 
 /** Of statements: those that nothing comes of if they run twice. What only looks like a change is no harm. */
@@ -82,14 +84,13 @@ export class Statement {
     const { text, values } = this;
     this.client = client;
     try {
-      const { prepared } = this.reads;
+      const { prepared, before } = this.reads;
       const name = values.decisive ? undefined : prepared.nameOf(text);
-      if (name === undefined)
-        client.query({ text, values }, (error: Error | null, result) => this.answered(error, result?.rows as Row[], client));
-      else {
-        const known = prepared.known(client, name, text);
-        client.query(new NamedQuery(name, text, values, known, client, (error, rows) => this.answered(error, rows, client)));
-      }
+      const ask = (as: string, known: Known) =>
+        client.query(new NamedQuery(as, text, values, known, client, (error, rows) => this.answered(error, rows, client), before));
+      if (name !== undefined) ask(name, prepared.known(client, name, text));
+      else if (before) ask('', { length: text.length });
+      else client.query({ text, values }, (error: Error | null, result) => this.answered(error, result?.rows as Row[], client));
     } catch (error) {
       this.answered(error as Error, [], client);
     }

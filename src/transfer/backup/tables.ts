@@ -12,7 +12,7 @@ export const RESTORE_LOCK = 7_316_404;
 /** A connection of one's own, on which work takes as long as it takes. */
 export async function ownConnection(database: Database): Promise<Client> {
   const client = new Client({
-    ...database.options.connection,
+    ...database.direct,
     application_name: 'fitgraph backup',
     keepAlive: true,
     options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0 -c DateStyle=ISO,YMD -c TimeZone=UTC',

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Puts a pgbouncer of 1.21 or newer into /usr/local/bin, for the tests of poolers: Debian's own where it is new enough, else the sources of a newer Debian,
+# compiled here. Needs root and a Debian.
+set -euo pipefail
+wanted=1.21
+newer=trixie
+
+is_new() { # program
+  [ -x "$1" ] && printf '%s\n%s\n' "$wanted" "$("$1" --version | sed -n 's/^PgBouncer //p')" | sort -V -C
+}
+for program in "${PGBOUNCER-}" /usr/local/bin/pgbouncer /usr/sbin/pgbouncer; do is_new "$program" && exit; done
+
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q
+apt-get install -y -q --no-install-recommends pgbouncer
+is_new /usr/sbin/pgbouncer && exit
+apt-get install -y -q --no-install-recommends dpkg-dev gcc make pkg-config libevent-dev libssl-dev
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+mkdir -p "$work"/{state/lists/partial,cache/archives/partial}
+mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m 1 debian.org || echo http://deb.debian.org/debian)
+echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $newer main" >"$work/sources.list"
+# Lists of their own: what else is installed on this machine goes on coming from where it came.
+apart=(-o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State=$work/state" -o "Dir::Cache=$work/cache")
+cd "$work"
+apt-get "${apart[@]}" update -q
+apt-get "${apart[@]}" source -q pgbouncer
+cd pgbouncer-*/
+./configure --quiet --without-cares
+make --silent -j"$(nproc)" pgbouncer
+install pgbouncer /usr/local/bin/pgbouncer
+is_new /usr/local/bin/pgbouncer

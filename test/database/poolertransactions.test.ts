@@ -1,0 +1,198 @@
+/** A real server behind a real pgbouncer in transaction mode, whose few sessions all requests share. */
+import { createClient } from 'graphql-sse';
+import { createUser, tokenOf } from '../../src/auth/accounts';
+import { TokenVault } from '../../src/auth/tokens';
+import { isLocked, isTimeout } from '../../src/database/refusals';
+import { build, Installation, type Server } from '../server/running';
+import { open, SECRET_KEY } from '../setup/databases';
+import type { Person } from '../setup/person';
+import { until } from './processes';
+import { Poolers } from './throughpooler';
+
+/** Fewer statements than the server has, so that sessions have to forget some. */
+const SETTINGS =
+  'pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = options\nmax_prepared_statements = 5\nverbose = 0';
+
+let poolers: Poolers;
+let installation: Installation;
+let servers: Server[];
+let ann: Person;
+let token: string;
+
+beforeAll(async () => {
+  build();
+  poolers = await Poolers.start();
+  const database = open(poolers.own.connection);
+  const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
+  token = await tokenOf(id, database.session(), new TokenVault(SECRET_KEY));
+  await database.close();
+  const url = await poolers.through(SETTINGS);
+  installation = new Installation({
+    DATABASE_URL: url,
+    DATABASE_LISTEN_URL: poolers.own.url,
+    SECRET_KEY,
+    TIME_ZONE: 'Asia/Tokyo',
+    MAX_LAG: 'off',
+    BUDGET: 'off',
+  });
+  servers = [await installation.start(), await installation.start()];
+  ann = servers[0]!.signedIn(token);
+});
+afterAll(async () => {
+  await installation.remove();
+  await poolers.close();
+});
+
+test('reads and writes of two instances at the same time, each answered as alone', async () => {
+  const paths = [
+    '/exercise/',
+    '/exerciseinfo/',
+    '/muscle/',
+    '/ingredient/',
+    '/workout/',
+    '/weightentry/',
+    '/userprofile/',
+    '/nutritionplan/',
+  ];
+  const answers = await Promise.all(paths.map((path) => ann.get(path)));
+  expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+  const shown = (text: string) => text.replaceAll(/localhost:\d+/g, 'here');
+  let written = 0;
+  const work = async (worker: number) => {
+    const person = ann.at(servers[worker % 2]!.url);
+    for (let times = 0; times < 12; times += 1) {
+      const which = (worker + times) % 4;
+      expect(shown((await person.get(paths[which]!)).text)).toBe(shown(answers[which]!.text));
+      const { status, body } = await person.post('/workout/', { comment: `${worker} ${times}` });
+      expect(status).toBe(201);
+      written += 1;
+      expect((await person.patch(`/workout/${body.id}/`, { comment: `again ${worker} ${times}` })).body.comment).toBe(
+        `again ${worker} ${times}`,
+      );
+      expect((await person.get(`/workout/?ordering=-id&limit=1&comment=again ${worker} ${times}`)).body.count).toBe(1);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, worker) => work(worker)));
+  expect((await ann.get('/workout/?limit=1')).body.count).toBe(written);
+  const bad = await ann.post('/workout/', { comment: 'x'.repeat(10_000) });
+  expect(bad.status).toBe(400);
+});
+
+test('a subscriber hears what another instance writes', async () => {
+  const client = createClient({ url: `${servers[1]!.url}/graphql/stream`, headers: { Authorization: `Token ${token}` } });
+  const heard: string[] = [];
+  let begun = false;
+  const following = (async () => {
+    for await (const { data } of client.iterate({ query: 'subscription { changed { changes { type operation } } }' })) {
+      begun = true;
+      const { changed } = data as { changed: { changes: { type: string; operation: string }[] } };
+      heard.push(...changed.changes.map(({ type, operation }) => `${type} ${operation}`));
+    }
+  })();
+  await until('it follows', () => begun);
+  await ann.post('/weightentry/', { date: '2026-01-01', weight: '80' });
+  await until('it has heard', () => heard.includes('WEIGHT_ENTRY CREATED'));
+  client.dispose();
+  await following.catch(() => undefined);
+});
+
+test('what takes too long is ended, by whoever it is asked, and what waits for a lock too', async () => {
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), {
+    DATABASE_LISTEN_URL: poolers.own.url,
+    STATEMENT_TIMEOUT: '1s',
+    ANONYMOUS_TIMEOUT: '300ms',
+    LOCK_TIMEOUT: '200ms',
+  });
+  const codeless = (error: unknown) => ({ timeout: isTimeout(error), locked: isLocked(error) });
+  try {
+    for (const lane of ['users', 'strangers'] as const) {
+      const session = database.session();
+      session.asks(lane, 1);
+      const began = performance.now();
+      expect(await session.query('SELECT pg_sleep(20)').catch(codeless)).toEqual({ timeout: true, locked: false });
+      expect(performance.now() - began).toBeLessThan(10_000);
+    }
+    const session = database.session();
+    session.asks('users', 1);
+    const blocker = await database.unlimited(async (client) => {
+      await client.query('BEGIN; LOCK TABLE "workout"');
+      const waiting = await session.query('SELECT 1 FROM "workout"').catch(codeless);
+      await client.query('ROLLBACK');
+      return waiting;
+    });
+    expect(blocker).toEqual({ timeout: false, locked: true });
+    const writing = await database
+      .session()
+      .transaction((transaction) => database.sequelize.query('SELECT pg_sleep(20)', { transaction }))
+      .catch(codeless);
+    expect(writing).toEqual({ timeout: true, locked: false });
+    // Nothing is left behind for others.
+    const left = await Promise.all(
+      Array.from({ length: 10 }, () => database.pool.query(`SELECT current_setting('statement_timeout') AS "timeout"`)),
+    );
+    expect(left.map(({ rows }) => rows[0].timeout)).toEqual(left.map(() => '0'));
+  } finally {
+    await close();
+  }
+});
+
+test('statements that fail, known ones and new ones, harm none after them', async () => {
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
+  const session = database.session();
+  session.asks('users', 1);
+  const texts = Array.from({ length: 12 }, (_, number) => `SELECT 60 / $1::int AS "quotient", ${number} AS "number"`);
+  try {
+    for (let times = 0; times < 6; times += 1)
+      await Promise.all(
+        texts.map(async (text, number) => {
+          expect(await session.query(text, [2])).toEqual([{ quotient: 30, number }]);
+          await expect(session.query(text, [0])).rejects.toThrow('division by zero');
+          await expect(session.query(text, ['x'])).rejects.toThrow('invalid input');
+          await expect(session.query(`${text} FROM nowhere`, [2])).rejects.toThrow('nowhere');
+          expect(await session.query(text, [3])).toEqual([{ quotient: 20, number }]);
+        }),
+      );
+  } finally {
+    await close();
+  }
+});
+
+test('what nobody waits for any more is stopped', async () => {
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
+  try {
+    const running = async () =>
+      Number(
+        (
+          await database.unlimited((client) =>
+            client.query(
+              `SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%1234.5%' AND state = 'active' AND pid <> pg_backend_pid()`,
+            ),
+          )
+        ).rows[0].count,
+      );
+    const session = database.session();
+    session.asks('users', 1);
+    const asked = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
+    await until('it runs', async () => (await running()) === 1);
+    session.abandon();
+    expect(await asked).toBe('the client has gone');
+    await until('it is stopped', async () => (await running()) === 0);
+  } finally {
+    await close();
+  }
+});
+
+test('a pooler that is silent is told of like a database that is, and comes back like one', async () => {
+  const began = performance.now();
+  poolers.signal(0, 'SIGSTOP');
+  try {
+    const answers = await Promise.all([ann.post('/workout/', { comment: 'silence' }), ann.get('/workout/?limit=1')]);
+    for (const { status, headers } of answers)
+      expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
+    // The machine may be busy; without a pulse it would be three times as long.
+    expect(performance.now() - began).toBeLessThan(9_000);
+  } finally {
+    poolers.signal(0, 'SIGCONT');
+  }
+  await until('it answers again', async () => (await ann.get('/workout/?limit=1')).status === 200);
+});

@@ -1,0 +1,75 @@
+/** Real pgbouncers before a database of one's own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { readConfig } from '../../src/config';
+import { openDatabase } from '../../src/database/open';
+import { models } from '../../src/schema';
+import { createDatabase, SECRET_KEY } from '../setup/databases';
+import { until } from './processes';
+
+/** Free at the moment. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export class Poolers {
+  private readonly folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-pgbouncer-'));
+  private readonly children: ChildProcess[] = [];
+
+  private constructor(readonly own: Awaited<ReturnType<typeof createDatabase>>) {
+    fs.chmodSync(this.folder, 0o755);
+  }
+
+  static async start(): Promise<Poolers> {
+    return new Poolers(await createDatabase('catalogue'));
+  }
+
+  /** A URL that leads through a new one with these settings. */
+  async through(settings: string): Promise<string> {
+    const { host, port, user, password, database } = this.own.connection;
+    const listening = await freePort();
+    const file = path.join(this.folder, `${listening}.ini`);
+    const to = Object.entries({ host, port, user, password, dbname: database }).flatMap(([name, value]) =>
+      value ? [`${name}=${String(value)}`] : [],
+    );
+    const lines = ['[databases]', `fit = ${to.join(' ')}`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${listening}`];
+    fs.writeFileSync(file, [...lines, 'unix_socket_dir =', 'auth_type = any', 'admin_users = anybody', settings, ''].join('\n'));
+    // It does not run as root, and must reach the socket.
+    const { uid, gid } = fs.statSync(host!);
+    const child = spawn(process.env.PGBOUNCER!, [file], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...(process.getuid!() === 0 && { uid, gid }),
+    });
+    this.children.push(child);
+    let said = '';
+    child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await until('pgbouncer listens', () => {
+      if (child.exitCode !== null) throw new Error(said);
+      return said.includes('process up');
+    });
+    return `postgres://anybody@127.0.0.1:${listening}/fit`;
+  }
+
+  /** To one of them, in the order in which they came. */
+  signal(which: number, signal: NodeJS.Signals): void {
+    this.children[which]!.kill(signal);
+  }
+
+  open(url: string, environment: Record<string, string> = {}) {
+    const data = { DATA_DIR: path.join(this.folder, 'data'), SECRET_KEY, TIME_ZONE: 'Asia/Tokyo', STATEMENT_TIMEOUT: '7s' };
+    return openDatabase(readConfig({ DATABASE_URL: url, ...data, ...environment }), models, () => undefined);
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.children) child.kill('SIGKILL');
+    await this.own.drop();
+    fs.rmSync(this.folder, { recursive: true, force: true });
+  }
+}
