@@ -1,25 +1,27 @@
 /** Tests run on real PostgreSQL; global setup starts the embedded one, each worker gets databases of its own. */
-const { chromium } = require('./test/browser/chromium');
-const { pgbouncer } = require('./test/database/pgbouncer');
+const { canMount, chromium, pgbouncer } = require('./test/setup/machine');
 
 // The workers have it from here.
-const found = chromium();
-if (found) process.env.CHROMIUM = found;
+const browser = chromium();
+if (browser) process.env.CHROMIUM = browser;
 else console.warn('No Chromium was found, so the tests in test/browser do not run. CHROMIUM may say where one is.');
 const pooler = pgbouncer();
 if (pooler) process.env.PGBOUNCER = pooler;
-if (!pooler)
+else
   console.warn(
     'No pgbouncer of 1.21 or newer was found, so its tests do not run: scripts/pgbouncer.sh brings one, PGBOUNCER may say where one is.',
   );
+const mounts = canMount();
+if (!mounts) console.warn('Only who may mount a small file system can fill it, so the test of a full disk does not run.');
 
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
-    ...(found ? [] : ['<rootDir>/test/browser/']),
+    ...(browser ? [] : ['<rootDir>/test/browser/']),
     ...(pooler ? [] : ['<rootDir>/test/database/pooler']),
+    ...(mounts ? [] : ['<rootDir>/test/faults/disk.test.ts']),
   ],
   transform: {
     '\\.(tsx?|mjs)$': [

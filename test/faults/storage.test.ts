@@ -1,11 +1,6 @@
-/** A database that answers, and cannot do what it is asked to: locked, read-only, full, damaged, or with few connections to give. */
-import { execFileSync } from 'node:child_process';
-import fs from 'node:fs';
-import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+/** A database that answers, and cannot do what it is asked to: locked, read-only, damaged, or with few connections to give. */
 import { Client, type PoolClient } from 'pg';
 import { until } from '../database/processes';
-import { Installation } from '../server/running';
 import type { Person } from '../setup/person';
 import { judged, Scene } from './scene';
 import { Traffic } from './traffic';
@@ -112,46 +107,5 @@ test('fewer connections than there should be: those that there are do the work',
     await server.ended;
     await sql(`REVOKE ${scene.user} FROM ${role}`);
     await sql(`DROP ROLE ${role}`);
-  }
-});
-
-/** A file system that fills up needs somebody who may make one. */
-const isRoot = process.getuid?.() === 0;
-if (!isRoot) console.warn('A small file system can be made by root only, so the test of a full disk does not run.');
-
-(isRoot ? test : test.skip)('a disk that is full: changes are told to come back, and are made when there is room', async () => {
-  const installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off' });
-  fs.mkdirSync(installation.dataDir);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m,mode=755', 'tmpfs', installation.dataDir]);
-  try {
-    const server = await installation.start();
-    const { token } = server.demo;
-    const isReady = async () => (await server.anyone.send('GET', '/health/ready')).body;
-    const traffic = new Traffic(server.url, token).read(3).write(4);
-    await until('all goes well', () => traffic.counted(201) > 5);
-    const filler = path.join(installation.dataDir, 'filler');
-    const file = fs.openSync(filler, 'w');
-    const chunk = Buffer.alloc(1 << 16);
-    try {
-      for (;;) fs.writeSync(file, chunk);
-    } catch (error) {
-      expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
-    }
-    fs.closeSync(file);
-    await until('it is not ready', async () => (await isReady()).status === 'unavailable');
-    await sleep(4_000);
-    fs.rmSync(filler);
-    await until('it is ready again', async () => (await isReady()).status === 'ok');
-    const before = traffic.counted(201);
-    await until('writes go on', () => traffic.counted(201) > before + 10);
-    const comments = async () =>
-      ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
-    judged('a full disk', await traffic.end(comments));
-    server.process.kill('SIGTERM');
-    await server.ended;
-  } finally {
-    await installation.end();
-    execFileSync('umount', ['-l', installation.dataDir]);
-    await installation.remove();
   }
 });

@@ -1,0 +1,43 @@
+/** What some tests need that npm does not have: programs, and the right to mount. */
+const { spawnSync } = require('node:child_process');
+const { accessSync, constants, mkdtempSync, rmdirSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+
+const runs = (file) => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** That of 1.21 is the first that keeps prepared statements in transaction mode. */
+const isNewPgbouncer = (file) => {
+  const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
+};
+
+/** The path that the environment variable names, or the first of the usual ones; undefined where there is none. */
+const program = (variable, what, usual, is) => {
+  const named = process.env[variable];
+  if (named && !is(named)) throw new Error(`${variable} names no ${what}: ${named}`);
+  return named || usual.find(is);
+};
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+module.exports.chromium = () => program('CHROMIUM', 'program', CHROMIUM, runs);
+
+const PGBOUNCER = ['/usr/local/bin/pgbouncer', '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'];
+module.exports.pgbouncer = () => program('PGBOUNCER', 'pgbouncer of 1.21 or newer', PGBOUNCER, isNewPgbouncer);
+
+/** Root may do so, but for the root of most containers. */
+module.exports.canMount = () => {
+  if (process.getuid?.() !== 0) return false;
+  const folder = mkdtempSync(join(tmpdir(), 'fitgraph-mount-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]).status === 0;
+  if (mounted) spawnSync('umount', [folder]);
+  rmdirSync(folder);
+  return mounted;
+};
