@@ -40,6 +40,7 @@ module.exports = {
   transformIgnorePatterns: ['/node_modules/(?!preact/)'],
   globalSetup: '<rootDir>/test/setup/start.ts',
   globalTeardown: '<rootDir>/test/setup/stop.ts',
+  setupFiles: ['<rootDir>/test/setup/graphql.js'],
   testTimeout: 120_000,
   maxWorkers: 2,
 };

@@ -50,18 +50,19 @@ const resolvers = [
 /** Subscriptions have sources of their own, but type-graphql wants one to be named. */
 const NONE: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asyncIterator]: () => (async function* () {})() }) };
 
-let built: GraphQLSchema | undefined;
+const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+};
 
 /** Everything that resolvers answer, whoever asks for it. */
-function whole(): GraphQLSchema {
-  return (built ??= build());
-}
+const whole = once(build);
 
 /** What everybody may ask for. */
-export const buildGraphQLSchema = (): GraphQLSchema => publicSchema(whole());
+export const buildGraphQLSchema = once(() => publicSchema(whole()));
 
 /** What REST executes, and nobody else. */
-export const buildRestSchema = (): GraphQLSchema => restSchema(whole());
+export const buildRestSchema = once(() => restSchema(whole()));
 
 function build(): GraphQLSchema {
   completeRelations();

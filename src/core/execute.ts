@@ -6,8 +6,6 @@ import {
   GraphQLError,
   Kind,
   locatedError,
-  parse,
-  validate,
   type DocumentNode,
   type ExecutionResult,
   type FieldNode,
@@ -15,13 +13,13 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../database/lane';
-import { compiled, CompiledOperations } from './compiled';
+import { CompiledOperations } from './compiled';
 import type { Context } from './context';
 import { costOf, tooCostly, type Cost } from './cost';
 import { KnownError, notSignedIn, ofDatabase } from './errors';
 import { introspects } from './introspection';
-import { KnownCosts } from './knowncosts';
 import { selected } from './plan';
+import { Prepared } from './prepared';
 import { coerced, deepValue } from './variables';
 
 export type Variables = Record<string, unknown>;
@@ -60,12 +58,9 @@ export class Executor {
 
   /** For operations of our own: compiled now, so that a mistake shows at start. */
   prepare(text: string): Operation {
-    const document = parse(text);
-    const errors = validate(this.schema, document);
-    if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
-    const operation = getOperationAST(document)!;
-    const run = this.compiles ? compiled(this.schema, document) : this.interpreted(document);
-    const costs = new KnownCosts(this.schema, document, operation);
+    const prepared = Prepared.of(this.schema, text);
+    const { document, operation, costs } = prepared;
+    const run = this.compiles ? prepared.compiled : this.interpreted(document);
     const name = nameOf(operation);
     return async (context, variables = {}) => {
       const read = coerced(this.schema, operation, variables, !context.viewer);
