@@ -89,7 +89,7 @@ export class Siege {
   static async start(environment: Record<string, string> = {}): Promise<Siege> {
     build();
     goFirst();
-    const installation = new Installation({ LOG_LEVEL: 'warn', ...environment });
+    const installation = await Installation.started({ LOG_LEVEL: 'warn', ...environment });
     return new Siege(installation, await installation.start());
   }
 

@@ -46,7 +46,7 @@ export class Neighbourhood {
     build();
     fs.rmSync(SCREENSHOTS, { recursive: true, force: true });
     fs.mkdirSync(SCREENSHOTS, { recursive: true });
-    const installation = new Installation({ LOGIN_RATE: '1000/min', MAX_UPLOAD: `${MAX_UPLOAD_KB}KB` });
+    const installation = await Installation.started({ LOGIN_RATE: '1000/min', MAX_UPLOAD: `${MAX_UPLOAD_KB}KB` });
     const [server, browser] = await Promise.all([
       installation.start(),
       chromium.launch({ executablePath: process.env.CHROMIUM, args: ARGUMENTS, headless: true }),

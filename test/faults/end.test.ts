@@ -11,8 +11,8 @@ let installation: Installation;
 
 jest.setTimeout(120_000);
 beforeAll(build, 120_000);
-beforeEach(() => {
-  installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off' });
+beforeEach(async () => {
+  installation = await Installation.started({ BUDGET: 'off', MAX_LAG: 'off' });
 });
 afterEach(() => installation.remove());
 

@@ -17,7 +17,7 @@ test(
   `${KILLS} kills of the server and ${DATABASE_KILLS} of PostgreSQL`,
   async () => {
     build();
-    const installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off', LOG_LEVEL: 'warn' });
+    const installation = await Installation.started({ BUDGET: 'off', MAX_LAG: 'off', LOG_LEVEL: 'warn' });
     try {
       const server = await installation.start();
       const { token } = server.demo;

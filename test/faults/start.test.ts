@@ -10,7 +10,7 @@ jest.setTimeout(120_000);
 beforeAll(build, 120_000);
 
 test('a damaged row of the catalogue does not stop the start, and everything else is answered', async () => {
-  const installation = new Installation();
+  const installation = await Installation.started();
   try {
     const first = await installation.start();
     const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });

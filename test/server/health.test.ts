@@ -3,9 +3,12 @@ import { send } from '../availability/siege';
 import { until } from '../database/processes';
 import { build, Installation } from './running';
 
-const installation = new Installation();
+let installation: Installation;
 
-beforeAll(build, 120_000);
+beforeAll(async () => {
+  build();
+  installation = await Installation.started();
+}, 120_000);
 afterAll(() => installation.remove());
 
 test('a database that is frozen: the server lives and says within a second that it is not ready', async () => {

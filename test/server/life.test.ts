@@ -8,15 +8,17 @@ import { build, Installation } from './running';
 
 let installation: Installation;
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 beforeAll(build, 120_000);
-beforeEach(() => {
-  installation = new Installation();
+beforeEach(async () => {
+  installation = await Installation.started();
 });
 afterEach(() => installation.remove());
 
 test('the first start says where everything is and makes a demo account, a later one makes none', async () => {
+  await installation.remove();
+  installation = new Installation();
   const server = await installation.start();
   const { url, demo, anyone } = server;
   for (const line of [`GraphQL     ${url}/graphql`, `REST        ${url}/api/v2/`, `Playground  ${url}/playground`])

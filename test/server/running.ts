@@ -1,9 +1,10 @@
 /** The real server and its commands, as processes. */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { childrenOf, processesOf, until } from '../database/processes';
+import { FOLDER } from '../setup/databases';
 import { Person } from '../setup/person';
 
 const ROOT = path.join(__dirname, '../..');
@@ -36,12 +37,29 @@ export function run(program: 'server' | 'command', own: Environment, args: reado
   return new Promise((resolve) => child.once('close', (status) => resolve({ status, ...ended })));
 }
 
+interface Account {
+  username: string;
+  password: string;
+  token: string;
+}
+
 export class Installation {
   readonly folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-server-'));
   private readonly children: ChildProcess[] = [];
+  private demo?: Account;
 
   constructor(private readonly environment: Environment = {}) {
     fs.chmodSync(this.folder, 0o755);
+  }
+
+  /** With the data that a first start makes: those of one for the whole run, copied. For tests that are about what comes after it. */
+  static async started(environment?: Environment): Promise<Installation> {
+    const { data, demo } = await firstStart();
+    const installation = new Installation(environment);
+    // PostgreSQL's files stay its own.
+    execFileSync('cp', ['-a', data, installation.dataDir]);
+    installation.demo = demo;
+    return installation;
   }
 
   get dataDir(): string {
@@ -60,7 +78,7 @@ export class Installation {
   async start(own: Environment = {}): Promise<Server> {
     const child = spawn(process.execPath, [SERVER], { env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }) });
     this.children.push(child);
-    const server = new Server(child);
+    const server = new Server(child, this.demo);
     await until('the server is ready or has ended', () => server.url !== '' || child.exitCode !== null);
     if (server.url === '') throw new Error(`the server has ended: ${server.stderr}`);
     return server;
@@ -83,12 +101,47 @@ export class Installation {
   }
 }
 
+/** What a first start leaves behind. Who needs it first makes it, and the others wait. */
+async function firstStart(): Promise<{ data: string; demo: Account }> {
+  const place = path.join(process.env[FOLDER]!, 'started');
+  const [data, account] = [path.join(place, 'data'), path.join(place, 'demo.json')];
+  try {
+    fs.mkdirSync(place);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await until('there are data to copy', () => fs.existsSync(account));
+    return { data, demo: JSON.parse(fs.readFileSync(account, 'utf8')) as Account };
+  }
+  const installation = new Installation();
+  try {
+    const server = await installation.start({ WEB_CONCURRENCY: '0' });
+    const { demo } = server;
+    server.process.kill('SIGTERM');
+    await server.ended;
+    await until('the database has ended too', () => installation.processes.length === 0);
+    fs.mkdirSync(data);
+    for (const name of ['postgres', 'secret-key']) execFileSync('cp', ['-a', path.join(installation.dataDir, name), data]);
+    // Under its name when it is whole.
+    fs.writeFileSync(`${account}.part`, JSON.stringify(demo));
+    fs.renameSync(`${account}.part`, account);
+    return { data, demo };
+  } catch (error) {
+    fs.rmSync(place, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await installation.remove();
+  }
+}
+
 export class Server {
   stdout = '';
   stderr = '';
   readonly ended: Promise<number | null>;
 
-  constructor(readonly process: ChildProcess) {
+  constructor(
+    readonly process: ChildProcess,
+    private readonly made?: Account,
+  ) {
     process.stdout!.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
     process.stderr!.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
     this.ended = new Promise((resolve) => process.once('exit', (status) => resolve(status)));
@@ -105,7 +158,8 @@ export class Server {
   }
 
   /** As the first start prints it. */
-  get demo(): { username: string; password: string; token: string } {
+  get demo(): Account {
+    if (this.made) return this.made;
     const [, username, password, token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(this.stdout) ?? [];
     return { username: username!, password: password!, token: token! };
   }

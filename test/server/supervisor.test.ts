@@ -13,8 +13,8 @@ let installation: Installation;
 jest.setTimeout(180_000);
 
 beforeAll(build, 120_000);
-beforeEach(() => {
-  installation = new Installation();
+beforeEach(async () => {
+  installation = await Installation.started();
 });
 afterEach(() => installation.remove());
 

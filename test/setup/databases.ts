@@ -19,6 +19,8 @@ export const TIME_ZONE = 'Europe/Berlin';
 
 /** Where global setup leaves the connection of the server for the workers. */
 export const SERVER = 'FITGRAPH_TEST_SERVER';
+/** And a folder for what is made once for the whole run. */
+export const FOLDER = 'FITGRAPH_TEST_FOLDER';
 
 const server = (): PoolConfig => JSON.parse(process.env[SERVER]!);
 

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Embedded } from '../../src/database/embedded';
-import { createTemplates, SERVER } from './databases';
+import { createTemplates, FOLDER, SERVER } from './databases';
 
 export interface TestServer {
   embedded: Embedded;
@@ -17,6 +17,7 @@ export default async function start(): Promise<void> {
   fs.chmodSync(folder, 0o755);
   const embedded = await openEmbedded({ dataDir: path.join(folder, 'data') });
   (globalThis as { testServer?: TestServer }).testServer = { embedded, folder };
+  process.env[FOLDER] = folder;
   process.env[SERVER] = JSON.stringify(embedded.connection);
   await createTemplates();
 }

@@ -128,7 +128,7 @@ const families = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /g
 
 test('workers are added up, one that ends is not forgotten, and docs/operating.md tells what each metric means', async () => {
   build();
-  const installation = new Installation();
+  const installation = await Installation.started();
   try {
     const port = await freePort();
     const server = await installation.start({ WEB_CONCURRENCY: '2', METRICS_PORT: String(port) });
@@ -159,7 +159,7 @@ test('workers are added up, one that ends is not forgotten, and docs/operating.m
 });
 
 test('with several workers the token opens the port of the service', async () => {
-  const installation = new Installation({ METRICS_TOKEN: TOKEN, WEB_CONCURRENCY: '2' });
+  const installation = await Installation.started({ METRICS_TOKEN: TOKEN, WEB_CONCURRENCY: '2' });
   try {
     const server = await installation.start();
     const page = () => server.anyone.sending({ Authorization: `Bearer ${TOKEN}` }).send('GET', '/metrics');

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
   // As a process of its own, as the exporter loads what it needs in a way that tests cannot.
   build();
-  installation = new Installation({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'fit' });
+  installation = await Installation.started({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'fit' });
   const server = await installation.start();
   token = server.demo.token;
   const demo = server.signedIn(token);
