@@ -179,7 +179,7 @@ export function serverPidIfAny(cluster: string): number | undefined {
 }
 
 /** A busy machine may take long; what must be quick is measured where it is promised. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 90_000;
 
 /** Asks again and again until the answer is true, or an exception (a test's failure) when patience is over. */
 export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {

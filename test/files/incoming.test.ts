@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { MediaFolder } from '../../src/files/media';
 import { sweepUploads } from '../../src/multipart';
+import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { bomb, html } from './pictures';
@@ -30,13 +31,10 @@ beforeAll(async () => {
 
 const incoming = () => {
   const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
-  return existsSync(folder) ? readdirSync(folder).map((name) => statSync(join(folder, name)).size) : [];
+  // One that goes while they are looked at is none of them.
+  const sizes = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [];
+  return existsSync(folder) ? readdirSync(folder).flatMap(sizes) : [];
 };
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 200 && !holds(); attempt++) await sleep(25);
-  expect(holds()).toBe(true);
-}
 
 const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
 const tail = () => `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="exercise"\r\n\r\n${base}\r\n--${BOUNDARY}--\r\n`;
@@ -60,7 +58,7 @@ test('other users of the machine read nothing of an upload, neither while it arr
     const { sent, answered } = sending();
     sent.write(head);
     sent.write(content.subarray(0, content.length >> 1));
-    await until(() => incoming().some((size) => size > 0));
+    await until('some has come', () => incoming().some((size) => size > 0));
     const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
     expect([folder, ...readdirSync(folder).map((name) => join(folder, name))].map(modeOf)).toEqual([0o700, 0o600]);
     sent.write(content.subarray(content.length >> 1));
@@ -94,20 +92,20 @@ test('what has arrived of a file is on disk already, and gone once the request i
   const { sent, answered } = sending();
   sent.write(head);
   sent.write(content.subarray(0, content.length >> 1));
-  await until(() => incoming().some((size) => size > content.length / 4));
+  await until('much has come', () => incoming().some((size) => size > content.length / 4));
   sent.write(content.subarray(content.length >> 1));
   sent.end(tail());
   expect(await answered).toBe(201);
-  await until(() => incoming().length === 0);
+  await until('nothing is left', () => incoming().length === 0);
 });
 
 test('a client that goes away in the middle of a file leaves nothing', async () => {
   const { sent } = sending();
   sent.write(head);
   sent.write((await noise()).subarray(0, 100_000));
-  await until(() => incoming().length > 0);
+  await until('some has come', () => incoming().length > 0);
   sent.destroy();
-  await until(() => incoming().length === 0);
+  await until('nothing is left', () => incoming().length === 0);
 });
 
 test.each<[string, () => Buffer]>([
@@ -121,14 +119,14 @@ test.each<[string, () => Buffer]>([
   sent.write(content());
   sent.end(tail());
   expect(await answered).toBe(400);
-  await until(() => incoming().length === 0);
+  await until('nothing is left', () => incoming().length === 0);
 });
 
 test('a body that ends within a file is answered, and leaves nothing', async () => {
   const { sent, answered } = sending();
   sent.end(`${head}\x89PNG`);
   expect(await answered).toBe(400);
-  await until(() => incoming().length === 0);
+  await until('nothing is left', () => incoming().length === 0);
 });
 
 test('files whose server died are swept away by the next, those of other servers are not', async () => {

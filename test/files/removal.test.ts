@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf } from '../../src/core/fields';
 import { entities, resourceOf } from '../../src/core/resource';
+import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
@@ -38,9 +39,8 @@ async function uploaded(): Promise<number> {
 const unsettled = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "settled"');
 
 async function gone(): Promise<void> {
-  for (let attempt = 0; attempt < 200 && files().length; attempt++) await sleep(25);
-  expect(files()).toEqual([]);
-  expect(await unsettled()).toEqual([]);
+  await until('no file is left', () => files().length === 0);
+  await until('none waits for it', async () => (await unsettled()).length === 0);
 }
 
 test('an image and its thumbnails go with its row', async () => {
@@ -72,7 +72,7 @@ test('a file that another row names stays until that one goes', async () => {
     SELECT gen_random_uuid(), "exercise_base_id", "image", false, "status", "license_id" FROM "exercise_image" WHERE "id" = $1 RETURNING "id"`;
   const other = (await fitgraph.sql(copy, [id]))[0]!.id;
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
-  for (let attempt = 0; attempt < 200 && (await unsettled()).length; attempt++) await sleep(25);
+  await until('it is looked at', async () => (await unsettled()).length === 0);
   expect(files()).toHaveLength(11);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [other]);
   await gone();

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
+import type { KnownError } from '../../src/core/errors';
 import { imageProcesses } from '../../src/files/imageprocesses';
 import { examine, uploadedImage } from '../../src/files/upload';
 import { isPure } from '../../src/files/purity';
@@ -47,10 +48,24 @@ describe('what is said of a bad file', () => {
 
   it('one that takes more than its time of the processor, and not the next one', async () => {
     const usual = imageProcesses.timeout;
-    imageProcesses.timeout = 100;
-    const found = await problems('slow.jpg', await photo(3_000));
-    imageProcesses.timeout = usual;
-    expect(found).toEqual(['This image takes too long to read. Save it anew, smaller or in another format.']);
+    const [small, large] = [await plain().png().toBuffer(), await photo(3_000)];
+    /** Undefined if a busy machine did not get to it, which tells nothing about the file. */
+    const found = async () => {
+      // The processes are there already, both of them.
+      for (const name of ['one.png', 'two.png']) expect(await problems(name, small)).toEqual([]);
+      imageProcesses.timeout = 100;
+      try {
+        return await problems('slow.jpg', large);
+      } catch (error) {
+        if ((error as KnownError).extensions?.code === 'OVERLOADED') return undefined;
+        throw error;
+      } finally {
+        imageProcesses.timeout = usual;
+      }
+    };
+    let said: string[] | undefined;
+    while (!said) said = await found();
+    expect(said).toEqual(['This image takes too long to read. Save it anew, smaller or in another format.']);
     expect(await problems('next.png', await plain().png().toBuffer())).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /** Uploads over GraphQL, by the specification of multipart requests: under the rules of REST's. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../database/processes';
 import { bomb, html, plain, svg } from '../files/pictures';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -37,8 +37,7 @@ function send(
 
 async function nothingLeft(before: readonly string[]): Promise<void> {
   const waiting = () => filesIn(join(dirname(fitgraph.mediaFolder), 'incoming'));
-  for (let attempt = 0; attempt < 200 && waiting().length; attempt++) await sleep(25);
-  expect(waiting()).toEqual([]);
+  await until('nothing waits', () => waiting().length === 0);
   expect(images()).toEqual(before);
 }
 

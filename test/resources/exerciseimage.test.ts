@@ -1,7 +1,7 @@
 /** Who has uploaded an image may change and delete it until it is reviewed; superusers may always. REST lets nobody. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../database/processes';
 import { plain } from '../files/pictures';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
@@ -70,8 +70,7 @@ const main = async (exercise: number) =>
 
 async function isGone(path: string): Promise<void> {
   const file = join(fitgraph.mediaFolder, path);
-  for (let attempt = 0; attempt < 200 && existsSync(file); attempt++) await sleep(25);
-  expect(existsSync(file)).toBe(false);
+  await until('the file is gone', () => !existsSync(file));
 }
 
 describe('while it is pending its uploader', () => {

@@ -210,7 +210,8 @@ describe('filters', () => {
         `/nutritionplan/1/log_summary/?day=${text}`,
       ])
         expect((await ann.get(path)).status).toBeLessThan(500);
-    expect(performance.now() - began).toBeLessThan(3000);
+    // Each with each would take minutes.
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 });
 
@@ -300,7 +301,8 @@ describe('lists of weekdays', () => {
     expect(await patch(`[${Array.from({ length: 100_000 }, (_, index) => index + 1).join()}]`)).toMatchObject(
       bad('day', 'Invalid pk "8" - object does not exist.'),
     );
-    expect(performance.now() - began).toBeLessThan(3000);
+    // Each with each would take minutes.
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test('an empty form has an empty one', async () => {

@@ -8,7 +8,7 @@ import { build, Installation, run, type Server } from './running';
 const installation = new Installation();
 let server: Server;
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 beforeAll(async () => {
   build();

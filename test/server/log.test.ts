@@ -12,7 +12,7 @@ let token: string;
 const WRITTEN = 'xyzzyx';
 const PASSWORD = 'plughplugh';
 
-jest.setTimeout(60_000);
+jest.setTimeout(120_000);
 
 beforeAll(async () => {
   build();

@@ -9,6 +9,7 @@ import { progressLine } from '../../src/cli/operator';
 import { ArchiveWriter, verifyArchive } from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
+import { until } from '../database/processes';
 import { plain } from '../files/pictures';
 import { furnish } from '../setup/belongings';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
@@ -111,20 +112,20 @@ describe('the round trip', () => {
     await fitgraph.sql('TRUNCATE "weight_entry"');
     fs.writeFileSync(path.join(fitgraph.mediaFolder, image.image), 'wrecked');
     for (const name of Object.keys(files(fitgraph))) if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
-    await until(async () => (await fitgraph.anyone.get('/language/1/')).body.full_name === 'Wrecked');
+    await until('it is seen', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name === 'Wrecked');
     expect((await ann.get('/workout/')).status).toBe(403);
 
     await restore(fitgraph);
 
     expect(await rows(fitgraph)).toEqual(before.rows);
-    await until(async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
+    await until('the orphan is gone', async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
     expect(files(fitgraph)).toEqual(before.files);
     // Tokens and passwords work, those of before; what is in memory is that of before.
     expect((await ann.get('/workout/')).body.count).toBe(1);
     expect((await other.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
     const login = await fitgraph.anyone.post('/login/', { username: 'ann', password: 'a good password' });
     expect(login.body).toEqual({ token: ann.token });
-    await until(async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
+    await until('it is restored', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
     // Nobody's cursor leads here, and new ones go on.
     for (const old of [early, late]) expect((await since(ann, old)).code).toBe('CURSOR_EXPIRED');
@@ -255,11 +256,3 @@ test('what a restore that was killed has left is finished where its rows are the
     await beside.stop();
   }
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('it did not come to that');
-}
