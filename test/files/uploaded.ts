@@ -1,14 +1,14 @@
 /** Files as requests bring them. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UploadedFile } from '../../src/multipart';
+import { FOLDER } from '../setup/databases';
 
-const folder = mkdtempSync(join(tmpdir(), 'fitgraph-uploaded-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = join(process.env[FOLDER]!, 'uploaded');
 
 export function uploaded(filename: string, content: Buffer): UploadedFile {
+  mkdirSync(folder, { recursive: true });
   const path = join(folder, randomUUID());
   writeFileSync(path, content);
   return new UploadedFile(filename, path, content.length, createHash('sha256').update(content).digest('hex'));
