@@ -1,8 +1,11 @@
 /** Accounts: who a token or a password belongs to, and what an operator does to accounts. */
+import { UniqueConstraintError, type Transaction } from 'sequelize';
 import type { Viewer } from '../core/context';
 import { forbidden, KnownError } from '../core/errors';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
+import { User } from '../resources/user';
+import { UserProfile } from '../resources/userprofile';
 import { note, type By } from './securityevents';
 import { hashInTurn, hashPassword, MOST_ITERATIONS, verifyPassword } from './passwords';
 import { digestOf, newToken, type TokenVault } from './tokens';
@@ -142,10 +145,8 @@ export async function replaceToken(userId: number, session: Session, vault: Toke
   return rows.length ? token : tokenOf(userId, session, vault);
 }
 
-export async function findUser(username: string, session: Session): Promise<Row> {
-  const [user] = await session.query('SELECT "id", "username", "is_active" AS "isActive" FROM "user_account" WHERE "username" = $1', [
-    username,
-  ]);
+export async function findUser(username: string, session: Session): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
+  const user = await User.findOne({ where: { username }, attributes: ['id', 'username', 'isActive'], ...session.counted });
   if (!user) throw new KnownError('NOT_FOUND', `There is no user named ${username}.`);
   return user;
 }
@@ -175,23 +176,29 @@ export async function createUser({ username, password, email = '', isSuperuser =
   if (!/^[\w.@+-]{1,150}$/u.test(username))
     throw new KnownError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
   checkPassword(password);
-  const hashed = await hashPassword(password);
-  const [row] = await session.query(
-    `WITH u AS (
-       INSERT INTO "user_account" ("username", "password", "email", "is_superuser") VALUES ($1, $2, $3, $4)
-       ON CONFLICT ("username") DO NOTHING RETURNING "id")
-     INSERT INTO "user_profile" ("user_id") SELECT "id" FROM u RETURNING "user_id" AS "id"`,
-    [username, hashed, email, isSuperuser],
-  );
-  if (!row) throw new KnownError('CONFLICT', `There is a user named ${username} already.`);
-  return row.id;
+  const account = { username, password: await hashPassword(password), email, isSuperuser };
+  const options = (transaction: Transaction) => ({ transaction, ...session.counted });
+  try {
+    return await session.transaction(async (transaction) => {
+      const { id } = await User.create(account as User, options(transaction));
+      await UserProfile.create({ userId: id } as UserProfile, options(transaction));
+      return id;
+    });
+  } catch (error) {
+    if (error instanceof UniqueConstraintError) throw new KnownError('CONFLICT', `There is a user named ${username} already.`);
+    throw error;
+  }
 }
+
+/** By an operator, who needs no permission of the user. */
+const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: Session): Promise<unknown> =>
+  session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.counted }));
 
 export async function setPassword(userId: number, password: string, session: Session): Promise<void> {
   checkPassword(password);
-  await session.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [userId, await hashPassword(password)]);
+  await changeUser(userId, { password: await hashPassword(password) }, session);
 }
 
 export async function setActive(userId: number, active: boolean, session: Session): Promise<void> {
-  await session.query('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [userId, active]);
+  await changeUser(userId, { isActive: active }, session);
 }

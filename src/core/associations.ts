@@ -42,10 +42,10 @@ function linkModel(entity: Entity, { table, own, other, fixed = {} }: Link, made
   return made;
 }
 
-function named(table: string): ModelCtor {
-  const name = upperFirst(camel(table));
-  return { [name]: class extends Model {} }[name] as ModelCtor;
-}
+/** The name of the model of a link table. */
+export const modelNamed = (table: string): string => upperFirst(camel(table));
+
+const named = (table: string) => ({ [modelNamed(table)]: class extends Model {} })[modelNamed(table)] as ModelCtor;
 
 /** What the database does when the row goes that is named. That it gets another id does not happen. */
 const following = ({ null: optional }: Pick<FieldMeta, 'null'>) => ({ onDelete: optional ? 'SET NULL' : 'CASCADE', onUpdate: 'NO ACTION' });

@@ -208,7 +208,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
       await begin(entity, drafts, writing);
       // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
       if (ids.length > 1 || ruled.length || writesLinks(entity, drafts) || meansVersions(changes)) {
-        const rows = await hold(entity, changes, ids, 'NO KEY UPDATE', writing, ruled);
+        const rows = await hold(entity, changes, ids, 'NO_KEY_UPDATE', writing, ruled);
         await validateAgain(overtaken(drafts, rows, ruled), context);
       }
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
@@ -250,7 +250,8 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
         writing,
       );
       if (ids.length > 1 || meansVersions(named)) await hold(entity, named, ids, 'UPDATE', writing);
-      demand(named, ids, await deleteRows(entity, ids, writing));
+      // Of several all are held.
+      if ((await deleteRows(entity, ids, writing)) < ids.length) throw notFound(named[0]!.at);
     }, resourceOf(entity)!.table),
   );
   context.loaders.clear();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Transaction } from 'sequelize';
+import { Op, type Transaction } from 'sequelize';
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
@@ -56,31 +56,27 @@ export class ExerciseImage extends Model<ExerciseImage> {
   declare licenseAuthor: string | null;
 }
 
-const run = async (sql: string, bind: unknown[], { session }: Context, transaction: Transaction): Promise<object[]> =>
-  (await session.database.sequelize.query(sql, { bind, transaction, ...session.counted }))[0] as object[];
-
 /** No row has it. */
 const NEW = 0;
 
-const heldBy = async (id: number, context: Context, transaction: Transaction): Promise<Values> => {
-  const columns = '"exercise_base_id" AS "exerciseBaseId", "is_main" AS "isMain", "status"';
-  const [row] = await run(`SELECT ${columns} FROM "exercise_image" WHERE "id" = $1`, [id], context, transaction);
+const heldBy = async (id: number, { session }: Context, transaction: Transaction): Promise<Values> => {
+  const attributes = ['exerciseBaseId', 'isMain', 'status'];
+  const row = await ExerciseImage.findByPk(id, { attributes, raw: true, transaction, ...session.counted });
   if (!row) throw notFound();
-  return row as Values;
+  return row as unknown as Values;
 };
 
 /**
  * A main image takes the place of the base's others, but a pending one never that of an accepted one. While a base has no accepted main image,
  * every new one is a main image.
  */
-async function settleMain({ exerciseBaseId, isMain, status }: Values, id: number, context: Context, transaction: Transaction) {
-  const others = '"exercise_base_id" = $1 AND "id" <> $2 AND "is_main"';
-  const accepted = `SELECT 1 FROM "exercise_image" WHERE ${others} AND "status" = '${ACCEPTED}' LIMIT 1`;
-  const bind = [exerciseBaseId, id];
-  const isFree = (await run(accepted, bind, context, transaction)).length === 0;
-  if (!isMain) return isFree && id === NEW;
-  if (!isFree && status !== ACCEPTED) return false;
-  await run(`UPDATE "exercise_image" SET "is_main" = false WHERE ${others}`, bind, context, transaction);
+async function settleMain({ exerciseBaseId, isMain, status }: Values, id: number, { session }: Context, transaction: Transaction) {
+  const options = { transaction, ...session.counted };
+  const others = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
+  const accepted = await ExerciseImage.findOne({ where: { ...others, status: ACCEPTED }, attributes: ['id'], raw: true, ...options });
+  if (!isMain) return !accepted && id === NEW;
+  if (accepted && status !== ACCEPTED) return false;
+  await ExerciseImage.update({ isMain: false }, { where: others, ...options });
   return true;
 }
 
@@ -92,11 +88,12 @@ const sizes = new WeakMap<Values, number>();
 const base = crud(ExerciseImage, {
   /** Writes of images of the same base wait for each other, so that two cannot both find the place free. */
   async begin(rows, context, transaction) {
+    const { viewer, media, session } = context;
+    // A model has no word for rows that other rows name.
     const bases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
-    const named = rows.flatMap(({ input }) => input?.exerciseBaseId ?? []);
-    await run(bases, [named, rows.flatMap(({ id }) => id ?? [])], context, transaction);
-    const { viewer, media, session } = context;
+    const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
+    await session.database.sequelize.query(bases, { bind, transaction, ...session.counted });
     const sent = rows.flatMap(({ id, input, path }): Sent[] =>
       input?.image ? [{ id, file: input.image as UploadedFile, path: path ? `${path}.image` : 'image' }] : [],
     );

@@ -32,8 +32,13 @@ export class Schedule extends Model<Schedule> {
 export default crud(Schedule, {
   /** Who makes a schedule active must see all that the same user has made active before. */
   async begin(_rows, { viewer, session }, transaction) {
-    const options = { bind: [viewer!.id], transaction, ...session.counted };
-    await session.database.sequelize.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', options);
+    await User.findByPk(viewer!.id, {
+      attributes: ['id'],
+      lock: transaction.LOCK.NO_KEY_UPDATE,
+      raw: true,
+      transaction,
+      ...session.counted,
+    });
   },
   async after(written, context, transaction) {
     // Of several that are to be active the last one is.
