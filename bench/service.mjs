@@ -10,7 +10,7 @@ import { fill } from './data.mjs';
 
 const require = createRequire(import.meta.url);
 const { openEmbedded } = require('../dist/src/database/embedded.js');
-const { MEMORY_FLAGS } = require('../dist/src/supervisor/index.js');
+const { MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
 
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;

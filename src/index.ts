@@ -1,8 +1,8 @@
 /** Reads the configuration and starts the server: under a supervisor, or alone in this process. */
-import { readConfig } from './config';
-import { endOn, ENDS, fail } from './ending';
-import { serve } from './serve';
-import { Supervisor } from './supervisor';
+import { readConfig } from './platform/config';
+import { endOn, ENDS, fail } from './server/ending';
+import { serve } from './server/serve';
+import { Supervisor } from './server/supervisor';
 
 export async function main(): Promise<void> {
   const config = readConfig();

@@ -1,6 +1,6 @@
 /** The environment: what it means, and the line that says what is wrong with it. */
-import { ConfigError, readConfig } from '../src/config';
-import { Origin } from '../src/origin';
+import { ConfigError, readConfig } from '../src/platform/config';
+import { Origin } from '../src/exchange/origin';
 
 const KEY = 'k'.repeat(32);
 

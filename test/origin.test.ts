@@ -1,7 +1,7 @@
 /** Links and addresses: what is believed of a request, and what an attacker may write into it. */
 import type { IncomingMessage } from 'node:http';
-import { ConfigError } from '../src/config';
-import { Origin } from '../src/origin';
+import { ConfigError } from '../src/platform/config';
+import { Origin } from '../src/exchange/origin';
 
 interface Sent {
   peer?: string;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const dist = fileURLToPath(new URL('../../dist/src/', import.meta.url));
+const dist = fileURLToPath(new URL('../../dist/src', import.meta.url));
 const STARTED_MS = 120_000;
 const STOPPED_MS = 20_000;
 export const USERS = ['siege1', 'siege2'];

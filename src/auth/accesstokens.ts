@@ -4,9 +4,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Viewer } from '../core/context';
-import { forbidden, InvalidValues, WHOLE, type Mistakes } from '../core/errors';
-import { invalidValue } from '../core/mistakes';
-import { isScope, type Scope } from '../core/scopes';
+import { forbidden, InvalidValues, WHOLE, type Mistakes } from '../core/model/errors';
+import { invalidValue } from '../core/model/mistakes';
+import { isScope, type Scope } from '../core/access/scopes';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';

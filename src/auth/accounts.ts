@@ -1,7 +1,7 @@
 /** Accounts: who a token or a password belongs to, and what an operator does to accounts. */
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import type { Viewer } from '../core/context';
-import { forbidden, KnownError } from '../core/errors';
+import { forbidden, KnownError } from '../core/model/errors';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
 import { User } from '../resources/user';

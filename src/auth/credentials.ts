@@ -1,6 +1,6 @@
 /** What users do about their access tokens and sessions, each with its note in the audit log, or not at all. */
 import type { Credentials } from '../core/context';
-import { nameOf, type Scope } from '../core/scopes';
+import { nameOf, type Scope } from '../core/access/scopes';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
 import type { AccessTokens, NewAccessToken, Run } from './accesstokens';

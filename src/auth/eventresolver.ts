@@ -1,12 +1,12 @@
 /** The audit log of the viewer's own account, over GraphQL. */
 import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { demandOwner } from '../core/access';
-import { DEFAULT_PAGE, MAX_PAGE, PageInfo } from '../core/connection';
+import { demandOwner } from '../core/access/access';
+import { DEFAULT_PAGE, MAX_PAGE, PageInfo } from '../core/read/connection';
 import type { Context } from '../core/context';
-import { badArgument } from '../core/errors';
-import { Needs } from '../core/plan';
-import { DateTimeScalar } from '../core/scalars';
+import { badArgument } from '../core/model/errors';
+import { Needs } from '../core/read/plan';
+import { DateTimeScalar } from '../core/model/scalars';
 import { User } from '../resources/user';
 import { countOfEvents, eventsOf, KINDS, type EventKind, type SecurityEvent as Noted } from './securityevents';
 

@@ -1,5 +1,5 @@
 /** The Authorization header. */
-import { forbidden } from '../core/errors';
+import { forbidden } from '../core/model/errors';
 
 /**
  * The token of `Authorization: Token <key>`, and of the other schemes that the interface knows; undefined where another scheme is used,

@@ -5,8 +5,8 @@
 import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
-import type { Rate } from '../config';
-import { KnownError } from '../core/errors';
+import type { Rate } from '../platform/config';
+import { KnownError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { Unavailable } from '../database/refusals';
 

@@ -6,8 +6,8 @@ import { hash, verify } from '@node-rs/argon2';
 import { pbkdf2, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
-import { KnownError } from '../core/errors';
-import { TooBusy, Turns } from '../turns';
+import { KnownError } from '../core/model/errors';
+import { TooBusy, Turns } from '../platform/turns';
 
 const derive = promisify(pbkdf2);
 

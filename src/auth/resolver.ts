@@ -1,11 +1,11 @@
 /** Signing in over GraphQL; REST's login runs the same mutation. */
 import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Context } from '../core/context';
-import { invalid } from '../core/errors';
-import { problems } from '../core/limits';
-import { answered, FieldError } from '../core/payload';
-import type { ArgumentLimits } from '../extensions';
-import { trimmed } from '../reading';
+import { invalid } from '../core/model/errors';
+import { problems } from '../core/model/limits';
+import { answered, FieldError } from '../core/schema/payload';
+import type { ArgumentLimits } from '../contract/facts';
+import { trimmed } from '../platform/reading';
 import { MAX_PASSWORD, MIN_PASSWORD } from './accounts';
 
 @ObjectType({ description: 'What a login answers.', simpleResolvers: true })

@@ -3,7 +3,7 @@
  * too, so that those of one sort are noted so many times an hour at most; the last that is noted says that it is.
  */
 import type { Logger } from 'pino';
-import { KnownError } from '../core/errors';
+import { KnownError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';

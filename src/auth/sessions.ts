@@ -5,7 +5,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../core/context';
-import { KnownError } from '../core/errors';
+import { KnownError } from '../core/model/errors';
 import type { Session } from '../database/session';
 import { digestOf, type TokenVault } from './tokens';
 

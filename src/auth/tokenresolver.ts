@@ -1,13 +1,13 @@
 /** Access tokens and sessions over GraphQL; the pages do the same. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
-import { demandOwner } from '../core/access';
+import { demandOwner } from '../core/access/access';
 import type { Context } from '../core/context';
-import { notFound } from '../core/errors';
-import { parseId } from '../core/ids';
-import { answered, FieldError } from '../core/payload';
-import { Needs } from '../core/plan';
-import { DateTimeScalar } from '../core/scalars';
-import { TokenScope } from '../core/scopes';
+import { notFound } from '../core/model/errors';
+import { parseId } from '../core/model/ids';
+import { answered, FieldError } from '../core/schema/payload';
+import { Needs } from '../core/read/plan';
+import { DateTimeScalar } from '../core/model/scalars';
+import { TokenScope } from '../core/access/scopes';
 import { User } from '../resources/user';
 import { listOf, MAX_NAME, type AccessToken as Listed } from './accesstokens';
 

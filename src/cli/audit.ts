@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { DateTime } from 'luxon';
-import { KnownError } from '../core/errors';
+import { KnownError } from '../core/model/errors';
 import { findEvents, isEventKind, KINDS, type EventFilter, type EventKind, type SecurityEvent } from '../auth/securityevents';
 import { operate, say } from './operator';
 

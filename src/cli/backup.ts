@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { KnownError } from '../core/errors';
+import { KnownError } from '../core/model/errors';
 import { MediaFolder } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
 import { noteOf, operate, say, stages } from './operator';

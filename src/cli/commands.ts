@@ -10,7 +10,7 @@ import { seedCommand } from './seed';
 import { upgradeCommand } from './upgrade';
 import { userCommand } from './user';
 
-export { KnownError } from '../core/errors';
+export { KnownError } from '../core/model/errors';
 
 export const commands = () => [
   migrateCommand(),

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ConfigError, readConfig, wantsStacks } from '../config';
+import { ConfigError, readConfig, wantsStacks } from '../platform/config';
 import { examine, type Finding } from './examination';
 import { say } from './operator';
 

@@ -1,19 +1,19 @@
 /** What `fitgraph doctor` looks at. */
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../config';
+import type { Config } from '../platform/config';
 import type { Database } from '../database/connection';
 import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
 import { migrated, refuseNewer } from '../database/migrate';
 import { openDatabase } from '../database/open';
 import { keyFile, readKey } from '../database/secretkey';
-import { fieldsOf } from '../core/fields';
-import { entities, resourceOf } from '../core/resource';
+import { fieldsOf } from '../core/model/fields';
+import { entities, resourceOf } from '../core/model/resource';
 import { MediaFolder } from '../files/media';
-import { models } from '../schema';
-import { freePort } from '../supervisor/port';
-import { VERSION } from '../version';
+import { models } from '../graphql/schema';
+import { freePort } from '../server/supervisor/port';
+import { VERSION } from '../platform/version';
 
 export interface Finding {
   state: 'ok' | 'warning' | 'failure';

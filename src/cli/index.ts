@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The commands of the operator. They work beside a running server: the embedded database is joined and left running. */
 import { Command, CommanderError } from 'commander';
-import { ConfigError, wantsStacks } from '../config';
+import { ConfigError, wantsStacks } from '../platform/config';
 import { main as serveForever } from '../index';
 
 const others = (): typeof import('./commands') =>

@@ -2,12 +2,12 @@
 import { userInfo } from 'node:os';
 import { note, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
-import { readConfig, type Config } from '../config';
+import { readConfig, type Config } from '../platform/config';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 import { migrateUp } from '../database/migrate';
 import { openDatabase } from '../database/open';
-import { models } from '../schema';
+import { models } from '../graphql/schema';
 
 export interface Desk {
   config: Config;

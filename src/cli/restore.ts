@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { basename } from 'node:path';
-import { ConfigError, readConfig } from '../config';
+import { ConfigError, readConfig } from '../platform/config';
 import { MediaFolder } from '../files/media';
 import { inspect, restoreBackup } from '../transfer/backup/restore';
 import { noteOf, operate, say, stages } from './operator';

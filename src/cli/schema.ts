@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { buildGraphQLSchema, printed } from '../schema';
+import { buildGraphQLSchema, printed } from '../graphql/schema';
 
 export const schemaCommand = () =>
   new Command('schema').description('Print the GraphQL schema, as committed in schema.graphql.').action(() => {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ConfigError } from '../config';
+import { ConfigError } from '../platform/config';
 import { seedDemo, seedReference } from '../transfer/seed';
 import { noteOf, operate, progress, say } from './operator';
 

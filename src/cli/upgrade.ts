@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, readConfig, type Config } from '../config';
+import { ConfigError, readConfig, type Config } from '../platform/config';
 import { Database } from '../database/connection';
 import { openEmbedded } from '../database/embedded';
 import { findFormer, formerBinaries, makeDraft, takeOver, withFormer } from '../database/embedded/former';
 import { migrateUp } from '../database/migrate';
 import { MediaFolder } from '../files/media';
-import { models } from '../schema';
+import { models } from '../graphql/schema';
 import { inspect, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
 import { say, stages } from './operator';

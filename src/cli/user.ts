@@ -2,14 +2,14 @@ import { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { checkPassword, createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
-import type { Config } from '../config';
+import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
-import { KnownError } from '../core/errors';
-import { Listener } from '../core/listener';
+import { KnownError } from '../core/model/errors';
+import { Listener } from '../core/changes/listener';
 import type { Database } from '../database/connection';
 import { MediaFolder } from '../files/media';
 import { FileRemoval } from '../files/removal';
-import { createLog } from '../logging';
+import { createLog } from '../platform/logging';
 import { noteOf, operate, say } from './operator';
 
 /** From the option, or else from standard input, so that it need not stand in the shell's history. */

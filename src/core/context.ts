@@ -1,15 +1,15 @@
 /** What belongs to one request: who asks, the database session, the loaders. */
 import type { Logger } from 'pino';
-import type { UploadedFile } from '../multipart';
-import type { Trace } from '../trace';
+import type { UploadedFile } from '../platform/multipart';
+import type { Trace } from '../platform/trace';
 import type { Session } from '../database/session';
-import type { Cost } from './cost';
-import type { Loaders } from './loaders';
-import type { ChangeLog } from './changes';
-import type { Memory } from './memory';
-import type { NamesInMemory } from './namesinmemory';
-import type { ReferenceTables } from './reference';
-import type { Scope } from './scopes';
+import type { Cost } from './operation/cost';
+import type { Loaders } from './read/loaders';
+import type { ChangeLog } from './changes/changes';
+import type { Memory } from './cache/memory';
+import type { NamesInMemory } from './cache/namesinmemory';
+import type { ReferenceTables } from './cache/reference';
+import type { Scope } from './access/scopes';
 
 export interface Viewer {
   id: number;

@@ -1,7 +1,7 @@
 /** The folder that DATA_DIR names: whether it is Fitgraph's own is decided before anything of it is touched. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../config';
+import { ConfigError } from '../platform/config';
 
 /** All that is ever put there. */
 const OWN = [

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Umzug, type UmzugStorage } from 'umzug';
 import type { ClientBase, PoolClient } from 'pg';
-import { ConfigError } from '../config';
-import { VERSION } from '../version';
+import { ConfigError } from '../platform/config';
+import { VERSION } from '../platform/version';
 import type { Database } from './connection';
 import { prepareRole } from './viewerrole';
 

@@ -1,7 +1,7 @@
 /** The database that the configuration names: any PostgreSQL by DATABASE_URL, or else the embedded one. */
 import { Client, type PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
-import { ConfigError, type Config } from '../config';
+import { ConfigError, type Config } from '../platform/config';
 import { CONNECTION_TIMEOUT_MS, Database, type Pooling } from './connection';
 import { checkDataDir } from './datadir';
 import { openEmbedded } from './embedded';

@@ -5,7 +5,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import { ConfigError } from '../config';
+import { ConfigError } from '../platform/config';
 import type { Pooling } from './connection';
 
 /** PostgreSQL's own number of the process that a connection is served by; a pooler's clients are told another. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, MIN_SECRET_KEY, type Config } from '../config';
+import { ConfigError, MIN_SECRET_KEY, type Config } from '../platform/config';
 import type { Database } from './connection';
 
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');

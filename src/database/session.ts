@@ -1,6 +1,6 @@
 /** What one request sends to the database: counted, traced, given up together, and its transactions. */
 import type { Transaction } from 'sequelize';
-import type { Trace } from '../trace';
+import type { Trace } from '../platform/trace';
 import type { Database, LaneName } from './connection';
 import type { Caller, Lane } from './lane';
 import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, Uncertain, Unavailable } from './refusals';

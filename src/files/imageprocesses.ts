@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
-import { TooBusy } from '../turns';
+import { TooBusy } from '../platform/turns';
 import type { FormatName } from './formats';
 import type { Thumbnail } from './names';
 import type { Finding } from './picture';

@@ -1,9 +1,9 @@
 /** How many bytes of files one user may keep. The database decides, so that many uploads at the same time cannot pass it either. */
 import { stat } from 'node:fs/promises';
 import type { QueryOptions, Sequelize } from 'sequelize';
-import { InvalidValues } from '../core/errors';
-import { invalidValue } from '../core/mistakes';
-import type { UploadedFile } from '../multipart';
+import { InvalidValues } from '../core/model/errors';
+import { invalidValue } from '../core/model/mistakes';
+import type { UploadedFile } from '../platform/multipart';
 
 /** Of the locks of the database that are no table's: writes of the same user's files wait for each other. */
 const LOCK = 7_301;

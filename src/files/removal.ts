@@ -1,9 +1,9 @@
 /** Takes away the files of rows that are gone. The database notes their paths and tells of them; what nobody heard of is found at the next start. */
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
-import { fieldsOf } from '../core/fields';
-import type { Listener } from '../core/listener';
-import { entities, resourceOf } from '../core/resource';
+import { fieldsOf } from '../core/model/fields';
+import type { Listener } from '../core/changes/listener';
+import { entities, resourceOf } from '../core/model/resource';
 import type { Database } from '../database/connection';
 import type { MediaFolder } from './media';
 

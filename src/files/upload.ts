@@ -1,7 +1,7 @@
 /** What is wrong with an uploaded image, in Django REST framework's words, and what is kept of a good one. */
-import { overloaded } from '../core/errors';
-import { UploadedFile } from '../multipart';
-import { TooBusy } from '../turns';
+import { overloaded } from '../core/model/errors';
+import { UploadedFile } from '../platform/multipart';
+import { TooBusy } from '../platform/turns';
 import { EXTENSIONS, formatOfExtension } from './formats';
 import { ImageFailure, imageProcesses } from './imageprocesses';
 import { extensionOf, lastPart } from './names';

@@ -1,6 +1,6 @@
 /** The amount of an ingredient as a text, and what is wrong with it; the wording is that of the reference service. */
-import { problems } from '../core/limits';
-import { decimalOf, integerOf } from '../reading';
+import { problems } from '../core/model/limits';
+import { decimalOf, integerOf } from '../platform/reading';
 
 export const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
 

@@ -1,7 +1,7 @@
 /** What nutrition values look like in GraphQL, and the selections that show them in REST. */
 import { Field, Float, ObjectType, registerEnumType } from 'type-graphql';
-import { snake } from '../core/names';
-import { DateScalar, DecimalScalar } from '../core/scalars';
+import { snake } from '../core/model/names';
+import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { KILOJOULE, MACROS, NUTRIENTS } from './values';
 
 export enum MassUnit {

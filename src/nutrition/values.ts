@@ -3,7 +3,7 @@
  * converted and rounded before it is summed, so a total is the sum of what its items show. All rounding is half to even.
  */
 import DecimalJs from 'decimal.js';
-import { trimmed } from '../reading';
+import { trimmed } from '../platform/reading';
 
 const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_EVEN });
 export type Decimal = DecimalJs;

@@ -1,6 +1,6 @@
 /** Below the API key: access tokens, the browsers that are signed in, and what happened to the account lately. */
 import type { ComponentChildren } from 'preact';
-import { nameOf, SCOPES, type Scope } from '../core/scopes';
+import { nameOf, SCOPES, type Scope } from '../core/access/scopes';
 import { CopyButton } from './copy';
 import { KEY_PATH } from './keypath';
 import type { Visitor } from './layout';

@@ -1,7 +1,7 @@
 /** The key page: what its forms do. All of it works without a script. */
 import type { Request, RequestHandler, Response, Router } from 'express';
-import { InvalidValues } from '../core/errors';
-import { parseId } from '../core/ids';
+import { InvalidValues } from '../core/model/errors';
+import { parseId } from '../core/model/ids';
 import { LIFETIMES, type ShownEvent, type ShownToken, type TokenForm } from './access';
 import { answer, text, texts, type Values } from './answer';
 import { keyPage, replacePage, type KeyAction, type KeyPage, type ShownKey } from './key';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
-import { isPassing } from '../core/errors';
+import { isPassing } from '../core/model/errors';
 import { answer, text } from './answer';
 import { COPY_PATH, COPY_SCRIPT } from './copy';
 import { KEY_PATH } from './keypath';

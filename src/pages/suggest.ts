@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import type { Prepare } from '../rest/endpoints';
-import { namings } from '../rest/naming';
+import { namings } from './browse/view/naming';
 import type { PageExchange } from './signin';
 
 export const SUGGEST_PATH = '/pages/suggest.js';

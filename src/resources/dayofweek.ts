@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Id, Text } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Id, Text } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 
 @Resource({
   rest: 'daysofweek',

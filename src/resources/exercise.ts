@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Children, Choose, Day, defaults, Id, Links, Ref, Text, Uuid } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Children, Choose, Day, defaults, Id, Links, Ref, Text, Uuid } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { Equipment } from './equipment';
 import { EQUIPMENT, ExerciseBase, PRIMARY, SECONDARY } from './exercisebase';
 import { ExerciseCategory } from './exercisecategory';

@@ -1,11 +1,11 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
-import { crud } from '../core/crud';
-import { Children, Clock, Id, Owner, Ref, Whole, type PartOf } from '../core/fields';
-import { rowsBelow } from '../core/loaders';
-import { Needs } from '../core/plan';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Children, Clock, Id, Owner, Ref, Whole, type PartOf } from '../core/model/fields';
+import { rowsBelow } from '../core/read/loaders';
+import { Needs } from '../core/read/plan';
+import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { asNumbers, sum, type MassUnit, type Values } from '../nutrition/values';
 import { portionValues } from './ingredient';

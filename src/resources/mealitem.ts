@@ -1,10 +1,10 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
-import { crud } from '../core/crud';
-import { Decimal, Id, Owner, Ref, Whole } from '../core/fields';
-import { Needs } from '../core/plan';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Decimal, Id, Owner, Ref, Whole } from '../core/model/fields';
+import { Needs } from '../core/read/plan';
+import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { asNumbers } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';

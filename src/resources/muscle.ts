@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Children, Computed, Flag, Id, Text } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Children, Computed, Flag, Id, Text } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 
 const image = (kind: string) => (alias: string) => `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;

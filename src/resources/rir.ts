@@ -1,5 +1,5 @@
 /** Repetitions in reserve: how many more could have been done. */
-import { choices } from '../core/choices';
+import { choices } from '../core/model/choices';
 
 const STEPS = ['0', '0.5', '1', '1.5', '2', '2.5', '3', '3.5', '4'];
 

@@ -1,9 +1,9 @@
 import { Op } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import { ownership } from '../core/access';
-import { crud } from '../core/crud';
-import { Children, Day, defaults, Flag, Id, Owner, Text } from '../core/fields';
-import { Resource } from '../core/resource';
+import { ownership } from '../core/access/access';
+import { crud } from '../core/schema/crud';
+import { Children, Day, defaults, Flag, Id, Owner, Text } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { ScheduleStep } from './schedulestep';
 import { User } from './user';
 

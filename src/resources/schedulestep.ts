@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Id, Owner, Ref, Whole } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Id, Owner, Ref, Whole } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { Schedule } from './schedule';
 import { User } from './user';
 import { Workout } from './workout';

@@ -1,5 +1,5 @@
 /** The review that public contributions pass before everybody sees them. */
-import { choices } from '../core/choices';
+import { choices } from '../core/model/choices';
 
 export const PENDING = '1';
 export const ACCEPTED = '2';

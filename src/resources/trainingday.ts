@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Children, Id, Links, Owner, Ref, Text } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Children, Id, Links, Owner, Ref, Text } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { DayOfWeek } from './dayofweek';
 import { User } from './user';
 import { Workout } from './workout';

@@ -1,5 +1,5 @@
 /** The units that a user prefers. */
-import { choices } from '../core/choices';
+import { choices } from '../core/model/choices';
 
 export const UNIT_SYSTEM = choices('UnitSystem', 'The units in which a user thinks.', [
   ['METRIC', 'kg', 'Metric (kilogram)', 'Body weights in kilograms, masses of food in grams.'],

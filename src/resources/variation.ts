@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Children, Id } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Children, Id } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { ExerciseBase } from './exercisebase';
 
 @Resource({ dump: 'exercises.variation', description: 'A group of exercises that vary each other.', ordering: ['id'] })

@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Day, Decimal, Id, Owner } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Day, Decimal, Id, Owner } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { byPreference } from './kilograms';
 import { User } from './user';
 

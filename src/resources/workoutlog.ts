@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/crud';
-import { Choose, Day, Decimal, Id, Owner, Ref, Whole } from '../core/fields';
-import { Resource } from '../core/resource';
+import { crud } from '../core/schema/crud';
+import { Choose, Day, Decimal, Id, Owner, Ref, Whole } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';

@@ -1,8 +1,8 @@
 import { Model } from 'sequelize-typescript';
-import { choices } from '../core/choices';
-import { crud } from '../core/crud';
-import { Children, Choose, Clock, Day, Id, Owner, Ref, Text } from '../core/fields';
-import { Resource } from '../core/resource';
+import { choices } from '../core/model/choices';
+import { crud } from '../core/schema/crud';
+import { Children, Choose, Clock, Day, Id, Owner, Ref, Text } from '../core/model/fields';
+import { Resource } from '../core/model/resource';
 import { User } from './user';
 import { Workout } from './workout';
 import { WorkoutLog } from './workoutlog';

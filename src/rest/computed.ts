@@ -1,6 +1,6 @@
 /** Actions, and endpoints of their own: query parameters become the arguments of a field, its value becomes a body. */
 import { isNonNullType, type GraphQLField } from 'graphql';
-import type { BodyFact } from '../extensions';
+import type { BodyFact } from '../contract/facts';
 import { RestError } from './errors';
 import { snake } from './names';
 

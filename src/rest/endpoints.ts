@@ -1,7 +1,7 @@
 /** The GraphQL schema → REST endpoints: which paths there are and which operations answer them. Runs once, at start. */
 import { getNamedType, isLeafType, isObjectType, parse, visit, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { ExecutionResult, GraphQLField } from 'graphql';
-import type { ActionFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../extensions';
+import type { ActionFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../contract/facts';
 import { snake } from './names';
 
 /** Runs a prepared operation; the context is nobody's business here. */

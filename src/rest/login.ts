@@ -1,10 +1,10 @@
 /** `POST /login/`: the body's name and password for a token. */
-import type { ArgumentLimits } from '../extensions';
-import { trimmed } from '../reading';
-import type { Body } from './body';
+import type { ArgumentLimits } from '../contract/facts';
+import { trimmed } from '../platform/reading';
+import type { Body } from './dialect/body';
 import { invalid } from './errors';
-import { notAnObject, objectOf } from './input';
-import { isNumber, valueOf } from './json';
+import { notAnObject, objectOf } from './dialect/input';
+import { isNumber, valueOf } from './dialect/json';
 
 /** Below the base of the API. */
 export const PATH = 'login';

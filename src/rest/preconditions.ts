@@ -1,7 +1,7 @@
 /** Conditional requests (RFC 9110, section 13): a row's version as its strong entity tag, and what `If-Match` and `If-None-Match` say of it. */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { withoutCoding } from '../compression';
+import { withoutCoding } from '../platform/compression';
 import { RestError } from './errors';
 
 /** A version that no row has. */

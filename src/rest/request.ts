@@ -1,10 +1,10 @@
 /** A request of REST and its answer, apart from HTTP. */
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { Group } from '../extensions';
-import type { Body } from './body';
+import type { Group } from '../contract/facts';
+import type { Body } from './dialect/body';
 import type { Operation } from './endpoints';
-import type { PostedForm } from './forms';
+import type { PostedForm } from './dialect/forms';
 import type { Route } from './routes';
 
 /** One request, as the application sees it. */

@@ -1,34 +1,31 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { arrivedOf, queryOf, readBody, type Body } from './body';
+import { arrivedOf, queryOf, readBody, type Body } from './dialect/body';
 import { admit, SAFE } from './admission';
 import { answersOf } from './answers';
-import { viewsOf } from './browse';
-import { csrfTokenOf } from './csrf';
-import { limitsOfStrangers, type MultipartLimits } from '../multipart';
+import { csrfTokenOf } from './dialect/csrf';
+import { limitsOfStrangers, type MultipartLimits } from '../platform/multipart';
 import { endpointsOf, prepareOperation, type Prepare } from './endpoints';
 import { notFound, ofGraphQL, RestError } from './errors';
-import { formOf, isForm } from './forms';
+import { formOf, isForm } from './dialect/forms';
 import { DOCUMENT } from './login';
 import { snake } from './names';
-import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './negotiate';
-import { MAX_SHOWN } from './pagination';
+import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './dialect/negotiate';
+import { MAX_SHOWN } from './dialect/pagination';
+import type { Page, Shown, Sources } from './page';
 import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
 import { corsOf, headersOf, ofEverybody, PREFLIGHT, respond } from './respond';
 import { findRoute, type Route } from './routes';
-import type { HtmlView, Page } from './view';
 
 export interface RestOptions {
   schema: GraphQLSchema;
-  /** What people may send to `/graphql`; pages show how they could have asked there. */
   publicSchema: GraphQLSchema;
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
   /** What a browser is shown instead of bare JSON. */
-  html(view: HtmlView): Promise<Page>;
+  pages(sources: Sources): (shown: Shown) => Promise<Page>;
   /** Pages take long to make, so they wait for their turn, outside of which bodies are read. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
@@ -42,7 +39,7 @@ export function restHandler(options: RestOptions): Handler {
   const endpoints = endpointsOf(schema, prepare);
   const login = prepareOperation(prepare, DOCUMENT);
   const { answer, describeRoute } = answersOf(schema, endpoints, login, timeZone);
-  const viewOf = viewsOf({ schema, publicSchema, endpoints, login, prepare, describe: describeRoute });
+  const show = options.pages({ schema, publicSchema, endpoints, login, prepare, describe: describeRoute });
 
   /** What was refused is an answer too; everything else that is thrown is a mistake of ours. */
   async function settled(work: () => Promise<Answer>): Promise<Answer> {
@@ -94,12 +91,9 @@ export function restHandler(options: RestOptions): Handler {
   }
 
   /** What a page shows beside the answer may be refused where the answer was not. */
-  const pageOf = async (shown: Parameters<typeof viewOf>[0]): Promise<Page | RestError> => {
+  const pageOf = async (shown: Shown): Promise<Page | RestError> => {
     try {
-      const view = await viewOf(shown);
-      // Others are heard in between.
-      await setImmediate();
-      return await options.html(view);
+      return await show(shown);
     } catch (error) {
       if (error instanceof RestError) return error;
       throw error;

@@ -1,5 +1,5 @@
 /** A path below `/api/v2/` → the route that it names, with the methods that the route advertises. */
-import { integerOf } from '../reading';
+import { integerOf } from '../platform/reading';
 import type { Action, Endpoint, Endpoints, FreeEndpoint } from './endpoints';
 import { PATH as LOGIN_PATH } from './login';
 

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
-import type { Services } from '../services';
+import type { Services } from '../exchange/services';
 import { routeOf } from './routes';
 
 /** What the app counts beside the services. */

@@ -1,7 +1,7 @@
 /** `/metrics`, as Prometheus asks for it: with a bearer token, on a port of its own, or both. */
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { ConfigError, type Config } from '../config';
+import { ConfigError, type Config } from '../platform/config';
 
 export const METRICS_PATH = '/metrics';
 

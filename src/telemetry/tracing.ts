@@ -17,8 +17,8 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import type { Trace } from '../trace';
-import { VERSION } from '../version';
+import type { Trace } from '../platform/trace';
+import { VERSION } from '../platform/version';
 
 /** Of a statement's text. */
 const MAX_TEXT = 2_000;

@@ -1,6 +1,6 @@
 /** A dump in a file, read as a stream: what is kept of it in memory is where the rows of each model are. */
 import { createReadStream } from 'node:fs';
-import { KnownError } from '../core/errors';
+import { KnownError } from '../core/model/errors';
 import { RowCheck, type DumpRow, type DumpRows } from './dump';
 import { Elements, type Element } from './elements';
 

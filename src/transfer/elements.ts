@@ -2,7 +2,7 @@
  * The elements of a JSON array, one after the other, while it is read: where each lies in the file, and its text. What an element is JSON.parse
  * decides; here is only decided where it ends.
  */
-import { KnownError } from '../core/errors';
+import { KnownError } from '../core/model/errors';
 
 export interface Element {
   /** In bytes from the beginning of the file. */

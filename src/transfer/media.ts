@@ -1,7 +1,7 @@
 /** The files that imported rows name. */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fieldsOf, type FieldMeta } from '../core/fields';
+import { fieldsOf, type FieldMeta } from '../core/model/fields';
 import type { MediaFolder } from '../files/media';
 import { Staging } from '../files/staging';
 import { at, byModel, fail, type DumpRow, type DumpRows } from './dump';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createUser, tokenOf } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
-import { today } from '../core/clock';
+import { today } from '../core/model/clock';
 import type { Database } from '../database/connection';
 import { isDamage } from '../database/refusals';
 import { demo } from '../../seeders/demo';

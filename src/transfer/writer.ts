@@ -1,11 +1,11 @@
 /** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
 import type { PoolClient } from 'pg';
-import { OWNER } from '../core/access';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../core/fields';
-import { resourceOf } from '../core/resource';
+import { OWNER } from '../core/model/resource';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
+import { resourceOf } from '../core/model/resource';
 import { digestOf, type TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
-import type { Kind } from '../extensions';
+import type { Kind } from '../contract/facts';
 import { copyRows } from './copy';
 import { at, byModel, fail, inMemory, inOrder, TOKENS, type DumpRow, type DumpRows } from './dump';
 

@@ -1,6 +1,6 @@
 /** Everything that REST has, from the schema alone, so that an attack meets every resource there is or will be. */
 import { endpointsOf, type Endpoint } from '../../src/rest/endpoints';
-import { buildRestSchema } from '../../src/schema';
+import { buildRestSchema } from '../../src/graphql/schema';
 
 const { resources, free } = endpointsOf(buildRestSchema(), () => () => Promise.reject(new Error('nothing runs here')));
 

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { isScalarType, isSpecifiedScalarType } from 'graphql';
-import { buildGraphQLSchema } from '../../src/schema';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { compileForRelay } from './relaycompiler';
 
 const root = path.join(__dirname, '../..');

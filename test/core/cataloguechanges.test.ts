@@ -2,10 +2,10 @@
 import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
 import type { PoolClient } from 'pg';
 import { Random } from '../../seeders/random';
-import type { Entity } from '../../src/core/fields';
-import { entities, resourceOf } from '../../src/core/resource';
-import { snake, lowerFirst } from '../../src/core/names';
-import { buildGraphQLSchema } from '../../src/schema';
+import type { Entity } from '../../src/core/model/fields';
+import { entities, resourceOf } from '../../src/core/model/resource';
+import { snake, lowerFirst } from '../../src/core/model/names';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

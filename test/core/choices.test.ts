@@ -1,8 +1,8 @@
 /** What one chooses from: an enum in GraphQL, the stored texts in REST. */
 import { isEnumType, isNonNullType } from 'graphql';
-import { fieldsOf } from '../../src/core/fields';
-import { entities } from '../../src/core/resource';
-import { buildGraphQLSchema, buildRestSchema } from '../../src/schema';
+import { fieldsOf } from '../../src/core/model/fields';
+import { entities } from '../../src/core/model/resource';
+import { buildGraphQLSchema, buildRestSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

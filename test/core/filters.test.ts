@@ -1,6 +1,6 @@
 /** `where` and `orderBy`. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
-import { entityNamed, resourceOf } from '../../src/core/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/resource';
 import type { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();

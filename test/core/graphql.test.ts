@@ -1,6 +1,6 @@
 /** GraphQL over HTTP: who asks, how deep and how much. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
-import { nodeIdOf, parseNodeId } from '../../src/core/node';
+import { nodeIdOf, parseNodeId } from '../../src/core/model/node';
 
 const fitgraph = fitgraphForThisFile();
 

@@ -1,7 +1,7 @@
 /** What the rows of a list come to, put together by what they have in common. Random ones are tried in groupingmodel.test.ts. */
 import { getOperationAST, parse } from 'graphql';
-import { costOf } from '../../src/core/cost';
-import { buildGraphQLSchema } from '../../src/schema';
+import { costOf } from '../../src/core/operation/cost';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

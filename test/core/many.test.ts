@@ -1,7 +1,7 @@
 /** Many rows are made, changed and deleted in one mutation: all of them or none. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
-import { nodeIdOf } from '../../src/core/node';
+import { nodeIdOf } from '../../src/core/model/node';
 import type { GraphQLAnswer, Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();

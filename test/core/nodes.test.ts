@@ -1,6 +1,6 @@
 /** Rows of several types by their nodeIds: in order, one statement a type, each missing one for itself. */
-import '../../src/schema';
-import { nodeIdOf } from '../../src/core/node';
+import '../../src/graphql/schema';
+import { nodeIdOf } from '../../src/core/model/node';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

@@ -1,10 +1,10 @@
 /** Every order there is of a few types full of nulls and ties: pages by cursor, from both ends, make the whole list, and nulls are where they should be. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { Random } from '../../seeders/random';
-import { fieldsOf } from '../../src/core/fields';
-import { OrderDirection } from '../../src/core/ordering';
-import { entityNamed, resourceOf } from '../../src/core/resource';
-import { buildGraphQLSchema } from '../../src/schema';
+import { fieldsOf } from '../../src/core/model/fields';
+import { OrderDirection } from '../../src/core/sql/ordering';
+import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { everyRow, isPublished, populate, type Row } from '../setup/population';

@@ -1,10 +1,10 @@
 /** Conditions of every kind, put together at random, against an evaluation in JavaScript of the same conditions on the same rows. */
 import { getNamedType, isInputObjectType, isListType, getNullableType, type GraphQLInputObjectType, type GraphQLInputType } from 'graphql';
 import { Random } from '../../seeders/random';
-import { isChoices } from '../../src/core/choices';
-import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/resource';
-import { buildGraphQLSchema } from '../../src/schema';
+import { isChoices } from '../../src/core/model/choices';
+import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { entities, entityNamed, resourceOf } from '../../src/core/model/resource';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { everyRow, isPublished, populate, populated, type Row } from '../setup/population';

@@ -1,6 +1,6 @@
 /** Behind a real pgbouncer: what it gives is as good as PostgreSQL's own, and what would not be is refused with what to set. */
 import { spawnSync } from 'node:child_process';
-import { ConfigError } from '../../src/config';
+import { ConfigError } from '../../src/platform/config';
 import { migrateUp } from '../../src/database/migrate';
 import { createDatabase } from '../setup/databases';
 import { Poolers } from './throughpooler';

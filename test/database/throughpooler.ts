@@ -4,9 +4,9 @@ import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { readConfig } from '../../src/config';
+import { readConfig } from '../../src/platform/config';
 import { openDatabase } from '../../src/database/open';
-import { models } from '../../src/schema';
+import { models } from '../../src/graphql/schema';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { until } from './processes';
 

@@ -2,11 +2,11 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ChangeLog } from '../../src/core/changes';
-import { Listener } from '../../src/core/listener';
+import { ChangeLog } from '../../src/core/changes/changes';
+import { Listener } from '../../src/core/changes/listener';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
-import { createLog } from '../../src/logging';
+import { createLog } from '../../src/platform/logging';
 import { open } from '../setup/databases';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-timeline-'));

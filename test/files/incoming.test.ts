@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { MediaFolder } from '../../src/files/media';
-import { sweepUploads } from '../../src/multipart';
+import { sweepUploads } from '../../src/platform/multipart';
 import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

@@ -1,5 +1,5 @@
-import { operationsOf } from '../../src/uploads';
-import type { Parts, UploadedFile } from '../../src/multipart';
+import { operationsOf } from '../../src/graphql/uploads';
+import type { Parts, UploadedFile } from '../../src/platform/multipart';
 import { uploaded } from './uploaded';
 
 const file = uploaded('a.png', Buffer.from('a'));

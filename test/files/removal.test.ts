@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fieldsOf } from '../../src/core/fields';
-import { entities, resourceOf } from '../../src/core/resource';
+import { fieldsOf } from '../../src/core/model/fields';
+import { entities, resourceOf } from '../../src/core/model/resource';
 import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ConfigError } from '../../src/config';
+import { ConfigError } from '../../src/platform/config';
 import { thumbnailName } from '../../src/files/names';
 import { until } from '../database/processes';
 import { Fitgraph } from '../setup/fitgraph';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
-import type { KnownError } from '../../src/core/errors';
+import type { KnownError } from '../../src/core/model/errors';
 import { imageProcesses } from '../../src/files/imageprocesses';
 import { examine, uploadedImage } from '../../src/files/upload';
 import { isPure } from '../../src/files/purity';

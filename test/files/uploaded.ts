@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UploadedFile } from '../../src/multipart';
+import { UploadedFile } from '../../src/platform/multipart';
 import { FOLDER } from '../setup/databases';
 
 const folder = join(process.env[FOLDER]!, 'uploaded');

@@ -1,7 +1,7 @@
 /** What an operation may cost is known before it touches the database. */
 import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
-import { costOf } from '../../src/core/cost';
-import { buildGraphQLSchema } from '../../src/schema';
+import { costOf } from '../../src/core/operation/cost';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 
 const schema = buildGraphQLSchema();

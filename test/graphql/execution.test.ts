@@ -1,7 +1,7 @@
 /** An operation means what the specification says, however often it was run before. */
 import { parse } from 'graphql';
-import { CompiledOperations } from '../../src/core/compiled';
-import { buildGraphQLSchema } from '../../src/schema';
+import { CompiledOperations } from '../../src/core/operation/compiled';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { GraphQLAnswer, Person } from '../setup/person';
 

@@ -2,8 +2,8 @@
  * Random documents mean what graphql-js says, compiled or not. The seed is of the day; FUZZ_SEED repeats one, FUZZ_DOCUMENTS says how many
  * documents (`npm run fuzz`: 50,000).
  */
-import { Executor } from '../../src/core/execute';
-import { buildGraphQLSchema } from '../../src/schema';
+import { Executor } from '../../src/core/operation/execute';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { compared, Contexts } from './fuzz/differential';

@@ -9,10 +9,10 @@ import {
   typeFromAST,
   type GraphQLInputType,
 } from 'graphql';
-import { costOf } from '../../src/core/cost';
-import { KnownCosts } from '../../src/core/knowncosts';
+import { costOf } from '../../src/core/operation/cost';
+import { KnownCosts } from '../../src/core/operation/knowncosts';
 import { endpointsOf } from '../../src/rest/endpoints';
-import { buildRestSchema } from '../../src/schema';
+import { buildRestSchema } from '../../src/graphql/schema';
 import { Random } from './fuzz/random';
 
 const schema = buildRestSchema();

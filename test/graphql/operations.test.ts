@@ -5,9 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { ConfigError, readConfig } from '../../src/config';
-import { buildGraphQLSchema } from '../../src/schema';
-import { TrustedDocuments } from '../../src/trusted';
+import { ConfigError, readConfig } from '../../src/platform/config';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { TrustedDocuments } from '../../src/graphql/trusted';
 import { Fitgraph } from '../setup/fitgraph';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -1,7 +1,7 @@
 /** Variables that are read quickly are those that graphql-js would answer as they are. */
 import { getOperationAST, getVariableValues, parse } from 'graphql';
-import { coerced } from '../../src/core/variables';
-import { buildGraphQLSchema } from '../../src/schema';
+import { coerced } from '../../src/core/operation/variables';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Random } from './fuzz/random';
 
 const TYPES = ['Int', 'Float', 'String', 'ID', 'Boolean', 'Decimal', 'Date', '[Int!]', '[ID]', 'ExerciseWhere', '[ExerciseOrder!]'];

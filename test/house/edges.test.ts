@@ -1,8 +1,8 @@
 /** Where public rows lead to rows of the viewer, nobody sees or counts a row of another user: not in the connection, nor by any condition. */
-import { fieldsOf } from '../../src/core/fields';
-import { entityNamed, resourceOf } from '../../src/core/resource';
-import { nodeIdOf } from '../../src/core/node';
-import { buildGraphQLSchema } from '../../src/schema';
+import { fieldsOf } from '../../src/core/model/fields';
+import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { nodeIdOf } from '../../src/core/model/node';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { edgesToOwn, type Edge } from '../setup/edges';
 import { fitgraphForThisFile } from '../setup/fitgraph';

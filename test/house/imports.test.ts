@@ -4,61 +4,35 @@ import path from 'node:path';
 
 const src = path.join(__dirname, '../../src');
 
-/** From the top to the bottom. A file imports its own layer and those below. */
-const LAYERS = [
-  [
-    'app',
-    'bodies',
-    'bounds',
-    'budget',
-    'cli',
-    'connections',
-    'draining',
-    'ending',
-    'exchange',
-    'exposure',
-    'graphql',
-    'idempotency',
-    'index',
-    'interfaces',
-    'live',
-    'origin',
-    'gate',
-    'pressure',
-    'readiness',
-    'schema',
-    'securitytxt',
-    'serve',
-    'services',
-    'shownerrors',
-    'site',
-    'supervisor',
-    'target',
-    'telemetry',
-    'tls',
-    'trusted',
-    'unreadable',
-    'uploads',
-    'worker',
-  ],
-  ['rest', 'pages', 'resources', 'auth', 'transfer'],
+/** From the top to the bottom. A file imports its own room and those below; rooms of one floor may know each other. */
+const ROOMS = [
+  ['index', 'cli'],
+  ['server'],
+  ['graphql'],
+  // One request, whatever it asks for, and what is told of it.
+  ['exchange', 'telemetry'],
+  ['pages'],
+  ['rest', 'resources', 'auth', 'transfer'],
   // What resources are made of beside their fields: pure arithmetic and texts, and the storage of files.
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
-  ['compression', 'config', 'extensions', 'idempotencykey', 'logging', 'multipart', 'reading', 'trace', 'turns', 'version'],
+  ['platform'],
+  ['contract'],
 ];
 
-/** What may be imported beside one's own folder, where the layers alone would allow more. */
+/** Of `core`, from the top to the bottom. */
+const WINGS = ['schema', 'grouping', 'operation', 'cache', 'changes', 'write', 'read', 'sql', 'access', 'model'];
+
+/** What may be imported beside one's own folder, where the floors alone would allow more. */
 const ONLY: Record<string, string[]> = {
   // Translation only: it is given a schema and a function that runs operations.
-  rest: ['compression', 'extensions', 'idempotencykey', 'multipart', 'reading'],
-  multipart: ['extensions'],
-  extensions: [],
-  config: [],
+  rest: ['platform', 'contract'],
+  platform: ['contract'],
+  contract: [],
 };
 
-const layerOf = (part: string) => LAYERS.findIndex((parts) => parts.includes(part));
+const floorOf = (part: string) => ROOMS.findIndex((parts) => parts.includes(part));
 const partOf = (file: string) =>
   path
     .relative(src, file)
@@ -84,13 +58,13 @@ const imports: Import[] = files.flatMap((file) => {
     .map((target) => ({ file: path.relative(src, file), from: partOf(file), to: partOf(target) }));
 });
 
-test('every folder and file of src has a layer', () => {
-  expect(files.map(partOf).filter((part) => layerOf(part) < 0)).toEqual([]);
+test('every folder and file of src has a floor', () => {
+  expect(files.map(partOf).filter((part) => floorOf(part) < 0)).toEqual([]);
   expect(imports.length).toBeGreaterThan(200);
 });
 
-test('nothing imports a layer above its own', () => {
-  const upwards = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
+test('nothing imports a floor above its own', () => {
+  const upwards = imports.filter(({ from, to }) => floorOf(to) < floorOf(from));
   expect(upwards).toEqual([]);
 });
 
@@ -99,7 +73,42 @@ test.each(Object.entries(ONLY))('%s imports nothing but %j and itself', (part, a
   expect(others).toEqual([]);
 });
 
+/** `core/<wing>/…` of each import within core; `context.ts` names what a request carries, from all wings, and is known by its types alone. */
+const CONTEXT = path.join(src, 'core/context.ts');
+const wingOf = (target: string) => path.relative(path.join(src, 'core'), target).split(path.sep)[0]!;
+const inCore = (target: string) => target.startsWith(path.join(src, 'core') + path.sep);
+const withinCore = files.filter(inCore).flatMap((file) => {
+  const text = fs.readFileSync(file, 'utf8');
+  return [...text.matchAll(/^import (type )?[^'";]*?from '(\.[^']*)'/gm)]
+    .map(([, type, specifier]) => ({ file, isType: type !== undefined, target: path.resolve(path.dirname(file), specifier!) }))
+    .filter(({ target }) => inCore(target));
+});
+
+test('a wing of core imports wings below it', () => {
+  expect(
+    [
+      ...new Set(
+        files
+          .filter(inCore)
+          .filter((file) => file !== CONTEXT)
+          .map(wingOf),
+      ),
+    ].sort(),
+  ).toEqual([...WINGS].sort());
+  expect(withinCore.length).toBeGreaterThan(100);
+  const upwards = withinCore
+    .filter(({ file, target }) => file !== CONTEXT && `${target}.ts` !== CONTEXT)
+    .map(({ file, target }) => [wingOf(file), wingOf(target)] as const)
+    .filter(([from, to]) => WINGS.indexOf(to) < WINGS.indexOf(from));
+  expect(upwards).toEqual([]);
+});
+
+test('the context of a request is known by its types alone', () => {
+  const known = withinCore.filter(({ file, target }) => file === CONTEXT || `${target}.ts` === CONTEXT);
+  expect(known.filter(({ isType }) => !isType).map(({ file }) => path.relative(src, file))).toEqual([]);
+});
+
 test('the environment is read in one place', () => {
   const readers = files.filter((file) => fs.readFileSync(file, 'utf8').includes('process.env')).map((file) => path.relative(src, file));
-  expect(readers).toEqual(['config.ts']);
+  expect(readers).toEqual(['platform/config.ts']);
 });

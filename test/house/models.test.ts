@@ -4,9 +4,9 @@
  */
 import { Client } from 'pg';
 import { getOptions } from 'sequelize-typescript';
-import { fieldOf, fieldsOf } from '../../src/core/fields';
-import { entities, resourceOf } from '../../src/core/resource';
-import { models } from '../../src/schema';
+import { fieldOf, fieldsOf } from '../../src/core/model/fields';
+import { entities, resourceOf } from '../../src/core/model/resource';
+import { models } from '../../src/graphql/schema';
 import { createDatabase, open } from '../setup/databases';
 
 interface Table {

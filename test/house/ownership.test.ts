@@ -2,10 +2,10 @@
  * Nobody ever sees, touches or learns of another user's row. The walk goes over every owned type there is and over both interfaces; an
  * answer about a foreign id must be the very answer about an id that no row has.
  */
-import { creatableBelow } from '../../src/core/drafts';
-import { fieldsOf, type Entity } from '../../src/core/fields';
-import { resourceOf } from '../../src/core/resource';
-import { nodeIdOf } from '../../src/core/node';
+import { creatableBelow } from '../../src/core/write/drafts';
+import { fieldsOf, type Entity } from '../../src/core/model/fields';
+import { resourceOf } from '../../src/core/model/resource';
+import { nodeIdOf } from '../../src/core/model/node';
 import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';

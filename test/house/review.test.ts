@@ -1,7 +1,7 @@
 /** What has not passed the review is seen by those who review only, whatever way leads to it. REST shows what it always did. */
 import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
-import { buildGraphQLSchema } from '../../src/schema';
-import { nodeIdOf } from '../../src/core/node';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { nodeIdOf } from '../../src/core/model/node';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

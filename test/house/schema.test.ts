@@ -18,9 +18,9 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
 } from 'graphql';
-import { Executor } from '../../src/core/execute';
+import { Executor } from '../../src/core/operation/execute';
 import { endpointsOf } from '../../src/rest/endpoints';
-import { buildGraphQLSchema, buildRestSchema, printed } from '../../src/schema';
+import { buildGraphQLSchema, buildRestSchema, printed } from '../../src/graphql/schema';
 import { edgesToOwn, groupsOfOwn, isEdgeToOwn } from '../setup/edges';
 
 const root = path.join(__dirname, '../..');

@@ -10,9 +10,9 @@ import {
   type GraphQLInputType,
   type GraphQLObjectType,
 } from 'graphql';
-import type { Entity } from '../../src/core/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/resource';
-import { buildGraphQLSchema } from '../../src/schema';
+import type { Entity } from '../../src/core/model/fields';
+import { entities, entityNamed, resourceOf } from '../../src/core/model/resource';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { asDump, byModel, inOrder } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';

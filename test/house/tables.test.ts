@@ -1,9 +1,9 @@
 /** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
-import { contributors } from '../../src/core/access';
-import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/fields';
-import { entities, resourceOf } from '../../src/core/resource';
-import { VERSION } from '../../src/core/stamps';
-import '../../src/schema';
+import { contributors } from '../../src/core/access/access';
+import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { entities, resourceOf } from '../../src/core/model/resource';
+import { VERSION } from '../../src/core/model/stamps';
+import '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });

@@ -1,8 +1,8 @@
 /** The number of statements of a write depends on what is written, never on how many rows. */
-import { creatableBelow } from '../../src/core/drafts';
-import type { Entity } from '../../src/core/fields';
-import { resourceOf } from '../../src/core/resource';
-import '../../src/schema';
+import { creatableBelow } from '../../src/core/write/drafts';
+import type { Entity } from '../../src/core/model/fields';
+import { resourceOf } from '../../src/core/model/resource';
+import '../../src/graphql/schema';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { GraphQLAnswer, Person } from '../setup/person';

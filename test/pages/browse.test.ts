@@ -1,7 +1,7 @@
 import { highlight } from '../../src/pages/browse/json';
 import { browsePage } from '../../src/pages/browse';
-import { formOf } from '../../src/rest/forms';
-import type { HtmlView } from '../../src/rest/view';
+import { formOf } from '../../src/rest/dialect/forms';
+import type { HtmlView } from '../../src/pages/browse/view/view';
 
 const EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)></textarea></style>';
 

@@ -1,5 +1,5 @@
 /** Signing in with a browser: the form, the cookie, the ways out. */
-import { readConfig } from '../../src/config';
+import { readConfig } from '../../src/platform/config';
 import { setActive, setPassword } from '../../src/auth/accounts';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Visitor } from './visitor';

@@ -1,8 +1,8 @@
 /** Real answers against the OpenAPI document: the schema of a path, method and status, and whether a body has it. */
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020';
-import type { OpenApi } from '../../src/rest/openapi';
-import { tidied } from '../../src/target';
+import type { OpenApi } from '../../src/rest/openapi/document';
+import { tidied } from '../../src/server/target';
 
 const FORMATS = ['decimal', 'time-local', 'binary'];
 

@@ -1,5 +1,5 @@
 /** Limit and offset, and the links to the pages around. */
-import { link, page, windowOf } from '../../src/rest/pagination';
+import { link, page, windowOf } from '../../src/rest/dialect/pagination';
 
 const window = (query: string) => windowOf(new URLSearchParams(query));
 

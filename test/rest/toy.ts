@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
-import { problems } from '../../src/core/limits';
-import type { FieldFact, ViewFact } from '../../src/extensions';
+import { problems } from '../../src/core/model/limits';
+import type { FieldFact, ViewFact } from '../../src/contract/facts';
+import { viewsOf } from '../../src/pages/browse/view/browse';
 import { restHandler } from '../../src/rest/router';
 import { Person } from '../setup/person';
 
@@ -166,7 +167,10 @@ export class Orchard {
       authenticate: async () => request.headers.authorization === 'Token known',
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
-    html: async ({ name }) => ({ text: `<h1>${name}</h1>`, headers: {} }),
+    pages: (sources) => {
+      const viewOf = viewsOf(sources);
+      return async (shown) => ({ text: `<h1>${(await viewOf(shown)).name}</h1>`, headers: {} });
+    },
     inTurn: (work) => work(),
     limits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',

@@ -1,8 +1,8 @@
 /** Requests that Node's parser refuses are answered in JSON, and say what was wrong with them. */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { createLog } from '../../src/logging';
-import { answerUnreadable } from '../../src/unreadable';
+import { createLog } from '../../src/platform/logging';
+import { answerUnreadable } from '../../src/server/unreadable';
 
 let server: Server;
 let release: () => void;

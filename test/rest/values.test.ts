@@ -1,8 +1,8 @@
 /** One value of a body: what it becomes, or what is said of it. Messages and leniency are those that clients know. */
-import { problems } from '../../src/core/limits';
-import type { FieldFact, Kind } from '../../src/extensions';
-import { parseJson, SentNumber } from '../../src/rest/json';
-import { coerce, reference, typeName } from '../../src/rest/values';
+import { problems } from '../../src/core/model/limits';
+import type { FieldFact, Kind } from '../../src/contract/facts';
+import { parseJson, SentNumber } from '../../src/rest/dialect/json';
+import { coerce, reference, typeName } from '../../src/rest/dialect/values';
 
 function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
   const made = {

@@ -1,5 +1,5 @@
 /** What caches, browsers and strangers are told beside the answers. */
-import { ConfigError, readConfig } from '../../src/config';
+import { ConfigError, readConfig } from '../../src/platform/config';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { Visitor } from '../pages/visitor';

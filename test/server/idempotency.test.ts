@@ -1,6 +1,6 @@
 /** A change that is sent again with its Idempotency-Key is not made again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Idempotency } from '../../src/idempotency';
+import { Idempotency } from '../../src/exchange/idempotency';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 

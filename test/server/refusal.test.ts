@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { Client } from 'pg';
-import { VERSION } from '../../src/version';
+import { VERSION } from '../../src/platform/version';
 import { createDatabase } from '../setup/databases';
 import { build, Installation, run } from './running';
 

@@ -1,5 +1,5 @@
 /** What a request is called in its answer and in the log, and what else the log tells of it. */
-import { createLog, terminal } from '../../src/logging';
+import { createLog, terminal } from '../../src/platform/logging';
 import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

@@ -1,10 +1,10 @@
 /** Databases of the test run's one PostgreSQL: as many as tests want, each a copy of a template, so that making one takes a moment. */
 import { Client, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
-import type { Config } from '../../src/config';
+import type { Config } from '../../src/platform/config';
 import { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { models } from '../../src/schema';
+import { models } from '../../src/graphql/schema';
 import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from './catalogue';

@@ -1,8 +1,8 @@
 /** Hears every JSON answer that REST gives during a test, and holds it against the OpenAPI document. */
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { OpenApi } from '../../src/rest/openapi';
+import type { OpenApi } from '../../src/rest/openapi/document';
 import { BASE } from '../../src/rest/routes';
-import { tidied } from '../../src/target';
+import { tidied } from '../../src/server/target';
 import { Conformance } from '../rest/conformance';
 
 interface Heard {

@@ -1,7 +1,7 @@
 /** Imports: a dump of every model comes in as it was, or else nothing of it. */
 import { pbkdf2Sync } from 'node:crypto';
-import { entityNamed, resourceOf } from '../../src/core/resource';
-import type { Entity } from '../../src/core/fields';
+import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import type { Entity } from '../../src/core/model/fields';
 import { asDump, byModel, inOrder, TOKENS, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';

@@ -1,15 +1,15 @@
 /** Groups of the rows of a list, their keys and what is worked out of them, in one statement; the same below each of several parents. */
 import { createHash } from 'node:crypto';
 import type { Row } from '../../database/rows';
-import { visible } from '../access';
-import { binder, whereOf, type Bind, type Condition } from '../conditions';
-import { MAX_PAGE } from '../connection';
+import { visible } from '../access/access';
+import { binder, whereOf, type Bind, type Condition } from '../access/conditions';
+import { MAX_PAGE } from '../read/connection';
 import type { Context } from '../context';
-import { badArgument } from '../errors';
-import { fieldOf, type Entity } from '../fields';
-import type { OrderDirection } from '../ordering';
-import { from, names } from '../plan';
-import { filtered } from '../where';
+import { badArgument } from '../model/errors';
+import { fieldOf, type Entity } from '../model/fields';
+import type { OrderDirection } from '../sql/ordering';
+import { from, names } from '../sql/expressions';
+import { filtered } from '../sql/where';
 import { columnOf, having } from './having';
 import { keysOf, type GroupBy, type Key, type Keys } from './keys';
 import type { Shown } from './plan';

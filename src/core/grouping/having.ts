@@ -1,8 +1,8 @@
 /** A `having` → a condition on the columns of groups. */
-import { all, any, not, type Condition } from '../conditions';
-import { badArgument } from '../errors';
-import { fieldsOf, type Entity, type FieldMeta } from '../fields';
-import { MAX_CONDITIONS, MAX_NESTING, operation } from '../where';
+import { all, any, not, type Condition } from '../access/conditions';
+import { badArgument } from '../model/errors';
+import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { MAX_CONDITIONS, MAX_NESTING, operation } from '../sql/where';
 import { handleOf } from './facts';
 import type { Values, Work } from './values';
 

@@ -1,9 +1,9 @@
 /** The inputs of groupings: for each type what its rows are grouped by, which groups are meant, and their order. */
 import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
-import type { Entity, FieldMeta } from '../fields';
-import { filterOf } from '../filters';
-import { OrderDirection } from '../ordering';
-import { DecimalScalar } from '../scalars';
+import type { Entity, FieldMeta } from '../model/fields';
+import { filterOf } from '../sql/filters';
+import { OrderDirection } from '../sql/ordering';
+import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, groupableOf, handleOf, isPlain, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
 import { DayUnit, FirstDay, TimeUnit } from './units';
 

@@ -1,14 +1,14 @@
 /** A `groupBy` → expressions of a statement that rows of one group share, what they need to be joined with, and how `keys` shows their values. */
 import { Decimal } from 'decimal.js';
 import type { Row } from '../../database/rows';
-import { reachable } from '../access';
-import { collation } from '../collation';
-import { whereOf, type Bind, type Condition } from '../conditions';
+import { reachable } from '../access/access';
+import { collation } from '../sql/collation';
+import { whereOf, type Bind, type Condition } from '../access/conditions';
 import type { Context } from '../context';
-import { badArgument } from '../errors';
-import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../fields';
-import { expression } from '../plan';
-import { resourceOf } from '../resource';
+import { badArgument } from '../model/errors';
+import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
+import { expression } from '../sql/expressions';
+import { resourceOf } from '../model/resource';
 import { groupableOf, handleOf, isReference, linksOf, referencesOf, type Links } from './facts';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { binName, buckets, linkedId, throughName } from './types';

@@ -1,8 +1,8 @@
 /** What a selection shows of groups; the same for all runs of a document but for the variables that say which percentiles. */
 import { getArgumentValues, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { getNamedType } from 'graphql';
-import { badArgument } from '../errors';
-import { selected } from '../plan';
+import { badArgument } from '../model/errors';
+import { selected } from '../read/plan';
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
 

@@ -3,11 +3,11 @@ import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import type { ChildMeta, Entity } from '../fields';
-import { whereInput } from '../filters';
-import { method, type Parameter } from '../method';
-import { noun } from '../names';
-import { resourceOf } from '../resource';
+import type { ChildMeta, Entity } from '../model/fields';
+import { whereInput } from '../sql/filters';
+import { method, type Parameter } from '../model/method';
+import { noun } from '../model/names';
+import { resourceOf } from '../model/resource';
 import { DEFAULT_GROUPS, Grouping, type GroupArguments, type Groups } from './grouped';
 import { groupByInput, groupOrderInput, havingInput } from './inputs';
 import { shownOf } from './plan';

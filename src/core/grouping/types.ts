@@ -2,12 +2,12 @@
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import { PageInfo } from '../connection';
+import { PageInfo } from '../read/connection';
 import type { Context } from '../context';
-import type { Entity, FieldMeta } from '../fields';
-import { loadParent } from '../loaders';
-import { method } from '../method';
-import { DecimalScalar } from '../scalars';
+import type { Entity, FieldMeta } from '../model/fields';
+import { loadParent } from '../read/loaders';
+import { method } from '../model/method';
+import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, groupableOf, handleOf, isReference, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
 import { by, classNamed, COUNTED, DISTINCT, groupByInput, OF_EXTREMES, OF_NUMBERS, perEntity, WEIGHTED } from './inputs';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';

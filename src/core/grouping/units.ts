@@ -1,7 +1,7 @@
 /** Units of time: how rows are told apart by them in SQL, and from when to when a group lies. */
 import { DateTime, IANAZone } from 'luxon';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { DateScalar, DateTimeScalar } from '../scalars';
+import { DateScalar, DateTimeScalar } from '../model/scalars';
 
 export enum DayUnit {
   DAY = 'DAY',

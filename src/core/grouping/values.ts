@@ -1,8 +1,8 @@
 /** What is worked out of the rows of a group: the columns that a statement has for it. */
-import type { Bind } from '../conditions';
-import type { Entity, FieldMeta } from '../fields';
-import { fieldsOf } from '../fields';
-import { expression } from '../plan';
+import type { Bind } from '../access/conditions';
+import type { Entity, FieldMeta } from '../model/fields';
+import { fieldsOf } from '../model/fields';
+import { expression } from '../sql/expressions';
 import { handleOf } from './facts';
 
 /** Of means, deviations and percentiles. */

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ConfigError } from '../../config';
+import { ConfigError } from '../../platform/config';
 import type { Binaries } from './binaries';
 import { SERVER_ENV } from './participants';
 import { PORT, type Place } from './place';

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from '../../config';
+import { ConfigError } from '../../platform/config';
 import { findBinaries, versionOf } from './binaries';
 import { clusterMajor, findServer, USER } from './cluster';
 import { withLock } from './lock';

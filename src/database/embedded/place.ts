@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ConfigError } from '../../config';
+import { ConfigError } from '../../platform/config';
 import { checkDataDir } from '../datadir';
 import type { Owner } from './pipe';
 

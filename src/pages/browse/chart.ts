@@ -1,5 +1,5 @@
 /** Rows that have a day and a number, drawn: an SVG made here, in the colours of the page. */
-import type { HtmlView } from '../../rest/view';
+import type { HtmlView } from './view/view';
 import { envelopeOf } from './lists';
 
 export interface Chart {

@@ -1,6 +1,6 @@
 /** One input of a form with its label, its help and its errors, chosen by what the field holds. */
 import type { JSX } from 'preact';
-import type { Control } from '../../rest/view';
+import type { Control } from './view/view';
 import { Words } from './words';
 
 export interface ControlProps {

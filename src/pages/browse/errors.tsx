@@ -1,5 +1,5 @@
 /** Errors in words: what it means and what to do. */
-import type { HtmlView } from '../../rest/view';
+import type { HtmlView } from './view/view';
 import { loginLink } from './forms';
 
 const WORDS: Readonly<Record<number, readonly [string, string]>> = {

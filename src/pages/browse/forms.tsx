@@ -1,5 +1,5 @@
 /** Forms that write: fields, raw JSON, deletion. They POST, because HTML knows no other method, and say in a field what they mean. */
-import type { HtmlView, WriteForm } from '../../rest/view';
+import type { HtmlView, WriteForm } from './view/view';
 import { Field, inputId } from './controls';
 
 const VERBS: Record<string, string> = { POST: 'Create', PUT: 'Save', PATCH: 'Save changes' };

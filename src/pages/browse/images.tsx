@@ -1,6 +1,6 @@
 /** Images that an answer names, as thumbnails. */
 import { mediaUrl, thumbnailName } from '../../files/names';
-import type { HtmlView } from '../../rest/view';
+import type { HtmlView } from './view/view';
 
 interface Picture {
   src: string;

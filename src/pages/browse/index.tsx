@@ -1,9 +1,12 @@
 /** The API as pages: every answer with what a person wants to know of it, and what they can do next. */
+import { setImmediate } from 'node:timers/promises';
 import { renderPage } from '../layout';
 import { protection } from '../protection';
 import { SUGGEST_PATH } from '../suggest';
-import { MAX_SHOWN } from '../../rest/pagination';
-import type { HtmlView, Page } from '../../rest/view';
+import { MAX_SHOWN } from '../../rest/dialect/pagination';
+import type { Page, Shown, Sources } from '../../rest/page';
+import { viewsOf } from './view/browse';
+import type { HtmlView } from './view/view';
 import { chartOf, type Chart } from './chart';
 import { headlineOf, Trouble } from './errors';
 import { Forms, Problems } from './forms';
@@ -141,4 +144,15 @@ export async function browsePage(view: HtmlView): Promise<Page> {
     children: <Content view={view} chart={chart} />,
   });
   return { text, headers: suggests ? suggestingHeaders : headers };
+}
+
+/** What a person is shown instead of bare JSON. */
+export function browsePages(sources: Sources): (shown: Shown) => Promise<Page> {
+  const viewOf = viewsOf(sources);
+  return async (shown) => {
+    const view = await viewOf(shown);
+    // Others are heard in between.
+    await setImmediate();
+    return browsePage(view);
+  };
 }

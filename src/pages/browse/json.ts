@@ -1,6 +1,6 @@
 /** JSON as HTML: coloured, with ids and URLs as links. Text and not elements, because a page may hold ten thousand rows. */
 import escape from 'escape-html';
-import type { Links } from '../../rest/links';
+import type { Links } from './view/links';
 
 const NOWHERE: Links = { keys: {} };
 const URL_TEXT = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;

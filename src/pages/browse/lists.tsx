@@ -1,5 +1,5 @@
 /** What a list can be asked: filters, orders, neighbouring pages. All of it is links and a GET form, so every state has an address. */
-import type { HtmlView } from '../../rest/view';
+import type { HtmlView } from './view/view';
 import { Field } from './controls';
 
 /** The address with these parameters set, or (null) left out. */

@@ -1,5 +1,5 @@
 /** Nutrition values as a table with bars, wherever an answer has them. */
-import type { HtmlView } from '../../rest/view';
+import type { HtmlView } from './view/view';
 import { envelopeOf } from './lists';
 
 type Amounts = Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Where one can go from here: the resources of the root, the actions of a row, other views of the same rows. */
 import type { Crumb } from '../layout';
-import type { HtmlView } from '../../rest/view';
+import type { HtmlView } from './view/view';
 import { Words } from './words';
 
 export function crumbsOf({ kind, base, resource, id, action, name }: HtmlView): Crumb[] {

@@ -1,6 +1,6 @@
 /** What was asked and what came back: the request line, the status, the headers, and the ways to ask the same otherwise. */
 import { STATUS_CODES } from 'node:http';
-import type { HtmlView } from '../../rest/view';
+import type { HtmlView } from './view/view';
 import { KEY_PATH } from '../keypath';
 import { address } from './lists';
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import { cookieName, CSRF_HEADER } from '../../auth/sessions';
-import { openApiTexts } from '../../rest/openapi';
+import { openApiTexts } from '../../rest/openapi/document';
 import { PREFLIGHT } from '../../rest/respond';
 import { BASE } from '../../rest/routes';
 import type { Visitor } from '../layout';

@@ -1,8 +1,8 @@
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
-import { MAX_PAGE } from '../../core/connection';
+import { MAX_PAGE } from '../../core/read/connection';
 import type { Context } from '../../core/context';
-import { badArgument } from '../../core/errors';
-import { checkSearch } from '../../core/where';
+import { badArgument } from '../../core/model/errors';
+import { checkSearch } from '../../core/sql/where';
 import { inCapitals } from './capitals';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit, searchExercises, searchIngredients } from './suggestions';

@@ -1,7 +1,7 @@
 /** The languages that a search looks through. */
-import { mayRead } from '../../core/access';
+import { mayRead } from '../../core/access/access';
 import type { Context } from '../../core/context';
-import { rowsBelow } from '../../core/loaders';
+import { rowsBelow } from '../../core/read/loaders';
 import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 

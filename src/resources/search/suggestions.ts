@@ -1,15 +1,15 @@
 /** What the searches answer, and the statements that find it. */
 import { Ctx, Extensions, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { published } from '../../core/access';
-import { anyOf, binder, equals, whereOf, type Condition } from '../../core/conditions';
-import { MAX_PAGE } from '../../core/connection';
+import { published } from '../../core/access/access';
+import { anyOf, binder, equals, whereOf, type Condition } from '../../core/access/conditions';
+import { MAX_PAGE } from '../../core/read/connection';
 import type { Context } from '../../core/context';
-import { fieldOf, type Entity } from '../../core/fields';
-import { loadParent } from '../../core/loaders';
-import { bound, orderKey, orderOf, orderSql } from '../../core/ordering';
-import { resourceOf } from '../../core/resource';
-import { finds, has, rank, type Search } from '../../core/texts';
+import { fieldOf, type Entity } from '../../core/model/fields';
+import { loadParent } from '../../core/read/loaders';
+import { bound, orderKey, orderOf, orderSql } from '../../core/sql/ordering';
+import { resourceOf } from '../../core/model/resource';
+import { finds, has, rank, type Search } from '../../core/sql/texts';
 import { mediaUrl, thumbnailName } from '../../files/names';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';

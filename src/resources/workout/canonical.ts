@@ -5,11 +5,11 @@
 import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
-import type { RowOf } from '../../core/fields';
-import { loadParent, rowsBelow } from '../../core/loaders';
-import { Kept } from '../../core/memory';
-import { selectionKey } from '../../core/plan';
-import { HIDDEN } from '../../core/relations';
+import type { RowOf } from '../../core/model/fields';
+import { loadParent, rowsBelow } from '../../core/read/loaders';
+import { Kept } from '../../core/cache/memory';
+import { selectionKey } from '../../core/read/plan';
+import { HIDDEN } from '../../core/schema/relations';
 import { mediaUrl } from '../../files/names';
 import { DayOfWeek } from '../dayofweek';
 import { Exercise } from '../exercise';

@@ -1,9 +1,9 @@
 /** What was logged for one exercise of a workout. */
 import { Field, Int, ObjectType } from 'type-graphql';
 import type { Context } from '../../core/context';
-import type { RowOf } from '../../core/fields';
-import { rowsBelow } from '../../core/loaders';
-import { DateScalar, DecimalScalar } from '../../core/scalars';
+import type { RowOf } from '../../core/model/fields';
+import { rowsBelow } from '../../core/read/loaders';
+import { DateScalar, DecimalScalar } from '../../core/model/scalars';
 import { WEIGHTS } from '../kilograms';
 import { WorkoutLog } from '../workoutlog';
 import { byDay, chartLines } from '../../training/progress';

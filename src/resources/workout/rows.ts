@@ -1,7 +1,7 @@
 /** The rows of a workout. Each kind is one statement for all that a request asks for. */
 import type { Context } from '../../core/context';
-import { fieldsOf, type Entity, type RowOf } from '../../core/fields';
-import { rowsBelow, rowToCount } from '../../core/loaders';
+import { fieldsOf, type Entity, type RowOf } from '../../core/model/fields';
+import { rowsBelow, rowToCount } from '../../core/read/loaders';
 import { Exercise } from '../exercise';
 import { RepetitionUnit } from '../repetitionunit';
 import { Setting } from '../setting';

@@ -1,5 +1,5 @@
 /** The answers that are the same everywhere: errors, and what OPTIONS says. */
-import { MEDIA } from '../negotiate';
+import { MEDIA } from '../dialect/negotiate';
 import { failed } from '../preconditions';
 import { invalid, notAcceptable, notAllowed, notFound, notSignedIn, RestError, tooLarge, unsupported } from '../errors';
 import { component, type Schema } from './schemas';

@@ -1,4 +1,4 @@
-import type { BodyFact } from '../../extensions';
+import type { BodyFact } from '../../contract/facts';
 /** Selections as JSON schemas: a selection set is the body of an answer, so its schema follows from the types of its fields. */
 import {
   getNamedType,

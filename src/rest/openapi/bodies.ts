@@ -1,8 +1,8 @@
 /** What a request may hold, from the same facts that OPTIONS tells. */
-import type { FieldFact } from '../../extensions';
-import { MEDIA_TYPES } from '../body';
+import type { FieldFact } from '../../contract/facts';
+import { MEDIA_TYPES } from '../dialect/body';
 import type { Endpoint } from '../endpoints';
-import { accepted } from '../options';
+import { accepted } from '../dialect/options';
 import { described, takenValue, type Schema } from './schemas';
 
 const FORM = 'multipart/form-data';

@@ -1,11 +1,11 @@
 /** What a path and a query may hold. */
 import type { GraphQLField } from 'graphql';
-import type { FieldFact, FilterFact } from '../../extensions';
-import { KEPT_HOURS, KEY } from '../../idempotencykey';
+import type { FieldFact, FilterFact } from '../../contract/facts';
+import { KEPT_HOURS, KEY } from '../../platform/idempotencykey';
 import type { Endpoint } from '../endpoints';
 import { snake } from '../names';
-import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../pagination';
-import { MAX_INDENT, MEDIA } from '../negotiate';
+import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
+import { MAX_INDENT, MEDIA } from '../dialect/negotiate';
 import { argument, takenValue, type Schema } from './schemas';
 
 type Parameter = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** Values as JSON schemas: what REST shows of a field, and what it takes. */
 import { isEnumType, type GraphQLInputType, type GraphQLLeafType } from 'graphql';
 import { getNullableType, isListType, isNonNullType } from 'graphql';
-import type { FieldFact } from '../../extensions';
+import type { FieldFact } from '../../contract/facts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 

@@ -16,7 +16,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, constants } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
-import { KnownError } from '../../core/errors';
+import { KnownError } from '../../core/model/errors';
 
 /** Of this form of the file. */
 export const FORMAT = 1;

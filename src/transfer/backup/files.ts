@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../../database/connection';
-import { KnownError } from '../../core/errors';
+import { KnownError } from '../../core/model/errors';
 import { PRIVATE_FILE, PRIVATE_FOLDER, type MediaFolder } from '../../files/media';
 import { looksLikeThumbnail } from '../../files/names';
 import { RESTORE_LOCK } from './tables';

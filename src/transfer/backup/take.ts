@@ -2,13 +2,13 @@
 import { open } from 'node:fs/promises';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
-import { fieldsOf } from '../../core/fields';
-import { entities, resourceOf } from '../../core/resource';
+import { fieldsOf } from '../../core/model/fields';
+import { entities, resourceOf } from '../../core/model/resource';
 import type { Database } from '../../database/connection';
 import type { MediaFolder } from '../../files/media';
 import { filesOf } from '../../files/names';
 import { FILES_LOCK } from '../../files/removal';
-import { VERSION } from '../../version';
+import { VERSION } from '../../platform/version';
 import {
   ArchiveWriter,
   FORMAT,

@@ -1,0 +1,102 @@
+/** Small public tables in memory, refreshed on every instance when the database says that they changed (a trigger's NOTIFY). */
+import type { Logger } from 'pino';
+import type { Database } from '../../database/connection';
+import type { Row } from '../../database/rows';
+import { isDamage } from '../../database/refusals';
+import { fieldsOf, type Entity, type RowOf } from '../model/fields';
+import type { Listener } from '../changes/listener';
+import { columnsOf, from } from '../sql/expressions';
+import { resourceOf } from '../model/resource';
+
+const CHANNEL = 'fitgraph_reference';
+/** Where rows are looked for one by one, because some are damaged: tables that are kept in memory are small. */
+const MAX_BLOCKS = 100;
+/** Of the smallest rows, in a block. */
+const MAX_PLACES = 291;
+
+export class ReferenceTables {
+  private readonly rows = new Map<Entity, Map<number, Row>>();
+  private readonly byTable = new Map<string, Entity>();
+  private reading: Promise<void> = Promise.resolve();
+  /** The next reading, until it begins. */
+  private next?: Promise<void>;
+  /** Grows whenever the tables were read again. */
+  generation = 0;
+  /** What is in memory has all changes of these transactions. */
+  snapshot?: string;
+
+  constructor(
+    private readonly database: Database,
+    entities: readonly Entity[],
+    listener: Listener,
+    private readonly log: Logger,
+  ) {
+    for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
+    listener.on(CHANNEL, {
+      heard: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
+      missed: () => this.reload(),
+    });
+  }
+
+  get<M>(entity: Entity<M>, id: number): RowOf<M> | null {
+    return (this.rows.get(entity)?.get(id) as RowOf<M> | undefined) ?? null;
+  }
+
+  all<M>(entity: Entity<M>): RowOf<M>[] {
+    return [...(this.rows.get(entity)?.values() ?? [])] as RowOf<M>[];
+  }
+
+  /** How many rows are in memory. */
+  get size(): number {
+    return [...this.rows.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  get tables(): string[] {
+    return [...this.byTable.keys()];
+  }
+
+  /** One after the other, so that what was read last is what is kept; whoever asks before a reading begins shares it. */
+  reload(): Promise<void> {
+    this.next ??= this.reading = this.reading
+      .catch(() => undefined)
+      .then(() => {
+        this.next = undefined;
+        return this.read();
+      });
+    return this.next;
+  }
+
+  private async read(): Promise<void> {
+    const [now] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
+    for (const entity of this.byTable.values()) {
+      const names = fieldsOf(entity).map((field) => field.name);
+      const select = `SELECT ${columnsOf(entity, names, 'rest')} ${from(entity)}`;
+      const rows = await this.database.ask(`${select} ORDER BY t."id"`).catch((error) => {
+        if (!isDamage(error)) throw error;
+        this.log.error({ err: error, table: resourceOf(entity)!.table }, 'rows of a table are damaged; the others are used');
+        return this.undamaged(entity, select);
+      });
+      this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
+    }
+    this.snapshot = now!.snapshot;
+    this.generation += 1;
+  }
+
+  /** One place of the table after the other. */
+  private async undamaged(entity: Entity, select: string): Promise<Row[]> {
+    const size = `SELECT pg_relation_size('"${resourceOf(entity)!.table}"') / current_setting('block_size')::int AS "blocks"`;
+    const [{ blocks } = { blocks: 0 }] = await this.database.ask(size);
+    const found: Row[] = [];
+    const read = async (condition: string): Promise<Row[] | undefined> =>
+      this.database.ask(`${select} WHERE ${condition}`).catch((error) => {
+        if (!isDamage(error)) throw error;
+        return undefined;
+      });
+    for (let block = 0; block < Math.min(blocks as number, MAX_BLOCKS); block += 1) {
+      const whole = await read(`t.ctid >= '(${block},0)' AND t.ctid < '(${block + 1},0)'`);
+      if (whole) found.push(...whole);
+      else for (let place = 1; place <= MAX_PLACES; place += 1) found.push(...((await read(`t.ctid = '(${block},${place})'`)) ?? []));
+    }
+    return found.sort((a, b) => a.id - b.id);
+  }
+}

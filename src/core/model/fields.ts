@@ -1,0 +1,336 @@
+/** A field is said once: one decorator makes the column, the GraphQL field and the facts that every interface reads. */
+import { Extensions, Field, ID, Int } from 'type-graphql';
+import { literal, type DataType as SqlType } from 'sequelize';
+import { Column, DataType, type Model } from 'sequelize-typescript';
+import type { GraphQLScalarType } from 'graphql';
+import type { Choice, FieldFact, Kind, Only } from '../../contract/facts';
+import type { Choices } from './choices';
+import { today, now } from './clock';
+import { mistakesOf } from './limits';
+import { invalidValue, type Mistake } from './mistakes';
+import { label, snake } from './names';
+import { resourceOf } from './resource';
+import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
+
+/** A resource's class; a thunk, because resources refer to each other. */
+export type Entity<M = any> = (new () => M) & { name: string };
+/** A row of a resource with all its fields, and without the methods of its model and the rows that hang below it. */
+export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
+/** A row with some of its fields. */
+export type PartOf<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
+export type Lazy<T = Entity> = () => T;
+
+/** The alias of the row's own table in every planned statement. */
+export type Expression = (alias: string) => string;
+
+export interface Through {
+  table: string;
+  /** The column of this table that holds the other row's id. */
+  via: string;
+  column: string;
+}
+
+/** A link table between `via` of this table (its id if absent) and ids of the other side. */
+export interface Link {
+  table: string;
+  own: string;
+  other: string;
+  via?: string;
+  /** Columns of the link table that hold these values in every link of this kind. */
+  fixed?: Readonly<Record<string, boolean>>;
+}
+
+/** The condition that a link is of its kind, for the alias of the link table. */
+export const ofKind = ({ fixed = {} }: Link, alias: string): string =>
+  Object.entries(fixed)
+    .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
+    .join('');
+
+export interface FieldOptions<N extends boolean = boolean> {
+  label?: string;
+  help?: string;
+  /** Documentation beside REST's help text, or where there is none. */
+  note?: string;
+  /** May be null in the database, and absent or null on input. */
+  null?: N;
+  /** Stored when a creation leaves it out. A function gets the server's zone. */
+  default?: unknown | ((timeZone: string) => unknown);
+  /** Key in REST where it is not the snake-case name. */
+  rest?: string;
+  /** Of the database, where it is not the snake-case name. */
+  column?: string;
+  hidden?: boolean;
+  /** REST's rows have it only by way of their parent, and cannot be ordered by it. */
+  inherited?: boolean;
+  /** The one interface that has the field. */
+  only?: Only;
+  /** `'rest'`: accepted by GraphQL only. */
+  readOnly?: boolean | 'rest';
+  restIgnoredOnCreate?: boolean;
+  /** Stored by the database itself, whoever writes the row. */
+  automatic?: boolean;
+  /** Not stored but worked out in SQL, in the row's own statement. */
+  sql?: Expression;
+  /** Of a reference that is worked out: the columns that have the same values in both rows. */
+  shares?: readonly string[];
+  /** A column of the row that `via` names: shown and filtered as if it stood here. */
+  through?: Through;
+  /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`; its words as `<column>_words`. */
+  searched?: boolean;
+  /** Of a public text in a large table: an index keeps it in the order that a reader expects too, as GraphQL lists it. */
+  sorted?: boolean;
+  /** Further checks of a good value. */
+  check?: (value: unknown) => string[];
+  /** Checks that take time, of a value that has passed all others. */
+  inspect?: (value: unknown) => Promise<string[]>;
+}
+
+export interface FieldMeta extends FieldFact {
+  /** Database column; absent when worked out or kept in a link table. */
+  column?: string;
+  sql?: Expression;
+  shares?: FieldOptions['shares'];
+  through?: Through;
+  searched?: boolean;
+  sorted?: boolean;
+  automatic?: boolean;
+  default?: FieldOptions['default'];
+  /** As `check`, with codes. */
+  mistakes(value: unknown): Mistake[];
+  type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
+  /** Of a choice. */
+  enum?: Choices;
+  /** What is written, where it is not what is shown. */
+  input?: () => GraphQLScalarType;
+  /** The other side of a relation, and the GraphQL field that shows it. */
+  target?: Lazy;
+  object?: string;
+  link?: Link;
+  sequelizeType?: SqlType;
+}
+
+export interface ChildMeta {
+  name: string;
+  target: Lazy;
+  /** The field of the child that names this row, and the field of this row that it names. */
+  by: string;
+  key: string;
+  connection: boolean;
+  /** Never made together with this row: which row they hang below is worked out. */
+  readOnly: boolean;
+  order: string[];
+  description: string;
+}
+
+const fields = new Map<object, FieldMeta[]>();
+const children = new Map<object, ChildMeta[]>();
+
+/** The fields of a resource, in the order they are written, which is REST's. */
+export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fields.get(entity) ?? [];
+export const childrenOf = (entity: Entity): readonly ChildMeta[] => children.get(entity) ?? [];
+export const fieldOf = (entity: Entity, name: string): FieldMeta => {
+  const found = fieldsOf(entity).find((field) => field.name === name);
+  if (!found) throw new Error(`${entity.name} has no field ${name}`);
+  return found;
+};
+
+const SQL_TYPES: Partial<Record<Kind, string>> = {
+  integer: 'int',
+  relation: 'int',
+  decimal: 'numeric',
+  date: 'date',
+  time: 'time',
+  datetime: 'timestamptz',
+  boolean: 'boolean',
+  uuid: 'uuid',
+};
+
+/** The type of a parameter with a value of such a field. */
+export const sqlType = ({ kind }: { kind: Kind }): string => SQL_TYPES[kind] ?? 'text';
+
+/** A decorator for a property of exactly this type: the compiler compares the two, null included. */
+type Typed<V> = <K extends string, T extends Record<K, V>>(target: T & ([V] extends [T[K]] ? unknown : never), property: K) => void;
+type OrNull<V, O> = O extends { null: true } ? V | null : V;
+
+interface Facts extends FieldOptions {
+  minLength?: number;
+  maxLength?: number;
+  min?: number;
+  max?: number;
+  digits?: number;
+  places?: number;
+  blank?: boolean;
+  choices?: readonly Choice[];
+  enum?: Choices;
+  relation?: FieldFact['relation'];
+  target?: Lazy;
+  object?: string;
+  link?: Link;
+  input?: FieldMeta['input'];
+}
+
+/** What the database stores where nobody gives a value. What is worked out for each row the database knows only if it is the moment. */
+function storedDefault({ default: given, automatic, blank, null: optional, kind }: FieldMeta): unknown {
+  if (automatic || given === defaults.now) return literal('now()');
+  if (typeof given === 'function') return undefined;
+  return given ?? (kind === 'string' && blank && !optional ? '' : undefined);
+}
+
+function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: Facts, list = false) {
+  return (prototype: object, name: string): void => {
+    const entity = prototype.constructor as Entity;
+    const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
+    const stored = !derived && !options.link;
+    const meta: FieldMeta = {
+      ...options,
+      name,
+      kind,
+      type,
+      rest: options.rest ?? snake(options.object ?? name),
+      label: options.label ?? label(options.object ?? name),
+      description: options.note ?? options.help ?? `${options.label ?? label(options.object ?? name)}.`,
+      null: options.null ?? false,
+      blank: options.blank ?? false,
+      hasDefault: options.default !== undefined,
+      hidden: options.hidden ?? false,
+      readOnly: options.readOnly === true || derived,
+      restReadOnly: options.readOnly !== undefined || options.hidden === true || derived,
+      restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
+      stored,
+      ordered: stored && !options.inherited,
+      ...(stored && { column: options.column ?? snake(name) }),
+      sequelizeType,
+      mistakes: (value) => {
+        const found = mistakesOf(value, meta);
+        return found.length || value == null ? found : (options.check?.(value) ?? []).map(invalidValue);
+      },
+      check: (value) => meta.mistakes(value).map(({ message }) => message),
+    };
+    fields.set(entity, [...fieldsOf(entity), meta]);
+    if (stored)
+      Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: storedDefault(meta) })(prototype, name);
+    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.description })(prototype, name);
+    Extensions({ field: meta })(prototype, name);
+  };
+}
+
+export const Id = (): Typed<number> => (prototype: object, name: string) => {
+  define('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
+    prototype,
+    name,
+  );
+  Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, autoIncrementIdentity: true, field: 'id' })(prototype, name);
+};
+
+/** `max` in characters. Surrounding blanks are trimmed. */
+export const Text = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
+  o: O = {} as O,
+): Typed<OrNull<string, O>> => {
+  const { min, max, ...options } = o;
+  return define('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
+};
+export const Url = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): Typed<OrNull<string, O>> => {
+  const { max, ...options } = o;
+  return define('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
+};
+export const Uuid = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
+export const Flag = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<boolean, O>> =>
+  define('boolean', () => Boolean, DataType.BOOLEAN, o);
+export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(o: O = {} as O): Typed<OrNull<number, O>> =>
+  define('integer', () => Int, DataType.INTEGER, o);
+/** An exact decimal; `digits` counts those before and after the point, of which `places` are after it. */
+export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
+  o: O,
+): Typed<OrNull<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
+export const Choose = <const O extends FieldOptions & { choices: Choices; blank?: boolean; max?: number }>(
+  o: O,
+): Typed<OrNull<string, O>> => {
+  const { max = 10, choices, ...options } = o;
+  return define('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
+};
+/** A calendar day. */
+export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('date', () => DateScalar, DataType.DATEONLY, o);
+// Sequelize's own types of moments and times drop microseconds.
+/** A time of day. */
+export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('time', () => TimeScalar, 'TIME(6)', o);
+export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+  define('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
+/** A value that only SQL can tell. */
+export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> =>
+  define('computed', type, undefined, o, list);
+/** A stored path below the media folder, written by an upload; keeping the file and showing its place are up to the resource. */
+export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
+  const { max, ...options } = o;
+  return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
+};
+
+export const defaults = { today: (timeZone: string) => today(timeZone), now: (timeZone: string) => now(timeZone) };
+
+function relation(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {
+  return {
+    many,
+    object,
+    get type() {
+      return target().name;
+    },
+    get owned() {
+      return resourceOf(target())?.owned ?? false;
+    },
+  };
+}
+
+/** A parent, written on its id: `workoutId` makes the column, the id field and the object field `workout`. */
+export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
+  return (prototype: object, name: string) => {
+    const object = String(name).replace(/Id$/, '');
+    const note = o.note ?? `The \`id\` of \`${object}\`; asked for alone it reads no other row.`;
+    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
+      prototype,
+      name,
+    );
+  };
+};
+
+/** The owner of the row: set at creation, never accepted. Every owned table has it, shown or not. */
+export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> =>
+  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, ...o });
+
+export interface LinkOptions extends FieldOptions {
+  /** The GraphQL field that shows the objects. */
+  object: string;
+  link?: Link;
+}
+
+/** A set of other rows by their ids, in the default order of their type, kept in a link table or worked out. */
+export const Links =
+  (target: Lazy, o: LinkOptions): Typed<number[]> =>
+  (prototype: object, name: string) => {
+    const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
+    define('relation', () => ID, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
+  };
+
+/** Rows below this one. `connection` where they can grow without bound. */
+export const Children =
+  (
+    target: Lazy,
+    by: string,
+    o: { connection?: boolean; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
+  ): PropertyDecorator =>
+  (prototype, property) => {
+    const entity = prototype.constructor as Entity;
+    const name = String(property);
+    const meta = {
+      name,
+      target,
+      by,
+      key: o.key ?? 'id',
+      connection: o.connection ?? false,
+      readOnly: o.readOnly ?? false,
+      order: o.order ?? [],
+      description: o.help ?? `${label(name)} of this row.`,
+    };
+    children.set(entity, [...childrenOf(entity), meta]);
+  };

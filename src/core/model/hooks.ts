@@ -1,0 +1,36 @@
+/** What a resource does beside storing its rows. */
+import type { Transaction } from 'sequelize';
+import type { Context } from '../context';
+import type { Entity } from './fields';
+
+/** What is written of a row, by the names of its fields. */
+export type Values = Record<string, unknown>;
+
+export interface Written {
+  id: number;
+  values: Values;
+}
+
+export interface Begun {
+  id?: number;
+  input?: Values;
+  /** Of the input; empty where there is one alone. */
+  path?: string;
+}
+
+/** All of it happens in the transaction of the write, however the row came to be written: alone, in a tree or among many. */
+export interface Hooks {
+  /** Runs before anything else of the transaction, for all rows of the write; `id` is absent at creation, `input` at deletion. */
+  begin?(rows: readonly Begun[], context: Context, transaction: Transaction): Promise<void>;
+  /** May change the values that are stored. Runs for each row; `id` is absent at creation. */
+  before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
+  /** Runs once for all rows of a statement, in the order of the input. */
+  after?(written: readonly Written[], context: Context, transaction: Transaction): Promise<void>;
+  /** Takes back what `before` did outside of the database for a row that was not written after all. */
+  undo?(values: Values, context: Context): Promise<void>;
+}
+
+const hooks = new Map<Entity, Hooks>();
+
+export const hook = (entity: Entity, itsHooks: Hooks): void => void hooks.set(entity, itsHooks);
+export const hooksOf = (entity: Entity): Hooks => hooks.get(entity) ?? {};

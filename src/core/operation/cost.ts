@@ -1,0 +1,271 @@
+/**
+ * What an operation may cost, known before it runs: the objects that it may answer, page sizes multiplied along the path and summed over
+ * aliases, with what their fields, conditions and searches add. One object with ten plain fields costs two. Facts on fields use the words of IBM's
+ * cost directives (https://ibm.github.io/graphql-specs/cost-spec.html); most are derived: a connection has the size of the page asked for.
+ */
+import {
+  getNamedType,
+  getNullableType,
+  isCompositeType,
+  isListType,
+  isNonNullType,
+  Kind,
+  OperationTypeNode,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  typeFromAST,
+  valueFromASTUntyped,
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type ValueNode,
+} from 'graphql';
+import { DEFAULT_PAGE, MAX_PAGE } from '../read/connection';
+import { KnownError } from '../model/errors';
+
+const OBJECT = 1;
+const LEAF = 0.1;
+/** Of a field of the operation itself: a statement at least. */
+const ROOT = 5;
+/** Of a page below each of several rows. */
+const PAGE = 2;
+const COUNT = 5;
+const CONDITION = 0.5;
+const SEARCH = 50;
+/** Of a row that is written. */
+const WRITTEN = 5;
+/** Of a condition on the rows that a row leads to, times ten for each such condition around it, of two at most: such rows are read once each. */
+const QUANTIFIER = 1_000;
+const MAX_AROUND = 2;
+const QUANTIFIERS = ['some', 'every', 'none'];
+/** Of a list without pages of which nothing else is known. */
+const ASSUMED_SIZE = 10;
+/** Of the lists of introspection, each more than there are on an average; types are counted. */
+const INTROSPECTED: Readonly<Record<string, number>> = {
+  args: 3,
+  directives: 6,
+  enumValues: 4,
+  fields: 6,
+  inputFields: 6,
+  interfaces: 1,
+  locations: 5,
+};
+
+export interface Cost {
+  total: number;
+  /** Of the total, what no row that there is not takes off: introspection and writes. */
+  fixed?: number;
+  /** Schema coordinate of the field that most of it comes from, such as `ExerciseCategory.exercises`. */
+  coordinate: string;
+}
+
+export const tooCostly = ({ total, coordinate }: Cost, limit: number): KnownError => {
+  const cost = Math.ceil(total);
+  return new KnownError(
+    'COST_LIMIT',
+    `This operation may cost ${cost}, and at most ${limit} is allowed. Most of it comes from ${coordinate}: ask for fewer rows there.`,
+    { cost, limit, coordinate },
+  );
+};
+
+type Variables = Record<string, unknown>;
+type Field = GraphQLField<unknown, unknown>;
+
+/** Fields of a selection that answer under the same key. */
+type Group = readonly FieldNode[];
+
+const isList = (field: Field): boolean => isListType(getNullableType(field.type));
+
+/** Connections, and whatever else has a list of as many as are asked for. */
+const isPaged = (field: Field): boolean => !isList(field) && field.args.some(({ name }) => name === 'first');
+
+/** What conditions add, and the objects of an input that are rows to be written. */
+export function conditions(value: unknown, within = 0): number {
+  if (Array.isArray(value)) return value.reduce((total: number, item) => total + conditions(item, within), 0);
+  if (value === null || typeof value !== 'object') return CONDITION;
+  return Object.entries(value).reduce((total, [key, inner]) => {
+    if (inner == null) return total;
+    if (QUANTIFIERS.includes(key)) return total + QUANTIFIER * 10 ** Math.min(within, MAX_AROUND) + conditions(inner, within + 1);
+    return total + (key === 'search' ? SEARCH : 0) + conditions(inner, within);
+  }, 0);
+}
+
+function objects(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((total: number, item) => total + objects(item), 0);
+  if (value === null || typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value))) return 0;
+  return Object.values(value).reduce((total: number, inner) => total + objects(inner), 1);
+}
+
+/** One operation with its variables. */
+class Estimate {
+  private readonly fragments = new Map<string, FragmentDefinitionNode>();
+  /** By the field nodes that share a selection: whoever leads there, it costs the same. */
+  private readonly known = new Map<string, Cost>();
+  private readonly numbers = new Map<FieldNode, number>();
+  private introspection = 0;
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    document: DocumentNode,
+    private readonly variables: Variables,
+  ) {
+    for (const definition of document.definitions)
+      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
+  }
+
+  of(operation: OperationDefinitionNode): Cost {
+    const root = this.schema.getRootType(operation.operation)!;
+    const cost = this.selection([operation.selectionSet], root, true);
+    const writes = operation.operation === OperationTypeNode.MUTATION;
+    return { ...cost, fixed: writes ? cost.total : this.introspection };
+  }
+
+  /** Of one object of this type. */
+  private selection(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, atRoot = false): Cost {
+    let dearest: Cost = { total: 0, coordinate: type.name };
+    let total = OBJECT;
+    for (const { parent, nodes } of this.collect(sets, type).values()) {
+      const cost = this.field(nodes, parent, atRoot);
+      total += cost.total;
+      if (cost.total > dearest.total) dearest = cost;
+      if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspection += cost.total;
+    }
+    return { total, coordinate: dearest.coordinate };
+  }
+
+  /** As execution collects them: each fragment once for a selection, fields of one key together. */
+  private collect(sets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
+    const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
+    const spread = new Set<string>();
+    const walk = (set: SelectionSetNode, parent: GraphQLCompositeType) => {
+      for (const selection of set.selections) {
+        if (this.isLeftOut(selection.directives)) continue;
+        if (selection.kind === Kind.FIELD) {
+          const key = `${parent.name} ${selection.alias?.value ?? selection.name.value}`;
+          const group = groups.get(key);
+          if (group) group.nodes.push(selection);
+          else groups.set(key, { parent, nodes: [selection] });
+          continue;
+        }
+        const name = selection.kind === Kind.FRAGMENT_SPREAD ? selection.name.value : undefined;
+        if (name !== undefined && spread.has(name)) continue;
+        if (name !== undefined) spread.add(name);
+        const inner = name === undefined ? selection : this.fragments.get(name)!;
+        const { typeCondition, selectionSet } = inner as FragmentDefinitionNode;
+        walk(selectionSet, typeCondition ? (typeFromAST(this.schema, typeCondition) as GraphQLCompositeType) : parent);
+      }
+    };
+    for (const set of sets) walk(set, type);
+    return groups;
+  }
+
+  private isLeftOut(directives: readonly DirectiveNode[] = []): boolean {
+    return directives.some(({ name, arguments: given }) => {
+      const condition = given?.find((argument) => argument.name.value === 'if');
+      const value = condition && this.value(condition.value);
+      return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
+    });
+  }
+
+  private value(node: ValueNode): unknown {
+    return valueFromASTUntyped(node, this.variables);
+  }
+
+  private definition(parent: GraphQLCompositeType, name: string): Field | undefined {
+    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
+    if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
+    return 'getFields' in parent ? (parent.getFields()[name] as Field | undefined) : undefined;
+  }
+
+  /** Of all that a field answers for one object. */
+  private field(nodes: Group, parent: GraphQLCompositeType, atRoot: boolean): Cost {
+    const node = nodes[0]!;
+    const field = this.definition(parent, node.name.value);
+    const coordinate = `${parent.name}.${node.name.value}`;
+    if (!field) return { total: LEAF, coordinate };
+    const given: Variables = {};
+    for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) given[name] = defaultValue;
+    for (const { name, value } of node.arguments ?? []) given[name.value] = this.value(value) ?? given[name.value];
+    const type = getNamedType(field.type);
+    const own = this.own(field, given, atRoot, parent);
+    if (!isCompositeType(type)) return { total: own + LEAF * this.size(field, given), coordinate };
+    if (isPaged(field)) {
+      const { rows, rest } = this.connection(nodes, type);
+      const size = this.page(given);
+      const total = own + rest + size * rows.total;
+      return { total, coordinate: rows.total > OBJECT * 50 ? rows.coordinate : coordinate };
+    }
+    const one = this.below(nodes, type);
+    const size = this.size(field, given);
+    return { total: own + size * one.total, coordinate: size < 2 && one.total > ROOT ? one.coordinate : coordinate };
+  }
+
+  private below(nodes: Group, type: GraphQLCompositeType): Cost {
+    const key = nodes.map((node) => this.numberOf(node)).join();
+    let cost = this.known.get(key);
+    if (!cost) {
+      const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+      this.known.set(key, (cost = this.selection(sets, type)));
+    }
+    return cost;
+  }
+
+  private numberOf(node: FieldNode): number {
+    const number = this.numbers.get(node) ?? this.numbers.size;
+    this.numbers.set(node, number);
+    return number;
+  }
+
+  /** What a connection shows once for each row, and what once. */
+  private connection(nodes: Group, type: GraphQLCompositeType): { rows: Cost; rest: number } {
+    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    let rows: Cost = { total: 0, coordinate: type.name };
+    let rest = OBJECT;
+    for (const { parent, nodes: group } of this.collect(sets, type).values()) {
+      const name = group[0]!.name.value;
+      const field = this.definition(parent, name);
+      const inner = field && getNamedType(field.type);
+      if (!inner || !isCompositeType(inner)) rest += name === 'totalCount' ? COUNT : LEAF;
+      else if (isList(field)) {
+        const cost = this.below(group, inner);
+        rows = { total: rows.total + cost.total, coordinate: cost.total > rows.total ? cost.coordinate : rows.coordinate };
+      } else rest += this.below(group, inner).total;
+    }
+    return { rows, rest };
+  }
+
+  private page({ first, last }: Variables): number {
+    const asked = first ?? last ?? DEFAULT_PAGE;
+    return typeof asked === 'number' ? Math.min(Math.max(asked, 0), MAX_PAGE) : DEFAULT_PAGE;
+  }
+
+  /** How many values a field answers that is no connection. */
+  private size(field: Field, given: Variables): number {
+    if (!isList(field)) return 1;
+    const named = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
+    if (named) return Array.isArray(given[named.name]) ? (given[named.name] as unknown[]).length : 1;
+    if (getNamedType(field.type).name.startsWith('__') && field.name === 'types') return Object.keys(this.schema.getTypeMap()).length;
+    return field.extensions.listSize?.assumedSize ?? INTROSPECTED[field.name] ?? ASSUMED_SIZE;
+  }
+
+  /** What a field costs by itself. */
+  private own(field: Field, given: Variables, atRoot: boolean, parent: GraphQLCompositeType): number {
+    const writes = parent === this.schema.getMutationType();
+    const asked = Object.values(given).reduce((total: number, value) => {
+      if (value === null || typeof value !== 'object') return total;
+      return total + (writes ? WRITTEN * Math.max(1, objects(value)) : conditions(value));
+    }, 0);
+    const place = atRoot ? ROOT : isPaged(field) ? PAGE : 0;
+    return place + asked + (field.extensions.cost?.weight ?? 0);
+  }
+}
+
+/** `variables` are those that graphql-js has coerced, defaults included. */
+export const costOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): Cost =>
+  new Estimate(schema, document, variables).of(operation);

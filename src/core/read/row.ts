@@ -1,0 +1,33 @@
+/** One row by its id. */
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/rows';
+import { visible } from '../access/access';
+import { anyOf, binder, equals, whereOf } from '../access/conditions';
+import type { Context } from '../context';
+import { notFound } from '../model/errors';
+import type { Entity } from '../model/fields';
+import { rowIdOf } from '../model/node';
+import { rowColumns } from './plan';
+import { from } from '../sql/expressions';
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+
+/** The rows of the scope with these ids, in one statement. */
+export async function readSome(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
+  const { bind, values } = binder();
+  const where = whereOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
+  const rows = await context.session.query(`SELECT ${rowColumns(entity, info, context)} ${from(entity)}${where}`, values);
+  return new Map(rows.map((row) => [row.id as number, row]));
+}
+
+/** The row of the scope with this id or `nodeId`, with the columns that the selection needs. */
+export async function readOne(entity: Entity, id: unknown, context: Context, info: Info): Promise<Row> {
+  const number = rowIdOf(entity.name, id);
+  const conditions = visible(entity, context);
+  if (number === undefined) throw notFound();
+  const { bind, values } = binder();
+  const where = whereOf([equals('id', number), ...conditions], 't', bind);
+  const [row] = await context.session.query(`SELECT ${rowColumns(entity, info, context)} ${from(entity)}${where}`, values);
+  if (!row) throw notFound();
+  return row;
+}

@@ -1,0 +1,93 @@
+/** What is written: the input types of a resource, made from its fields. */
+import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
+import { creatableBelow } from '../write/drafts';
+import { defaults, fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { noun, snake, upperFirst, withArticle } from '../model/names';
+import { WHICH_ROW } from '../model/node';
+import { resourceOf } from '../model/resource';
+
+const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
+
+interface Shape {
+  nullable: boolean;
+  defaultValue?: unknown;
+  description: string;
+}
+
+/** Of a row that is made: what must be given, and what is stored where nothing is. */
+function newValue(field: FieldMeta): Shape {
+  const { description, relation, blank } = field;
+  if (typeof field.default === 'function') {
+    const when = field.default === defaults.today ? 'Today' : 'Now';
+    return { nullable: true, description: `${description} ${when} if absent.` };
+  }
+  const value = field.default ?? (blank && !field.null ? '' : undefined);
+  return { nullable: field.null, description, defaultValue: relation && value !== undefined ? String(value as number) : value };
+}
+
+const changedValue = ({ description }: FieldMeta): Shape => ({ nullable: true, description });
+
+function inputOf(name: string, description: string, fields: readonly FieldMeta[], shape: (field: FieldMeta) => Shape): ClassType {
+  const Input = { [name]: class {} }[name]!;
+  for (const field of fields) {
+    const type = field.input ?? field.type;
+    Field(() => (field.relation?.many ? [type()] : type()), shape(field))(Input.prototype, field.name);
+    Extensions({ field })(Input.prototype, field.name);
+  }
+  InputType(name, { description })(Input);
+  return Input as ClassType;
+}
+
+const creations = new Map<string, ClassType>();
+const unfinished: (() => void)[] = [];
+
+/** The values of a new row and of those below it. `by` names the parent, if that is made together with the row: then no one need say it. */
+export function creationInput(entity: Entity, by?: string): ClassType {
+  const aNoun = withArticle(noun(entity.name));
+  const parent = by && fieldOf(entity, by).object!;
+  const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
+  const made = creations.get(name);
+  if (made) return made;
+  const together = parent ? ` together with its ${snake(parent).replaceAll('_', ' ')}` : '';
+  const fields = writableFields(entity).filter((field) => field.name !== by);
+  const Input = inputOf(name, `The values of ${aNoun} that is made${together}.`, fields, newValue);
+  creations.set(name, Input);
+  unfinished.push(() => {
+    for (const child of creatableBelow(entity)) {
+      const type = creationInput(child.target(), child.by);
+      const description = `${child.description} Made together with the row.`;
+      Field(() => [type], { nullable: true, description })(Input.prototype, child.name);
+    }
+  });
+  return Input;
+}
+
+/** Inputs hold those of children, whose resources may not be loaded yet; they are finished when all are. */
+export function completeInputs(): void {
+  while (unfinished.length) unfinished.pop()!();
+}
+
+const patches = new Map<Entity, ClassType>();
+
+export function patchInput(entity: Entity): ClassType {
+  const made = patches.get(entity);
+  if (made) return made;
+  const description = `Changes of ${withArticle(noun(entity.name))}; what is left out stays.`;
+  const Patch = inputOf(`${entity.name}Patch`, description, writableFields(entity), changedValue);
+  patches.set(entity, Patch);
+  return Patch;
+}
+
+export const IF_VERSION_MEANING = 'The `version` that the row must have; nothing is written if it has another one now.';
+
+/** One of many changes. */
+export function changeInput(entity: Entity): ClassType {
+  const name = `${entity.name}Change`;
+  const Change = { [name]: class {} }[name]!;
+  Field(() => ID, { description: WHICH_ROW })(Change.prototype, 'id');
+  const Patch = patchInput(entity);
+  Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
+  if (resourceOf(entity)!.owned) Field(() => String, { nullable: true, description: IF_VERSION_MEANING })(Change.prototype, 'ifVersion');
+  InputType(name, { description: `One of many changes: ${withArticle(noun(entity.name))} and what changes of it.` })(Change);
+  return Change as ClassType;
+}

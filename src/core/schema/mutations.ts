@@ -1,0 +1,157 @@
+/** The mutations of a resource: one row or many, as far as its rows may be written. */
+import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
+import type { Context } from '../context';
+import { deleted, deletionOf, deletionsOf } from './deletion';
+import { badArgument } from '../model/errors';
+import { childrenOf, type Entity } from '../model/fields';
+import { changeInput, creationInput, IF_VERSION_MEANING, patchInput } from './inputs';
+import { MAX_ROWS } from '../model/limits';
+import { loadLinked } from '../read/loaders';
+import { method, type Parameter } from '../model/method';
+import { noun, upperFirst, withArticle } from '../model/names';
+import { WHICH_ROW } from '../model/node';
+import { answered, payloadOf } from './payload';
+import { resourceOf } from '../model/resource';
+import { readOne } from '../read/row';
+import type { Values } from '../model/hooks';
+import { changeRows, createRows, removeRows } from '../write/write';
+
+const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
+
+export function addMutations(target: ClassType, entity: Entity): void {
+  const { fact, one, contributed } = resourceOf(entity)!;
+  const aNoun = withArticle(noun(entity.name));
+  const whose = contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
+  if (fact.create || fact.update) {
+    const Payload = payloadOf<number>({
+      entity,
+      many: false,
+      name: `${entity.name}Payload`,
+      description: `${upperFirst(aNoun)} that was written, or what is wrong with its values.`,
+      field: one,
+      type: () => entity,
+      read: (id, context, info) => readOne(entity, id, context, info),
+    });
+    if (fact.create) {
+      const Create = creationInput(entity);
+      const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
+        ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
+        : '';
+      method(
+        target,
+        'create',
+        (input: Values, context: Context) =>
+          answered(Payload, async () => (await createRows(entity, [{ input, path: '' }], 'input', context))[0]!),
+        [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
+        Mutation(() => Payload, {
+          nullable: true,
+          name: fact.create,
+          description: `Creates ${aNoun}${andBelow}. What the input leaves out has its default.`,
+        }),
+      );
+    }
+    if (fact.update) {
+      const Patch = patchInput(entity);
+      method(
+        target,
+        'update',
+        (id: string, input: Values, context: Context, ifVersion?: string | null) =>
+          answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '', ...meant(ifVersion) }], 'input', context))[0]!),
+        [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
+        Mutation(() => Payload, {
+          nullable: true,
+          name: fact.update,
+          description: `Changes ${aNoun}; what the input leaves out stays.${whose}`,
+        }),
+      );
+    }
+  }
+  if (fact.remove) {
+    const Deletion = deletionOf(entity);
+    method(
+      target,
+      'remove',
+      (id: string, context: Context, ifVersion?: string | null) =>
+        deleted(Deletion, () => removeRows(entity, [{ id, ...meant(ifVersion) }], 'id', context)),
+      [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
+      Mutation(() => Deletion, { nullable: true, name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it.${whose}` }),
+    );
+  }
+  if (fact.createMany) addMutationsOfMany(target, entity);
+}
+
+const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });
+
+const IF_VERSION = `${IF_VERSION_MEANING} The payload has the row as it is then.`;
+
+/** Rows of public types have no versions. */
+const versionArgument = (entity: Entity): Parameter[] =>
+  resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION })] : [];
+
+const versionsArgument = (entity: Entity): Parameter[] =>
+  resourceOf(entity)!.owned
+    ? [
+        Arg('ifVersions', () => [String], {
+          nullable: 'itemsAndList',
+          description:
+            'A version for each of the ids, or null: nothing is deleted if a row has another one now. The payload has such rows as they are then.',
+        }),
+      ]
+    : [];
+
+const meant = (version: string | null | undefined, at = 'ifVersion') => (version == null ? {} : { version: { meant: version, at } });
+
+function addMutationsOfMany(target: ClassType, entity: Entity): void {
+  const { fact, many } = resourceOf(entity)!;
+  const nouns = noun(many);
+  const Payload = payloadOf<number[]>({
+    entity,
+    many: true,
+    name: `${upperFirst(many)}Payload`,
+    description: `The ${nouns} that were written, in the order of the input, or what is wrong with their values.`,
+    field: many,
+    type: () => [entity],
+    read: (ids, context, info) => loadLinked(entity, ids, context, info),
+  });
+  const Create = creationInput(entity);
+  const Change = changeInput(entity);
+  const Deletions = deletionsOf(entity, upperFirst(many));
+  method(
+    target,
+    'createMany',
+    (inputs: Values[], context: Context) => {
+      const placed = inputs.map((input, index) => ({ input, path: `inputs[${index}]` }));
+      return answered(Payload, () => createRows(entity, placed, 'inputs', context));
+    },
+    [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
+    Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
+  );
+  method(
+    target,
+    'updateMany',
+    (changes: { id: string; input: Values; ifVersion?: string | null }[], context: Context) => {
+      const placed = changes.map(({ id, input, ifVersion }, index) => {
+        const place = `changes[${index}]`;
+        return { id, at: `${place}.id`, input, path: `${place}.input`, ...meant(ifVersion, `${place}.ifVersion`) };
+      });
+      return answered(Payload, () => changeRows(entity, placed, 'changes', context));
+    },
+    [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
+    Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),
+  );
+  method(
+    target,
+    'removeMany',
+    (ids: string[], context: Context, ifVersions?: (string | null)[] | null) => {
+      if (ifVersions && ifVersions.length !== ids.length) throw badArgument('ifVersions', 'There must be as many as ids.');
+      const named = ids.map((id, index) => ({ id, at: `ids[${index}]`, ...meant(ifVersions?.[index], `ifVersions[${index}]`) }));
+      return deleted(Deletions, () => removeRows(entity, named, 'ids', context));
+    },
+    [Arg('ids', () => [ID], { description: 'Each row once, by its `id` or its `nodeId`.' }), Ctx(), ...versionsArgument(entity)],
+    Mutation(() => Deletions, {
+      nullable: true,
+      name: fact.removeMany,
+      description: `Deletes ${nouns} and all that hangs below them. ${TOGETHER}`,
+    }),
+  );
+}

@@ -1,0 +1,82 @@
+/** Queries over rows of every type. */
+import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/rows';
+import type { Context } from '../context';
+import { badArgument, KnownError, notFound } from '../model/errors';
+import type { Entity } from '../model/fields';
+import { parseId } from '../model/ids';
+import { Node, parseNodeId } from '../model/node';
+import { entityNamed } from '../model/resource';
+import { readOne, readSome } from '../read/row';
+import { knownIds } from '../write/validation';
+
+/** Of one request. */
+const MAX_NODES = 100;
+
+@Resolver()
+export class RootResolver {
+  @Query(() => Node, {
+    nullable: true,
+    description: 'Any row by its `nodeId`. Null and NOT_FOUND if there is none that the viewer may see.',
+  })
+  async node(
+    @Arg('nodeId', () => ID, { description: 'As a row shows it.' }) nodeId: string,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    const parsed = parseNodeId(nodeId);
+    const entity = parsed && entityNamed(parsed.type);
+    if (!entity) throw notFound();
+    const row = await readOne(entity, parsed.id, context, info);
+    return { ...row, __typename: entity.name };
+  }
+
+  @Query(() => [Node], {
+    nullable: 'items',
+    description: `Rows by their \`nodeId\`s, in that order, ${MAX_NODES} at most. Null and an error of its own for each that \`node\` would not find.`,
+  })
+  async nodes(
+    @Arg('nodeIds', () => [ID], { description: 'As rows show them.' }) nodeIds: string[],
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<(Row | Error)[]> {
+    if (nodeIds.length > MAX_NODES) throw badArgument('nodeIds', `Ensure this list has no more than ${MAX_NODES} elements.`);
+    const named = nodeIds.map((nodeId) => {
+      const parsed = parseNodeId(nodeId);
+      return { entity: parsed && entityNamed(parsed.type), id: parseId(parsed?.id) };
+    });
+    const ids = new Map<Entity, number[]>();
+    for (const { entity, id } of named) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
+    const found = new Map<Entity, Map<number, Row> | Error>();
+    const read = async ([entity, some]: [Entity, number[]]) => {
+      const rows = readSome(entity, some, context, info).catch((error: unknown) => {
+        // Of some types the viewer may see nothing, which says nothing of the others.
+        if (error instanceof KnownError) return error;
+        throw error;
+      });
+      found.set(entity, await rows);
+    };
+    await Promise.all([...ids].map(read));
+    return named.map(({ entity, id }) => {
+      const rows = entity && found.get(entity);
+      if (rows instanceof Error) return rows;
+      const row = rows?.get(id!);
+      return row ? { ...row, __typename: entity!.name } : notFound();
+    });
+  }
+
+  @Query(() => [ID], {
+    description: 'Of these ids of one type, those that the viewer may refer to: any row of a public type, their own of an owned one.',
+  })
+  @Extensions({ only: 'rest' })
+  known(
+    @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
+    @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],
+    @Ctx() context: Context,
+  ): Promise<number[]> {
+    const entity = entityNamed(type);
+    if (!entity) throw badArgument('type', `"${type}" is not a type that implements Node.`);
+    return knownIds(entity, ids, context);
+  }
+}

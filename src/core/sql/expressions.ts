@@ -1,0 +1,54 @@
+/** Fields as expressions of SQL, and the table that they are read from. */
+import type { Condition } from '../access/conditions';
+import { fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
+import { resourceOf } from '../model/resource';
+import { collation, type Api } from './collation';
+
+/** The SQL expression that a field shows; by an interface's order, if it is a set. */
+export function expression(field: FieldMeta, alias: string, api: Api = 'rest'): string {
+  if (field.column) return `${alias}."${field.column}"`;
+  if (field.sql) return field.sql(alias);
+  if (field.through) {
+    const { table, via, column } = field.through;
+    return `(SELECT x."${column}" FROM "${table}" x WHERE x."id" = ${alias}."${via}")`;
+  }
+  const { table, own, other, via = 'id' } = field.link!;
+  const links = `FROM "${table}" l`;
+  const where = `WHERE l."${own}" = ${alias}."${via}"${ofKind(field.link!, 'l')}`;
+  const target = field.target!();
+  const { ordering, table: targetTable } = resourceOf(target)!;
+  const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
+  if (!fields.length) return `ARRAY(SELECT l."${other}" ${links} ${where} ORDER BY 1)`;
+  const order = [...fields.map((one) => `o."${one.column}"${collation(target, one, api)}`), 'o."id"'].join(', ');
+  return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
+}
+
+/** The condition that a reference or a set of ids names this id; written so that an index on the far side can answer. */
+export function names(field: FieldMeta, alias: string, id: string): string {
+  if (field.column) return `${alias}."${field.column}" = ${id}`;
+  if (field.shares) {
+    const table = resourceOf(field.target!())!.table;
+    return field.shares
+      .map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${id})`)
+      .join(' AND ');
+  }
+  if (field.through) {
+    const { table, via, column } = field.through;
+    return `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;
+  }
+  const { table, own, other, via = 'id' } = field.link!;
+  return `${alias}."${via}" IN (SELECT l."${own}" FROM "${table}" l WHERE l."${other}" = ${id}${ofKind(field.link!, 'l')})`;
+}
+
+/** The select list for these fields; the id is always among them. */
+export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): string {
+  const wanted = new Set(['id', ...names]);
+  return fieldsOf(entity)
+    .filter((field) => wanted.has(field.name))
+    .map((field) => `${expression(field, 't', api)} AS "${field.name}"`)
+    .join(', ');
+}
+
+/** `FROM` with the joins that a filter asks for. */
+export const from = (entity: Entity, joins: readonly Condition[] = [], bind?: (value: unknown) => string): string =>
+  `FROM "${resourceOf(entity)!.table}" t${joins.map((join) => ` ${join('t', bind!)}`).join('')}`;

@@ -1,0 +1,195 @@
+/** The inputs of `where`: filters of one value, and for each type `XWhere`, made from its fields and relations. */
+import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
+import type { Choices } from '../model/choices';
+import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { relativesOf } from './relatives';
+import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
+
+export enum TextMode {
+  SENSITIVE = 'SENSITIVE',
+  INSENSITIVE = 'INSENSITIVE',
+}
+registerEnumType(TextMode, {
+  name: 'TextMode',
+  description: 'Whether capitals matter when texts are compared.',
+  valuesConfig: {
+    SENSITIVE: { description: '`a` and `A` are two letters.' },
+    INSENSITIVE: { description: '`a` and `A` are the same letter.' },
+  },
+});
+
+type Type = () => object;
+type Operators = Record<string, [type: Type, description: string]>;
+
+const classNamed = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
+
+function inputType(name: string, description: string, operators: Operators): ClassType {
+  const Input = classNamed(name);
+  for (const [operator, [type, meaning]] of Object.entries(operators))
+    Field(type, { nullable: true, description: meaning })(Input.prototype, operator);
+  InputType(name, { description })(Input);
+  return Input;
+}
+
+const single = (type: Type, noun: string): Operators => ({
+  eq: [type, `Equal to this ${noun}; null matches rows without one.`],
+  ne: [type, `Anything but this ${noun}, rows without one included; null matches rows with one.`],
+});
+const several = (type: Type): Operators => ({
+  in: [() => [type()], 'Equal to one of these; an empty list matches nothing.'],
+  notIn: [() => [type()], 'Equal to none of these, rows without a value included; an empty list matches everything.'],
+});
+const empty: Operators = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
+
+function range(name: string, type: Type, noun: string): ClassType {
+  const Range = classNamed(name);
+  Field(type, { description: 'The smallest that matches.' })(Range.prototype, 'from');
+  Field(type, { description: 'The largest that matches; not below `from`.' })(Range.prototype, 'to');
+  InputType(name, { description: `From one ${noun} to another, both included.` })(Range);
+  return Range;
+}
+
+function ordered(kind: string, type: Type, noun: string): Operators {
+  const Range = range(`${kind}Range`, type, noun);
+  return {
+    lt: [type, `Less than this ${noun}. Rows without one never match this and the other comparisons.`],
+    lte: [type, `Less than this ${noun} or equal to it.`],
+    gt: [type, `Greater than this ${noun}.`],
+    gte: [type, `Greater than this ${noun} or equal to it.`],
+    between: [() => Range, 'Within this range.'],
+  };
+}
+
+const filter = (name: string, noun: string, operators: Operators) =>
+  inputType(name, `Conditions on a ${noun}; all given ones must hold, and null is none.`, operators);
+
+const exact = (name: string, type: Type, noun: string) => filter(name, noun, { ...single(type, noun), ...several(type), ...empty });
+
+const comparable = (kind: string, type: Type, noun: string) =>
+  filter(`${kind}Filter`, noun, { ...single(type, noun), ...several(type), ...ordered(kind, type, noun), ...empty });
+
+const text: Type = () => String;
+
+const IdFilter = exact('IdFilter', () => ID, 'id');
+const UuidFilter = exact('UuidFilter', text, 'UUID');
+const BooleanFilter = filter('BooleanFilter', 'truth value', { ...single(() => Boolean, 'truth value'), ...empty });
+const IntFilter = comparable('Int', () => Int, 'whole number');
+const DecimalFilter = comparable('Decimal', () => DecimalScalar, 'decimal');
+const DateFilter = comparable('Date', () => DateScalar, 'day');
+const TimeFilter = comparable('Time', () => TimeScalar, 'time of day');
+const DateTimeFilter = comparable('DateTime', () => DateTimeScalar, 'moment');
+const StringFilter = filter('StringFilter', 'text', {
+  ...single(text, 'text'),
+  ...several(text),
+  contains: [text, 'This is a part of it. `%` and `_` stand for themselves.'],
+  startsWith: [text, 'It begins with this.'],
+  endsWith: [text, 'It ends with this.'],
+  search: [
+    text,
+    'It contains this, or each word of it or one much like it: without accents, or with a letter missing, doubled, wrong or swapped. The case never matters. In `where` itself, outside of `and`, `or`, `not` and relations, it ranks the rows too: see `relevance` in `orderBy`.',
+  ],
+  mode: [() => TextMode, 'Whether capitals matter to the other conditions of this filter; they do if absent.'],
+  ...empty,
+});
+const IdListFilter = filter('IdListFilter', 'set of ids', {
+  in: [() => [ID], 'At least one of these is in the set.'],
+  notIn: [() => [ID], 'None of these is in the set.'],
+  each: [
+    () => [ID],
+    'As `in`, but a row is listed and counted once for each of these in its set. In `where` itself only, not in conditions inside of it.',
+  ],
+});
+
+const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
+  relation: IdFilter,
+  integer: IntFilter,
+  decimal: DecimalFilter,
+  boolean: BooleanFilter,
+  date: DateFilter,
+  time: TimeFilter,
+  datetime: DateTimeFilter,
+  choice: undefined,
+  uuid: UuidFilter,
+  string: StringFilter,
+  url: StringFilter,
+  image: StringFilter,
+  computed: undefined,
+};
+
+export function filterOf(field: FieldMeta): ClassType | undefined {
+  if (field.relation?.many) return field.link ? IdListFilter : undefined;
+  if (field.enum) return choiceFilter(field.enum);
+  return field.name === 'id' ? IdFilter : FILTERS[field.kind];
+}
+
+const choiceFilters = new Map<Choices, ClassType>();
+
+/** One for each enum, shared by all fields of it. */
+function choiceFilter(choices: Choices): ClassType {
+  let made = choiceFilters.get(choices);
+  if (!made) choiceFilters.set(choices, (made = exact(`${choices.name}Filter`, () => choices.type, 'choice')));
+  return made;
+}
+
+/** Whether `search` can look through the field. */
+export const isText = (field: FieldMeta): boolean => filterOf(field) === StringFilter;
+
+const wheres = new Map<Entity, ClassType>();
+const lists = new Map<Entity, ClassType>();
+const pending: (() => void)[] = [];
+
+/** `XWhere`. Conditions on relations are added by `completeFilters`. */
+export function whereInput(entity: Entity): ClassType {
+  const made = wheres.get(entity);
+  if (made) return made;
+  const name = `${entity.name}Where`;
+  const Where = classNamed(name);
+  wheres.set(entity, Where);
+  const condition = (key: string, type: Type, description: string) => Field(type, { nullable: true, description })(Where.prototype, key);
+  for (const field of fieldsOf(entity)) {
+    const type = filterOf(field);
+    if (!type) continue;
+    condition(field.name, () => type, field.description);
+    Extensions({ field })(Where.prototype, field.name);
+  }
+  condition('and', () => [Where], 'All of these hold; an empty list always does.');
+  condition('or', () => [Where], 'At least one of these holds; an empty list never does.');
+  condition('not', () => Where, 'This does not hold: exactly the rows that it alone would leave out.');
+  InputType(name, { description: `Which rows of ${entity.name} are meant: those for which all given conditions hold.` })(Where);
+  pending.push(() => {
+    for (const { name: relation, target, many, noun } of relativesOf(entity)) {
+      const type = many ? listFilter(target()) : whereInput(target());
+      condition(
+        relation,
+        () => type,
+        many
+          ? `By rows of \`${relation}\`: some, every or none of them.`
+          : `By the ${noun}: there is one, and these conditions hold for it.`,
+      );
+    }
+  });
+  return Where;
+}
+
+/** `XListFilter`, shared by all relations to several rows of X. */
+function listFilter(entity: Entity): ClassType {
+  const made = lists.get(entity);
+  if (made) return made;
+  const type: Type = () => whereInput(entity);
+  const List = inputType(
+    `${entity.name}ListFilter`,
+    `Conditions on the rows of ${entity.name} that a row leads to; all given ones must hold, and null is none.`,
+    {
+      some: [type, 'At least one of the rows is such a row.'],
+      every: [type, 'There is no row but such rows; so it is where there is none at all.'],
+      none: [type, 'None of the rows is such a row.'],
+    },
+  );
+  lists.set(entity, List);
+  return List;
+}
+
+/** Relations name types of resources that may not be loaded yet; their conditions are made when all are. */
+export function completeFilters(): void {
+  while (pending.length) pending.pop()!();
+}

@@ -1,0 +1,194 @@
+/** The order of a list: the fields asked for or the default ones, then the id, so that every order is total. */
+import { createHash } from 'node:crypto';
+import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
+import { hidesRows } from '../access/access';
+import { whereOf, type Bind, type Condition } from '../access/conditions';
+import { badArgument } from '../model/errors';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { isText } from './filters';
+import { collation, type Api } from './collation';
+import type { Kind } from '../../contract/facts';
+import { expression } from './expressions';
+import { resourceOf } from '../model/resource';
+import { rank, type Search } from './texts';
+
+export enum OrderDirection {
+  ASC = 'ASC',
+  DESC = 'DESC',
+  ASC_NULLS_FIRST = 'ASC_NULLS_FIRST',
+  DESC_NULLS_LAST = 'DESC_NULLS_LAST',
+}
+registerEnumType(OrderDirection, {
+  name: 'OrderDirection',
+  description: 'Which way an order runs.',
+  valuesConfig: {
+    ASC: { description: 'Smallest first, nulls last.' },
+    DESC: { description: 'Largest first, nulls first.' },
+    ASC_NULLS_FIRST: { description: 'Smallest first but for the nulls, which come before all.' },
+    DESC_NULLS_LAST: { description: 'Largest first, nulls last.' },
+  },
+});
+
+/** An element of an order: `date`, or `exercise.category.name` for a field of a row that references lead to. */
+export interface OrderKey {
+  path: readonly string[];
+  descending: boolean;
+  nullsFirst: boolean;
+}
+
+export interface OrderTerm extends Omit<OrderKey, 'path'> {
+  /** Tells the term from others in cursors. */
+  key: string;
+  /** The SQL expression, of the row's alias `t`. */
+  sql: (bind: Bind) => string;
+  kind: Kind;
+  null: boolean;
+}
+
+/** A term within a statement: its parameters, if any, are among the statement's. */
+export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
+  sql: string;
+}
+
+const MAX_RELATIONS = 3;
+const MAX_ELEMENTS = 50;
+const RELEVANCE = 'relevance';
+/** In cursors, behind a text that is ordered by rules. */
+const READER = '~';
+/** How much of a hash tells one search from others. */
+const HASH_LENGTH = 16;
+
+const isReference = (field: FieldMeta) => field.object !== undefined && !field.relation!.many;
+const isNumber = ({ kind, sql }: FieldMeta) => sql !== undefined && kind === 'decimal';
+const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isNumber(field);
+
+const orders = new Map<Entity, ClassType>();
+
+/** `XOrder`: a direction for each field of one value, and for each reference the order of the row that it names. */
+export function orderInput(entity: Entity): ClassType {
+  const made = orders.get(entity);
+  if (made) return made;
+  const name = `${entity.name}Order`;
+  const Order = { [name]: class {} }[name]! as ClassType;
+  orders.set(entity, Order);
+  const element = (key: string, type: () => object, description: string) =>
+    Field(type, { nullable: true, description })(Order.prototype, key);
+  for (const field of fieldsOf(entity).filter(isOrderable)) {
+    element(field.name, () => OrderDirection, field.description);
+    Extensions({ field })(Order.prototype, field.name);
+    if (field.object) element(field.object, () => orderInput(field.target!()), `By a field of the ${field.label.toLowerCase()}.`);
+  }
+  if (fieldsOf(entity).some(isText))
+    element(
+      RELEVANCE,
+      () => OrderDirection,
+      'By likeness to the `search` of `where`, the best with `DESC`; of several searches by the sum. Only where there is one in the list of this type.',
+    );
+  InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
+  Extensions({ oneOf: true })(Order);
+  return Order;
+}
+
+export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
+
+/** `-date` or `order`, as resources say their default order. */
+export function orderKey(text: string): OrderKey {
+  const descending = text.startsWith('-');
+  return { path: [descending ? text.slice(1) : text], descending, nullsFirst: descending };
+}
+
+function keyOf(element: OrderElement, place: string): OrderKey {
+  const path: string[] = [];
+  let value: OrderDirection | OrderElement = element;
+  while (typeof value === 'object') {
+    // The input type has room for one only.
+    const [[name, inner]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
+    path.push(name);
+    value = inner;
+    if (path.length > 1 && path.includes(RELEVANCE)) throw badArgument(place, '`relevance` is that of the listed rows themselves.');
+    if (path.length > MAX_RELATIONS + 1) throw badArgument(place, `An order leads over ${MAX_RELATIONS} relations at most.`);
+  }
+  const [direction, nulls] = value.split('_NULLS_');
+  return { path, descending: direction === 'DESC', nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC' };
+}
+
+/** The order of a list: what is asked for; else by relevance where something is searched for; then the default of the type. */
+export function orderKeys(entity: Entity, orderBy: readonly OrderElement[] | null | undefined, searches: readonly Search[]): OrderKey[] {
+  const usual = resourceOf(entity)!.ordering.map(orderKey);
+  if (!orderBy) return searches.length ? [orderKey(`-${RELEVANCE}`), ...usual] : usual;
+  if (orderBy.length > MAX_ELEMENTS) throw badArgument('orderBy', `Ensure this list has no more than ${MAX_ELEMENTS} elements.`);
+  return orderBy.map((element, index) => keyOf(element, `orderBy[${index}]`));
+}
+
+/** The rank among the rows of a search, which the key names, so that a cursor fits no other search. */
+function relevance(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'null'> {
+  if (!searches.length) throw badArgument('orderBy', '`relevance` is that of a `search` in `where`, and there is none.');
+  const what = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
+  const hash = createHash('sha256').update(what).digest('hex').slice(0, HASH_LENGTH);
+  const sql = (bind: Bind) => `(${searches.map((one) => rank(one)('t', bind)).join(' + ')})`;
+  return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
+}
+
+/** `rules` tell a text that is ordered by them from one that is ordered by its bytes. */
+type Value = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { rules: string };
+
+/** Who asks for an order, of what. */
+export interface Asked {
+  api: Api;
+  searches?: readonly Search[];
+  shown?: Shown;
+}
+
+/** Conditions that rows meet to be looked at through references; of others there is nothing to order by. */
+export type Shown = (entity: Entity) => readonly Condition[];
+
+/** The value at the end of a path that starts at the row with this alias. */
+function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: string, asked: Asked): Value {
+  if (!further.length) {
+    const field = fieldOf(entity, name!);
+    const rules = collation(entity, field, asked.api);
+    return { sql: () => `${expression(field, alias)}${rules}`, kind: field.kind, null: field.null, rules };
+  }
+  const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name)!;
+  const target = reference.target!();
+  const inner = `${alias}r`;
+  const value = valueAt(target, further, inner, asked);
+  const conditions: Condition[] = [() => `${inner}."id" = ${expression(reference, alias)}`, ...(asked.shown?.(target) ?? [])];
+  return {
+    ...value,
+    sql: (bind) => `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${inner}${whereOf(conditions, inner, bind)})`,
+    null: reference.null || value.null || hidesRows(target),
+  };
+}
+
+function termOf(entity: Entity, { path, descending, nullsFirst }: OrderKey, asked: Asked): OrderTerm {
+  const direction = { descending, nullsFirst };
+  if (path[0] === RELEVANCE) return { ...relevance(asked.searches ?? []), ...direction };
+  const { rules, ...value } = valueAt(entity, path, 't', asked);
+  return { key: `${path.join('.')}${rules && READER}`, ...value, ...direction };
+}
+
+/** Terms that end with the id, ascending unless the order says otherwise. */
+export function orderOf(entity: Entity, keys: readonly OrderKey[], asked: Asked): OrderTerm[] {
+  const terms: OrderTerm[] = [];
+  for (const key of keys) {
+    const term = termOf(entity, key, asked);
+    if (!terms.some((other) => other.key === term.key)) terms.push(term);
+  }
+  const last = terms.findIndex((term) => term.key === 'id');
+  return last >= 0 ? terms.slice(0, last + 1) : [...terms, termOf(entity, orderKey('id'), asked)];
+}
+
+export const bound = (terms: readonly OrderTerm[], bind: Bind): BoundTerm[] => terms.map((term) => ({ ...term, sql: term.sql(bind) }));
+
+export const reversed = (terms: readonly BoundTerm[]): BoundTerm[] =>
+  terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
+
+/** Where nulls come is said only if it is not PostgreSQL's way and there are any, so that an index can give the order. */
+export const orderSql = (terms: readonly BoundTerm[]): string =>
+  terms
+    .map(({ sql, descending, nullsFirst, null: nullable }) => {
+      const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
+      return `${sql}${descending ? ' DESC' : ''}${nulls}`;
+    })
+    .join(', ');

@@ -1,0 +1,50 @@
+/** Which rows of a write would be a second one where there may be one only, such as two weights of a day. */
+import { scope } from '../access/access';
+import { OWNER } from '../model/resource';
+import { binder, whereOf } from '../access/conditions';
+import type { Context } from '../context';
+import { withDefaults, type Draft } from './drafts';
+import { fieldOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
+import { from } from '../sql/expressions';
+import { resourceOf } from '../model/resource';
+
+/** The fields whose values must differ among the rows of one owner. */
+export const uniqueFields = (entity: Entity): FieldMeta[] =>
+  (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER.field).map((name) => fieldOf(entity, name));
+
+export function uniqueMessage(entity: Entity): string {
+  const names = (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name).rest).sort();
+  return `The fields ${names.join(', ')} must make a unique set.`;
+}
+
+/** Of rows of one type: those that another row of the write or of the database is in the way of. */
+export async function clashing(entity: Entity, drafts: readonly Draft[], context: Context): Promise<Set<Draft>> {
+  const fields = uniqueFields(entity);
+  const clashes = new Set<Draft>();
+  const keys = new Map<string, Draft>();
+  const rows: { draft: Draft; key: unknown[] }[] = [];
+  for (const draft of drafts) {
+    if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
+    const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.held, ...draft.input };
+    const key = fields.map(({ name }) => values[name]);
+    // Without all of its values a row is no one's double, or wrong for another reason.
+    if (key.some((value) => value == null)) continue;
+    const text = JSON.stringify(key);
+    if (keys.has(text)) clashes.add(draft);
+    else keys.set(text, draft);
+    rows.push({ draft, key });
+  }
+  if (rows.length === 0) return clashes;
+  const { bind, values } = binder();
+  const lists = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
+  const columns = fields.map(({ column }) => `"${column}"`);
+  const same = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
+  // What the rows of this write hold now does not matter: it is about to change.
+  const others = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
+  const found = await context.session.query(
+    `SELECT k."place" ${from(entity)} JOIN unnest(${lists.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${same}${whereOf([...scope(entity, context), others], 't', bind)}`,
+    values,
+  );
+  for (const { place } of found) clashes.add(rows[place - 1]!.draft);
+  return clashes;
+}

@@ -1,0 +1,115 @@
+/** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
+import { reachable } from '../access/access';
+import { anyOf, binder, whereOf } from '../access/conditions';
+import type { Context } from '../context';
+import { pathOf, type Draft } from './drafts';
+import { InvalidValues, shortened, WHOLE, type Mistakes } from '../model/errors';
+import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { parseId } from '../model/ids';
+import { invalidValue, mistake, MistakeCode, type Mistake } from '../model/mistakes';
+import { from } from '../sql/expressions';
+import { resourceOf } from '../model/resource';
+import { breaches } from './rules';
+import type { Rule } from '../model/resource';
+import { clashing, uniqueFields, uniqueMessage } from './unique';
+
+/** Of these ids, those that a row of the viewer may refer to: those of a public resource that they are shown, one's own of an owned one. */
+export async function knownIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
+  const numbers = [...new Set(ids.map(parseId).filter((id): id is number => id !== undefined))];
+  // Nothing is read, so that it takes no leave to read.
+  if (numbers.length === 0 && context.viewer) return [];
+  const conditions = reachable(entity, context);
+  if (numbers.length === 0) return [];
+  if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.reference.get(entity, id) !== null);
+  const { bind, values } = binder();
+  const rows = await context.session.query(
+    `SELECT t."id" ${from(entity)}${whereOf([anyOf('id', numbers), ...conditions], 't', bind)}`,
+    values,
+  );
+  return rows.map((row) => row.id as number);
+}
+
+/** A value that names other rows. */
+interface Reference {
+  draft: Draft;
+  field: FieldMeta;
+  ids: unknown[];
+}
+
+/** Throws all that is wrong with the rows of a write. What they refer to is looked up in one statement for each type. */
+export async function validate(drafts: readonly Draft[], context: Context): Promise<void> {
+  const found = new Map<Draft, Mistakes>();
+  const add = (draft: Draft, name: string, ...mistakes: Mistake[]) => {
+    if (!mistakes.length) return;
+    const errors = found.get(draft) ?? {};
+    found.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
+  };
+  const references = new Map<Entity, Reference[]>();
+  const lookups: Promise<void>[] = [];
+
+  for (const draft of drafts)
+    for (const field of fieldsOf(draft.entity)) {
+      if (field.readOnly || field.name === draft.above?.by) continue;
+      const value = draft.input[field.name];
+      const refuse = (...mistakes: Mistake[]) => add(draft, field.name, ...mistakes);
+      if (value === undefined) {
+        if (draft.id === undefined && !field.null && !field.hasDefault && !field.blank)
+          refuse(mistake(MistakeCode.REQUIRED, 'This field is required.'));
+      } else if (value === null) {
+        if (!field.null) refuse(mistake(MistakeCode.NULL, 'This field may not be null.'));
+      } else if (field.relation) {
+        const ids = Array.isArray(value) ? (value as unknown[]) : [value];
+        if (ids.length === 0) refuse(mistake(MistakeCode.EMPTY, 'This list may not be empty.'));
+        const target = field.target!();
+        references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
+      } else {
+        const mistakes = field.mistakes(value);
+        refuse(...mistakes);
+        if (!mistakes.length && field.inspect) lookups.push(field.inspect(value).then((messages) => refuse(...messages.map(invalidValue))));
+      }
+    }
+
+  const lookUp = async ([target, named]: [Entity, Reference[]]) => {
+    const ids = named.flatMap((reference) => reference.ids);
+    const known = new Set(await knownIds(target, ids, context));
+    for (const reference of named) {
+      const missing = reference.ids.find((id) => !known.has(Number(id)));
+      if (missing === undefined) continue;
+      add(
+        reference.draft,
+        reference.field.name,
+        mistake(MistakeCode.NOT_FOUND, `Invalid pk "${shortened(String(missing))}" - object does not exist.`),
+      );
+    }
+  };
+  const findDoubles = async (entity: Entity) => {
+    const names = uniqueFields(entity).map(({ name }) => name);
+    const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
+    for (const draft of await clashing(entity, good, context)) add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity)));
+  };
+  const withUnique = [...new Set(drafts.map(({ entity }) => entity))].filter((entity) => uniqueFields(entity).length);
+  await Promise.all([...lookups, ...[...references].map(lookUp), ...withUnique.map(findDoubles)]);
+
+  const wrong = (draft: Draft, { fields }: Rule) => fields.some((name) => found.get(draft)?.[name]);
+  for (const { draft, field, message } of await breaches(drafts, context, wrong)) add(draft, field, invalidValue(message));
+
+  if (found.size) throw new InvalidValues(inOrder(drafts, found));
+}
+
+/** Throws if rows that another write has changed meanwhile would break a rule now. */
+export async function validateAgain(drafts: readonly Draft[], context: Context): Promise<void> {
+  const found = new Map<Draft, Mistakes>();
+  for (const { draft, field, message } of await breaches(drafts, context))
+    found.set(draft, { ...found.get(draft), [field]: [invalidValue(message)] });
+  if (found.size) throw new InvalidValues(inOrder(drafts, found));
+}
+
+/** As the rows come in the input and the fields in their type; what is said of a row as a whole comes last. */
+const inOrder = (drafts: readonly Draft[], found: ReadonlyMap<Draft, Mistakes>): Mistakes =>
+  Object.fromEntries(
+    drafts.flatMap((draft) => {
+      const errors = found.get(draft) ?? {};
+      const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE];
+      return names.filter((name) => errors[name]).map((name) => [pathOf(draft, name), errors[name]!]);
+    }),
+  );

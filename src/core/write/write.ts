@@ -1,0 +1,260 @@
+/**
+ * Making, changing and deleting rows: one, a tree or many, all in one transaction and with a number of statements that does not grow
+ * with the rows.
+ */
+import type { Row } from '../../database/rows';
+import { contributors, ownership, visible, writable } from '../access/access';
+import { anyOf, binder, whereOf, type Condition } from '../access/conditions';
+import type { Context } from '../context';
+import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
+import { badArgument, conflict, forbidden, notFound, OtherVersion } from '../model/errors';
+import type { Entity } from '../model/fields';
+import { hooksOf, type Begun, type Written } from '../model/hooks';
+import { rowIdOf } from '../model/node';
+import { columnsOf, from } from '../sql/expressions';
+import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Strength, type Writing } from './store';
+import { resourceOf } from '../model/resource';
+import { overtaken, ruledFields } from './rules';
+import { VERSION } from '../model/stamps';
+import { uniqueFields } from './unique';
+import { validate, validateAgain } from './validation';
+import type { Values } from '../model/hooks';
+
+const ATTEMPTS = 3;
+
+/** PostgreSQL's codes of what another write at the same time may be the reason of: a parent that went, doubles, a deadlock, a serialization failure. */
+const PASSING = ['23503', '23505', '23P01', '40P01', '40001'];
+
+/** Tries again what another write got in the way of: then it fits, or the checks before it say what is wrong. */
+async function attempted<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await work();
+    } catch (error) {
+      const code = (error as { original?: { code?: string } }).original?.code;
+      if (!code || !PASSING.includes(code)) throw error;
+      if (attempt === ATTEMPTS) throw conflict();
+    }
+}
+
+/** An input and its place; the place of a single one is empty. */
+export interface Placed {
+  input: Values;
+  path: string;
+}
+
+/** Answers the ids of the rows, without those of what was made below them. */
+export async function createRows(entity: Entity, inputs: readonly Placed[], argument: string, context: Context): Promise<number[]> {
+  ownership(entity, context);
+  if (inputs.length === 0) return [];
+  limitRows(
+    inputs.reduce((count, { input }) => count + rowsIn(entity, input), 0),
+    argument,
+  );
+  const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
+  const ids = await attempted(async () => {
+    await validate(drafts, context);
+    return insertDrafts(drafts, context);
+  });
+  context.loaders.clear();
+  return drafts.filter(({ above }) => !above).map((draft) => ids.get(draft)!);
+}
+
+const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
+  hooksOf(entity).begin?.(rows, context, transaction);
+
+/** A row whose hooks have run before it was written. */
+interface Prepared {
+  entity: Entity;
+  values: Values;
+}
+
+/** What hooks did outside of the database goes when the transaction fails. */
+async function inTransaction(
+  entity: Entity,
+  prepared: readonly Prepared[],
+  context: Context,
+  work: (writing: Writing) => Promise<void>,
+): Promise<void> {
+  try {
+    await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
+  } catch (error) {
+    for (const { entity, values } of prepared) await hooksOf(entity).undo?.(values, context);
+    throw error;
+  }
+}
+
+async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, number>> {
+  const ids = new Map<Draft, number>();
+  const begun: Prepared[] = [];
+  const insertLevel = async (level: readonly Draft[], writing: Writing) => {
+    const { entity } = level[0]!;
+    const hooks = hooksOf(entity);
+    const rows: Values[] = [];
+    for (const { input, above } of level) {
+      const values = withDefaults(entity, input, context);
+      if (above) values[above.by] = ids.get(above.draft);
+      begun.push({ entity, values });
+      await hooks.before?.(values, context, writing.transaction);
+      rows.push(values);
+    }
+    const made = await insertRows(entity, rows, writing);
+    level.forEach((draft, index) => ids.set(draft, made[index]!));
+    const written = rows.map((values, index): Written => ({ id: made[index]!, values }));
+    await writeLinks(entity, written, false, writing);
+    await hooks.after?.(written, context, writing.transaction);
+  };
+  await inTransaction(drafts[0]!.entity, begun, context, async (writing) => {
+    const levels = levelsOf(drafts);
+    for (const level of levels) await begin(level[0]!.entity, level, writing);
+    for (const level of levels) await insertLevel(level, writing);
+  });
+  return ids;
+}
+
+/** A row to be changed or deleted, as it was named. */
+export interface Named {
+  id: string;
+  /** Place of the id in the input; absent where there is one only. */
+  at?: string;
+  /** The version that is meant, and its place; absent: whatever it is now. */
+  version?: { meant: string; at: string };
+}
+
+/** The ids as numbers. What cannot be an id is not found; one that is named twice is a mistake. */
+function numbersOf(entity: Entity, named: readonly Named[]): number[] {
+  const seen = new Set<number>();
+  return named.map(({ id, at }) => {
+    const number = rowIdOf(entity.name, id);
+    if (number === undefined) throw notFound(at);
+    if (seen.has(number)) throw badArgument(at!, `The id ${number} is there more than once.`);
+    seen.add(number);
+    return number;
+  });
+}
+
+const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
+
+/** Throws for the first of the rows that is not there. */
+function demand(named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
+  const there = new Set(found);
+  const missing = numbers.findIndex((number) => !there.has(number));
+  if (missing >= 0) throw notFound(named[missing]!.at);
+}
+
+/** Of what everybody sees, a row that the viewer may not write is no secret: FORBIDDEN instead of NOT_FOUND. */
+async function permit(entity: Entity, named: readonly Named[], ids: readonly number[], context: Context): Promise<void> {
+  if (!contributors(entity)) return;
+  const found = async (conditions: readonly Condition[]) => {
+    const { bind, values } = binder();
+    const where = whereOf([anyOf('id', ids), ...conditions], 't', bind);
+    return idsOf(await context.session.query(`SELECT t."id" ${from(entity)}${where}`, values));
+  };
+  demand(named, ids, await found(visible(entity, context)));
+  if ((await found(writable(entity, context))).length < ids.length) throw forbidden();
+}
+
+/** Throws for the rows that have other versions now. They are locked, so that it stays true until the transaction ends. */
+function demandVersions(named: readonly Named[], numbers: readonly number[], rows: readonly Row[]): void {
+  const versions = new Map(rows.map((row) => [row.id as number, row[VERSION] as string]));
+  const other = named.flatMap(({ version }, index) => {
+    const id = numbers[index]!;
+    return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
+  });
+  if (other.length)
+    throw new OtherVersion(
+      other.map(({ id }) => id),
+      other.map(({ at }) => at),
+    );
+}
+
+const meansVersions = (named: readonly Named[]): boolean => named.some(({ version }) => version);
+
+/** Locks the rows, which must all be there and have the versions that are meant. Answers them with these fields. */
+async function hold(
+  entity: Entity,
+  named: readonly Named[],
+  ids: readonly number[],
+  strength: Strength,
+  writing: Writing,
+  fields: readonly string[] = [],
+): Promise<Row[]> {
+  const rows = await lockRows(entity, ids, strength, writing, meansVersions(named) ? [...fields, VERSION] : fields);
+  demand(named, ids, idsOf(rows));
+  // Whoever means another version is shown the rows as they are, not as this request read them before.
+  writing.context.loaders.clear();
+  demandVersions(named, ids, rows);
+  return rows;
+}
+
+export interface Change extends Placed, Named {}
+
+/** Answers the ids, in the order of the changes. */
+export async function changeRows(entity: Entity, changes: readonly Change[], argument: string, context: Context): Promise<number[]> {
+  ownership(entity, context);
+  limitRows(changes.length, argument);
+  const ids = numbersOf(entity, changes);
+  if (ids.length === 0) return [];
+  const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
+  const ruled = ruledFields(entity, drafts, context);
+  await permit(entity, changes, ids, context);
+  await attempted(async () => {
+    const held = await heldRows(entity, ids, [...uniqueFields(entity).map(({ name }) => name), ...ruled], context);
+    demand(changes, ids, held.keys());
+    for (const draft of drafts) draft.held = held.get(draft.id!);
+    await validate(drafts, context);
+    const prepared: Prepared[] = [];
+    await inTransaction(entity, prepared, context, async (writing) => {
+      const hooks = hooksOf(entity);
+      await begin(entity, drafts, writing);
+      // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
+      if (ids.length > 1 || ruled.length || writesLinks(entity, drafts) || meansVersions(changes)) {
+        const rows = await hold(entity, changes, ids, 'NO_KEY_UPDATE', writing, ruled);
+        await validateAgain(overtaken(drafts, rows, ruled), context);
+      }
+      const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
+      for (const { id, values } of rows) {
+        prepared.push({ entity, values });
+        await hooks.before?.(values, context, writing.transaction, id);
+      }
+      demand(changes, ids, await updateRows(entity, rows, writing));
+      await writeLinks(entity, rows, true, writing);
+      await hooks.after?.(rows, context, writing.transaction);
+    });
+  });
+  context.loaders.clear();
+  return ids;
+}
+
+/** Of these rows those that are the viewer's, with these fields. */
+async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
+  const { bind, values } = binder();
+  const columns = columnsOf(entity, fields, context.api);
+  const where = whereOf([anyOf('id', ids), ...writable(entity, context)], 't', bind);
+  const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
+  return new Map(rows.map((row) => [row.id as number, row]));
+}
+
+/** Answers the ids. */
+export async function removeRows(entity: Entity, named: readonly Named[], argument: string, context: Context): Promise<number[]> {
+  ownership(entity, context);
+  limitRows(named.length, argument);
+  const ids = numbersOf(entity, named);
+  if (ids.length === 0) return [];
+  await permit(entity, named, ids, context);
+  await attempted(() =>
+    context.session.transaction(async (transaction) => {
+      const writing: Writing = { context, transaction };
+      await begin(
+        entity,
+        ids.map((id) => ({ id })),
+        writing,
+      );
+      if (ids.length > 1 || meansVersions(named)) await hold(entity, named, ids, 'UPDATE', writing);
+      // Of several all are held.
+      if ((await deleteRows(entity, ids, writing)) < ids.length) throw notFound(named[0]!.at);
+    }, resourceOf(entity)!.table),
+  );
+  context.loaders.clear();
+  return ids;
+}

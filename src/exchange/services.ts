@@ -1,0 +1,97 @@
+/** What the app needs beside its configuration, started and stopped together. */
+import type { Logger } from 'pino';
+import { LoginLimit } from '../auth/limit';
+import { EventRetention } from '../auth/securityevents';
+import { TokenVault } from '../auth/tokens';
+import { Budgets } from './budget';
+import type { Config } from '../platform/config';
+import { ChangeLog } from '../core/changes/changes';
+import { Listener } from '../core/changes/listener';
+import { Memory } from '../core/cache/memory';
+import { NamesInMemory } from '../core/cache/namesinmemory';
+import { ReferenceTables } from '../core/cache/reference';
+import { entities } from '../core/model/resource';
+import type { Database } from '../database/connection';
+import { imageProcesses } from '../files/imageprocesses';
+import { MediaFolder } from '../files/media';
+import { FileRemoval } from '../files/removal';
+import { finishRestores } from '../transfer/backup/files';
+import { sweepUploads } from '../platform/multipart';
+import type { Origin } from './origin';
+
+export interface Services {
+  config: Config;
+  database: Database;
+  listener: Listener;
+  reference: ReferenceTables;
+  memory: Memory;
+  names: NamesInMemory;
+  changes: ChangeLog;
+  vault: TokenVault;
+  limit: LoginLimit;
+  budgets: Budgets;
+  media: MediaFolder;
+  origin: Origin;
+  /** Tells this process from others that share the database. */
+  instance: number;
+  log: Logger;
+}
+
+/** Listens first and reads then, so that no change falls between the two. */
+export async function startServices(
+  config: Config,
+  database: Database,
+  vault: TokenVault,
+  origin: Origin,
+  log: Logger,
+): Promise<{ services: Services; stop(): Promise<void> }> {
+  const listener = new Listener(database, log);
+  const reference = new ReferenceTables(database, entities(), listener, log);
+  const names = new NamesInMemory(database, entities(), listener, log);
+  const changes = new ChangeLog(database, listener, log);
+  imageProcesses.timeout = config.imageTimeout;
+  const media = new MediaFolder(config.mediaDir, config.uploadQuota);
+  if (config.ownMediaDir) await media.check();
+  const removal = new FileRemoval(database, media, listener, log);
+  await listener.start();
+  await reference.reload();
+  await changes.start();
+  await names.start();
+  await sweepUploads(config.dataDir);
+  // What others share is theirs to close.
+  if (!config.ownMediaDir) await media.close();
+  await finishRestores(database, media);
+  await removal.run();
+  const limit = new LoginLimit(database, config);
+  const budgets = new Budgets(database, config.budget, log);
+  budgets.start();
+  const retention = new EventRetention(database, config.auditDays, log);
+  await retention.start();
+  return {
+    services: {
+      config,
+      database,
+      listener,
+      reference,
+      memory: new Memory(),
+      names,
+      changes,
+      vault,
+      limit,
+      budgets,
+      media,
+      origin,
+      instance: listener.instance,
+      log,
+    },
+    async stop() {
+      changes.stop();
+      budgets.stop();
+      retention.stop();
+      names.stop();
+      await listener.stop();
+      await removal.settled();
+      imageProcesses.end();
+    },
+  };
+}

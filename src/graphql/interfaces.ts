@@ -1,0 +1,76 @@
+/** One schema, two interfaces: resolvers are written once, and each interface has its own view of them. */
+import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
+import {
+  defaultFieldResolver,
+  GraphQLID,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLScalarType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLFieldConfig,
+  type GraphQLInputFieldConfig,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+} from 'graphql';
+import { isChoices } from '../core/model/choices';
+import type { Only } from '../contract/facts';
+
+type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
+
+const isOnly =
+  (only: Only) =>
+  ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
+    (extensions?.only ?? extensions?.field?.only) === only;
+const isOnlyRest = isOnly('rest');
+const isOnlyGraphQL = isOnly('graphql');
+
+/** REST stores a blank text where nothing is chosen; an enum has none. */
+function withoutBlank(config: FieldConfig): FieldConfig | undefined {
+  const { field } = config.extensions ?? {};
+  if (field?.kind !== 'choice' || !field.blank) return undefined;
+  const { resolve = defaultFieldResolver } = config;
+  return { ...config, resolve: (...args) => resolve(...args) || null };
+}
+
+/** Without what only REST has a use for, and without the types that nothing else leads to. Null takes a field out of its type. */
+export const publicSchema = (whole: GraphQLSchema): GraphQLSchema =>
+  pruneSchema(
+    mapSchema(whole, {
+      [MapperKind.OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : withoutBlank(config)),
+      [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
+    }),
+  );
+
+/** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */
+const stored = ({ name, description }: GraphQLNamedType) => (isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined);
+
+/** Defaults too are names by now. */
+const storedDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
+  const { field } = config.extensions ?? {};
+  return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
+};
+
+const NumericId = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
+
+function withNumericId(type: GraphQLOutputType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(withNumericId(type.ofType) as typeof type.ofType);
+  if (isListType(type)) return new GraphQLList(withNumericId(type.ofType));
+  return type === GraphQLID ? NumericId : type;
+}
+
+/** REST shows ids as numbers. `mapSchema` leaves the types of the specification as they are, so this is done in the copy that it makes. */
+export function restSchema(whole: GraphQLSchema): GraphQLSchema {
+  const schema = mapSchema(whole, {
+    [MapperKind.TYPE]: stored,
+    [MapperKind.OBJECT_FIELD]: (config) => (isOnlyGraphQL(config) ? null : undefined),
+    [MapperKind.INPUT_OBJECT_FIELD]: storedDefault,
+  });
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !isIntrospectionType(type))
+      for (const field of Object.values(type.getFields())) field.type = withNumericId(field.type);
+  return schema;
+}

@@ -1,0 +1,110 @@
+/** What a page is made of: all that is known of a request and its answer, in terms that no page has to look up. */
+import type { TypedTexts } from '../../../rest/dialect/forms';
+import type { Choice, Kind } from '../../../contract/facts';
+import type { Links } from './links';
+import type { Description } from '../../../rest/dialect/options';
+import type { Route } from '../../../rest/routes';
+
+/** One input of a form. */
+export interface Control {
+  key: string;
+  label: string;
+  kind: Kind | 'password';
+  required: boolean;
+  /** Never more than one line, however long it may be. */
+  line?: boolean;
+  help?: string;
+  minLength?: number;
+  maxLength?: number;
+  min?: number;
+  max?: number;
+  /** Digits after the point. */
+  places?: number;
+  choices?: readonly Choice[];
+  /** Several values under the same key. */
+  many?: boolean;
+  /** One text of several ids. */
+  commas?: boolean;
+  /** Name of the endpoint whose rows an id names. */
+  target?: string;
+  /** Type of rows that are found by a part of their name. */
+  searched?: string;
+  /** What the typed name found. */
+  found?: readonly Choice[];
+  /** Name of the row whose id is in the field. */
+  chosen?: string;
+}
+
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+export interface WriteForm {
+  action: string;
+  /** The first one is what the form is for. */
+  methods: readonly string[];
+  controls: readonly Control[];
+  values: TypedTexts;
+  /** The same as JSON. */
+  raw: string;
+  /** What failed: the fields or the raw JSON. */
+  failed?: 'fields' | 'raw';
+}
+
+export interface Resource {
+  name: string;
+  title: string;
+  description: string;
+  owned: boolean;
+}
+
+export interface HtmlView {
+  kind: Route['kind'] | 'none';
+  /** As OPTIONS says them. */
+  name: string;
+  description: string;
+  method: string;
+  /** Path and query as they were asked for. */
+  url: string;
+  /** The path of the page without a suffix. */
+  path: string;
+  query: URLSearchParams;
+  /** Path that all endpoints are below. */
+  base: string;
+  /** Scheme and host. */
+  baseUrl: string;
+  status: number;
+  body: unknown;
+  headers: Readonly<Record<string, string>>;
+  allow: readonly string[];
+  options?: Description;
+  /** Which values of the body name rows. */
+  links: Links;
+  /** Of the body's messages: by field, where they belong to fields. */
+  errors: FieldErrors;
+  resource?: Resource;
+  id?: string;
+  /** Name of the action. */
+  action?: string;
+  /** Kinds of the shown fields by their keys. */
+  kinds: Readonly<Record<string, Kind>>;
+  /** Keys that a writer sets, of those shown. */
+  writable: readonly string[];
+  labels: Readonly<Record<string, string>>;
+  /** Further views of the same rows. */
+  siblings: readonly string[];
+  /** What can be asked of one row. */
+  actions: readonly { name: string; description: string }[];
+  /** Of the root. */
+  resources: readonly Resource[];
+  /** Parameters of the address. */
+  filters: readonly Control[];
+  orderable: readonly string[];
+  window?: { limit: number; offset: number };
+  graphql?: { document: string; variables: Record<string, unknown> };
+  forms: readonly WriteForm[];
+  /** The row can be deleted by who asks. */
+  removable: boolean;
+  /** Methods that somebody who is signed in could use. */
+  locked: readonly string[];
+  signedIn: boolean;
+  visitor: { username?: string; csrfToken?: string };
+}

@@ -1,0 +1,193 @@
+/** Query parameters → `where` and `orderBy`. Unknown parameters and unknown orders are ignored, as clients expect. */
+import type { FieldFact, FilterFact } from '../../contract/facts';
+import { decimalOf, integerOf, trimmed, uuidOf } from '../../platform/reading';
+import { invalid } from '../errors';
+import { pad, validClock, validDay } from './values';
+
+export interface Filtered {
+  where: Record<string, unknown>;
+  errors: Record<string, string[]>;
+  /** Ids that must exist, by relation; checked by whoever runs the list. */
+  references: Record<string, string>;
+  /** Ids of lists as they were sent, which must exist and be written as ids are. */
+  listed: Record<string, readonly string[]>;
+}
+
+const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
+const MAX_NUMBER = 1e50;
+const MAX_ID = 2_147_483_647;
+const NULLS = 'Null characters are not allowed.';
+
+/** A condition that no row meets. */
+const NOTHING = { id: { in: [] } };
+
+/** Dates as the service reads them: ISO, or month first with a year of four or two digits. */
+function dateOf(text: string): string | undefined {
+  const given = trimmed(text);
+  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(given) ?? [];
+  const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(given) ?? [];
+  const full = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
+  const parts = isoYear ? [isoYear, isoMonth, isoDay] : [full, month, day];
+  if (parts.some((part) => part === undefined)) return undefined;
+  const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
+  return validDay(date) ? date : undefined;
+}
+
+/** Hours and minutes, and seconds with a fraction of them where they are given. */
+function timeOf(text: string): string | undefined {
+  const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(trimmed(text));
+  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return undefined;
+  return `${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
+}
+
+type Result = { where: Record<string, unknown>; listed?: readonly string[] } | { error: string } | { reference: string } | undefined;
+
+/** Of a decimal number that any column could hold. */
+const MAX_DIGITS = 100;
+const HELD = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
+
+function number(field: FieldFact, text: string): Result {
+  const given = decimalOf(text);
+  if (given === undefined) return { error: 'Enter a number.' };
+  const value = Number(given);
+  if (value > MAX_NUMBER) return { error: 'Ensure this value is less than or equal to 1e+50.' };
+  if (field.kind === 'decimal')
+    return { where: given.length <= MAX_DIGITS && HELD.test(given) ? { [field.name]: { eq: given } } : NOTHING };
+  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_ID ? { [field.name]: { eq: value } } : NOTHING };
+}
+
+function byKind(field: FieldFact, text: string): Result {
+  const eq = (value: unknown): Result => ({ where: { [field.name]: { eq: value } } });
+  if (field.kind === 'boolean') return text === 'True' ? eq(true) : text === 'False' ? eq(false) : undefined;
+  if (text === '') return undefined;
+  switch (field.kind) {
+    case 'integer':
+    case 'decimal':
+      return number(field, text);
+    case 'date': {
+      const date = dateOf(text);
+      return date ? eq(date) : { error: 'Enter a valid date.' };
+    }
+    case 'time': {
+      const time = timeOf(text);
+      return time ? eq(time) : { error: 'Enter a valid time.' };
+    }
+    case 'choice':
+      return field.choices!.some((choice) => choice.value === text)
+        ? eq(text)
+        : { error: `Select a valid choice. ${text} is not one of the available choices.` };
+    case 'uuid': {
+      if (trimmed(text) === '') return undefined;
+      const digits = uuidOf(trimmed(text));
+      return digits === undefined ? { error: 'Enter a valid UUID.' } : eq(digits);
+    }
+    case 'relation': {
+      const id = integerOf(text);
+      return id === undefined ? { error: NOT_A_CHOICE } : { reference: String(id) };
+    }
+    default: {
+      const given = trimmed(text);
+      if (given.includes('\0')) return { error: NULLS };
+      return given === '' ? undefined : eq(given);
+    }
+  }
+}
+
+function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
+  const text = texts.at(-1)!;
+  switch (fact.parse) {
+    case 'loose': {
+      const id = integerOf(text);
+      return id === undefined ? undefined : { where: { [field.name]: { eq: String(id) } } };
+    }
+    case 'unchecked': {
+      const id = integerOf(text);
+      if (trimmed(text) === '') return undefined;
+      return id === undefined ? { error: NOT_A_CHOICE } : { where: { [field.name]: { eq: String(id) } } };
+    }
+    case 'commaIds': {
+      const ids = text.split(',').map(integerOf);
+      return ids.some((id) => id === undefined) ? undefined : { where: { [field.name]: { each: ids.map(String) } } };
+    }
+    case 'ids': {
+      const wrong = texts.find((one) => integerOf(one) === undefined);
+      if (wrong !== undefined) return { error: `“${wrong}” is not a valid value.` };
+      return { where: { [field.name]: { in: texts.map((one) => String(integerOf(one))) } }, listed: texts };
+    }
+    default:
+      return byKind(field, text);
+  }
+}
+
+export function filtersOf(filters: readonly FilterFact[], fields: readonly FieldFact[], query: URLSearchParams): Filtered {
+  const result: Filtered = { where: {}, errors: {}, references: {}, listed: {} };
+  for (const fact of filters) {
+    const field = fields.find((candidate) => candidate.name === fact.field)!;
+    const key = fact.key ?? field.rest;
+    const texts = query.getAll(key);
+    if (texts.length === 0) continue;
+    const one = parsed(fact, field, texts);
+    if (one === undefined) continue;
+    if ('error' in one) result.errors[key] = [one.error];
+    else if ('reference' in one) {
+      result.references[field.name] = one.reference;
+      result.where[field.name] = { eq: one.reference };
+    } else {
+      Object.assign(result.where, one.where);
+      if (one.listed) result.listed[field.name] = one.listed;
+    }
+  }
+  return result;
+}
+
+/** Which references or listed ids do not exist, as the messages of their parameters. */
+export function unknownReferences(
+  filters: readonly FilterFact[],
+  fields: readonly FieldFact[],
+  { references, listed }: Filtered,
+  known: Record<string, number[]>,
+): Record<string, string[]> {
+  const errors: Record<string, string[]> = {};
+  for (const fact of filters) {
+    const field = fields.find((candidate) => candidate.name === fact.field)!;
+    const key = fact.key ?? field.rest;
+    if (references[field.name] !== undefined && !known[field.name]!.includes(Number(references[field.name]))) errors[key] = [NOT_A_CHOICE];
+    const missing = listed[field.name]?.find((text) => !known[field.name]!.some((id) => String(id) === text));
+    if (missing !== undefined) errors[key] = [`Select a valid choice. ${missing} is not one of the available choices.`];
+  }
+  return errors;
+}
+
+const MAX_TERMS = 50;
+
+type Direction = 'ASC' | 'DESC';
+export type OrderBy = Record<string, Direction | Record<string, Direction>>;
+
+const turned = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC' : 'ASC');
+
+/**
+ * `ordering=a,-b`: columns of the resource's own table; undefined where none is left, which is the default order. A reference orders by the
+ * default order of the rows that it names, `defaultOrder` of its type, and by their ids where there is none.
+ */
+export function orderByOf(
+  fields: readonly FieldFact[],
+  query: URLSearchParams,
+  defaultOrder: (type: string) => readonly string[],
+): OrderBy[] | undefined {
+  const terms = (query.getAll('ordering').at(-1) ?? '').split(',', MAX_TERMS + 1).map(trimmed);
+  if (terms.length > MAX_TERMS) throw invalid({ ordering: [`Order by no more than ${MAX_TERMS} fields.`] });
+  const ordered = new Set<FieldFact>();
+  const order = terms.flatMap((term): OrderBy[] => {
+    const descending = term.startsWith('-');
+    const key = descending ? term.slice(1) : term;
+    const field = fields.find((candidate) => candidate.ordered && candidate.rest === key);
+    if (!field || ordered.has(field)) return [];
+    ordered.add(field);
+    const direction: Direction = descending ? 'DESC' : 'ASC';
+    const inner = field.relation ? defaultOrder(field.relation.type).filter((name) => !/^-?id$/.test(name)) : [];
+    if (!inner.length) return [{ [field.name]: direction }];
+    const { object } = field.relation!;
+    return inner.map((name) => ({ [object]: name.startsWith('-') ? { [name.slice(1)]: turned(direction) } : { [name]: direction } }));
+  });
+  return order.length ? order : undefined;
+}

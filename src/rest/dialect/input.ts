@@ -1,0 +1,124 @@
+/** A body → the input of a mutation, with the errors of all its fields at once. */
+import type { FieldFact } from '../../contract/facts';
+import type { Body } from './body';
+import { invalid } from '../errors';
+import { SentNumber } from './json';
+import { coerce, idOf, itemsOf, reference, typeName } from './values';
+
+export type Errors = Record<string, string[]>;
+/** Per relation the ids that exist and may be named. */
+export type Known = Record<string, number[]>;
+type Values = Record<string, unknown>;
+
+const ABSENT = Symbol('absent');
+
+/** The body as an object; 400 for anything else. */
+export function objectOf(body: Body): Values | null {
+  if (body.form) return {};
+  const { data } = body;
+  if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof SentNumber)) return data as Values;
+  return null;
+}
+
+export function notAnObject(body: Body): never {
+  const data = body.form ? null : body.data;
+  throw invalid({
+    non_field_errors: [data === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${typeName(data)}.`],
+  });
+}
+
+/** What was sent for a field, or ABSENT. A form has texts only, and leaves an unchecked box out. */
+function given(field: FieldFact, body: Body, partial: boolean): unknown {
+  if (!body.form) {
+    const data = body.data as Values;
+    return Object.hasOwn(data, field.rest) ? data[field.rest] : ABSENT;
+  }
+  const values = body.data.get(field.rest);
+  if (field.relation?.many) return values ?? (partial ? ABSENT : []);
+  if (values === undefined) return field.kind === 'boolean' && !partial ? false : ABSENT;
+  const value = values.at(-1);
+  if (value !== '') return value;
+  if (field.null) return field.blank ? '' : null;
+  const required = !field.hasDefault && !field.blank;
+  return required ? '' : field.blank ? '' : ABSENT;
+}
+
+const isFalsy = (value: unknown): boolean =>
+  !value ||
+  value === ABSENT ||
+  (value instanceof SentNumber && value.value === 0) ||
+  (Array.isArray(value) && value.length === 0) ||
+  (typeof value === 'object' && !(value instanceof SentNumber) && Object.keys(value as object).length === 0);
+
+/** Of longer lists the rest counts as unknown. */
+const MAX_NAMED = 1000;
+
+/** The ids that a body names, by relation, so that they can be looked up together. */
+export function namedIds(relations: readonly FieldFact[], body: Body): Record<string, string[]> {
+  const ids: Record<string, string[]> = {};
+  for (const field of relations) {
+    const value = field.restReadOnly ? ABSENT : given(field, body, true);
+    const values = (field.relation!.many && itemsOf(value)) || [value === true ? 1 : value];
+    const named = new Set<number>();
+    for (const one of values) {
+      const id = idOf(one);
+      if (id !== undefined && named.size < MAX_NAMED) named.add(id);
+    }
+    ids[field.name] = [...named].map(String);
+  }
+  return ids;
+}
+
+/** Whether the body names a parent that is not the caller's. */
+export function namesForeignParent(relations: readonly FieldFact[], body: Body, known: Known): boolean {
+  return relations.some((field) => {
+    if (!field.relation!.owned || field.restReadOnly) return false;
+    const value = given(field, body, true);
+    if (isFalsy(value)) return false;
+    const id = idOf(value === true ? 1 : value);
+    return id !== undefined && !known[field.name]!.includes(id);
+  });
+}
+
+export interface Reading {
+  partial: boolean;
+  creating: boolean;
+  timeZone: string;
+}
+
+/** Unknown and read-only keys are dropped; a partial body requires nothing. */
+export function inputOf(
+  fields: readonly FieldFact[],
+  body: Body,
+  known: Known,
+  { partial, creating, timeZone }: Reading,
+): { input: Values; errors: Errors } {
+  const input: Values = {};
+  const errors: Errors = {};
+  for (const field of fields) {
+    if (field.restReadOnly) continue;
+    const value = given(field, body, partial);
+    const refuse = (messages: string[]) => (errors[field.rest] = messages);
+    if (value === ABSENT) {
+      const required = !field.null && !field.hasDefault && !field.blank;
+      if (required && !partial) refuse([field.kind === 'image' ? 'No file was submitted.' : 'This field is required.']);
+    } else if (value === null || (value === '' && field.relation && !field.relation.many)) {
+      if (field.null) input[field.name] = null;
+      else refuse(['This field may not be null.']);
+    } else {
+      const coerced = field.relation ? reference(field, value, known[field.name]!) : coerce(field, value, timeZone);
+      if ('messages' in coerced) refuse(coerced.messages);
+      else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coerced.value;
+    }
+  }
+  return { input, errors };
+}
+
+/** Adds what only a longer look at the values tells. */
+export async function inspect(fields: readonly FieldFact[], input: Values, errors: Errors): Promise<void> {
+  for (const field of fields) {
+    if (!field.inspect || input[field.name] == null) continue;
+    const messages = await field.inspect(input[field.name]);
+    if (messages.length) errors[field.rest] = messages;
+  }
+}

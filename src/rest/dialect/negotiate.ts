@@ -1,0 +1,97 @@
+/** Which representation is wanted: by suffix, by `?format=`, by the Accept header. */
+import { notAcceptable, notFound } from '../errors';
+
+export type Format = 'json' | 'api';
+export const MEDIA: Record<Format, string> = { json: 'application/json', api: 'text/html' };
+
+export interface Wanted {
+  format: Format;
+  /** Blanks of indentation. */
+  indent?: number;
+}
+
+export interface Asked {
+  accept: string | undefined;
+  suffix: string | undefined;
+  format: string | undefined;
+  /** By the address, for people who follow a link: they can't set a header. It counts where the address asks for JSON too. */
+  indent?: string;
+}
+
+export const MAX_INDENT = 8;
+
+/** Browsers send a tenth of it. */
+const MAX_ACCEPT = 4000;
+const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** A part of an Accept header. */
+interface Range {
+  type: string;
+  quality: number;
+  indent?: string;
+}
+
+/** Media types are compared without their parameters, of which `indent` alone means something. */
+function rangeOf(part: string): Range {
+  const [type = '', ...parameters] = part.split(';').map((text) => text.trim());
+  const range: Range = { type: type.toLowerCase(), quality: 1 };
+  for (const parameter of parameters) {
+    const mark = parameter.indexOf('=');
+    const [name, value] = [parameter.slice(0, mark).trimEnd().toLowerCase(), parameter.slice(mark + 1).trimStart()];
+    if (name === 'indent') range.indent = value;
+    if (name !== 'q') continue;
+    if (!QUALITY.test(value)) throw notAcceptable();
+    range.quality = Number(value);
+  }
+  return range;
+}
+
+/** Ranges that may mean the type, the one that says most first. */
+const rangesFor = (type: string) => [type, `${type.split('/')[0]}/*`, '*/*'];
+
+interface Match {
+  format: Format;
+  range: Range;
+  /** Place among the ranges that may mean it. */
+  breadth: number;
+}
+
+/** How a format is wanted: by the range that says most about it. */
+function matchOf(format: Format, ranges: readonly Range[]): Match | undefined {
+  const meaning = rangesFor(MEDIA[format]);
+  const breadth = meaning.findIndex((type) => ranges.some((range) => range.type === type));
+  const range = ranges.find(({ type }) => type === meaning[breadth]);
+  return range && range.quality > 0 ? { format, range, breadth } : undefined;
+}
+
+const indented = (blanks: string | undefined) =>
+  blanks && /^\d{1,9}$/.test(blanks) ? { indent: Math.min(Number(blanks), MAX_INDENT) } : {};
+
+/** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
+export function negotiate({ accept, suffix, format, indent: byAddress }: Asked): Wanted {
+  const named = suffix ?? (format || undefined);
+  if (named !== undefined && named !== 'json' && named !== 'api') throw notFound();
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') {
+    if (named === 'api' && accept === 'application/json') throw notAcceptable();
+    return { format: named ?? 'json', ...indented(named === 'json' ? byAddress : undefined) };
+  }
+  if (accept.length > MAX_ACCEPT) throw notAcceptable();
+  const ranges = accept.split(',').map(rangeOf);
+  const formats: Format[] = named ? [named] : ['json', 'api'];
+  // Of those wanted alike JSON is given.
+  const [chosen] = formats
+    .map((format) => matchOf(format, ranges))
+    .filter((match) => match !== undefined)
+    .sort((one, other) => other.range.quality - one.range.quality || one.breadth - other.breadth);
+  if (!chosen) throw notAcceptable();
+  return { format: chosen.format, ...indented(chosen.range.indent ?? (named === 'json' ? byAddress : undefined)) };
+}
+
+/** How to say that a path does not exist: as JSON to whom takes it, on a page to everybody else. */
+export function negotiateUnknown(accept: string | undefined): Wanted {
+  try {
+    return negotiate({ accept, suffix: undefined, format: undefined });
+  } catch {
+    return { format: 'api' };
+  }
+}

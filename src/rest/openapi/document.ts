@@ -1,0 +1,141 @@
+/** The interface as an OpenAPI document, derived from the schema whose facts OPTIONS tells too. Made once, when somebody asks. */
+import type { GraphQLSchema } from 'graphql';
+import { stringify } from 'yaml';
+import { endpointsOf, type Endpoint, type Endpoints, type Prepare } from '../endpoints';
+import { RESPONSES, SCHEMAS } from './answered';
+import { Answers } from './answers';
+import { bodySchema } from './bodies';
+import { SHARED } from './parameters';
+import { componentsOf, GENERAL, PathsOf, type Paths } from './paths';
+import { component, type Schema } from './schemas';
+import { BASE } from '../routes';
+
+export interface OpenApi {
+  openapi: string;
+  info: object;
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  security: object[];
+  paths: Paths;
+  components: { schemas: Record<string, Schema> } & Record<string, object>;
+}
+
+const INFO = {
+  title: 'Fitgraph REST API',
+  version: '2.0',
+  description: [
+    'Workouts, nutrition and body weight.',
+    '',
+    'Addresses end in a slash; one without it is answered with a redirect. HEAD works wherever GET does. Besides the header `Accept` and the',
+    'parameter `format`, a suffix such as `.json` in place of the last slash chooses the representation, and',
+    '`Accept: application/json; indent=2` asks for readable JSON. What is described here is JSON; with `Accept: text/html` each address shows a',
+    'page for people instead.',
+    '',
+    'What belongs to a user is shown to that user alone: another user’s row is not found. Failed authentication is answered with 403.',
+  ].join('\n'),
+};
+
+const TOKEN = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'Authorization',
+  description: 'The word `Token`, a blank and the key: `Token 0123456789abcdef…`',
+};
+
+/** How browsers that are signed in are known. */
+export interface SessionFact {
+  cookie: string;
+  csrfHeader: string;
+}
+
+const sessionSchemes = ({ cookie, csrfHeader }: SessionFact) => ({
+  session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'The session of a browser that has signed in at `/login`.' },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: csrfHeader,
+    description: 'What a session changes needs its CSRF token, in this header or in the field `csrfToken` of a form. Pages have it.',
+  },
+});
+
+/** A document describes operations; it runs none. */
+const unprepared: Prepare = () => () => Promise.reject(new Error('an operation of the document was run'));
+
+export function openApiOf(schema: GraphQLSchema, session: SessionFact): Omit<OpenApi, 'servers'> {
+  const endpoints = inOrder(endpointsOf(schema, unprepared));
+  const all = [...endpoints.resources.values()];
+  const answers = new Answers(endpoints);
+  const paths = new PathsOf(schema, endpoints, answers).all();
+  return {
+    openapi: '3.1.1',
+    info: INFO,
+    tags: [
+      { name: GENERAL, description: 'What belongs to no resource.' },
+      ...all.map(({ view }) => ({ name: view.rest, description: view.description })),
+    ],
+    security: [{}, { token: [] }, { session: [] }],
+    paths,
+    components: {
+      securitySchemes: { token: TOKEN, ...sessionSchemes(session) },
+      parameters: SHARED,
+      responses: RESPONSES,
+      schemas: Object.assign({}, SCHEMAS, ...all.map((endpoint) => schemasOf(endpoint, answers, paths))),
+    },
+  };
+}
+
+/** The listed ones first, as the root lists them. */
+function inOrder(endpoints: Endpoints): Endpoints {
+  const { resources, listed } = endpoints;
+  const names = [...new Set([...listed, ...resources.keys()])];
+  return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
+}
+
+/** The schemas of a view; those of bodies only where something takes them. */
+function schemasOf(endpoint: Endpoint, answers: Answers, paths: Paths): Record<string, Schema> {
+  const { row, page, body, change } = componentsOf(endpoint);
+  const list = paths[`/${row}/`]!;
+  const detail = paths[`/${row}/{id}/`]!;
+  return {
+    [row]: answers.row(endpoint),
+    [page]: pageOf(component(row)),
+    ...((list.post ?? detail.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
+    ...(detail.patch !== undefined && { [change]: bodySchema(endpoint, true) }),
+  };
+}
+
+const pageOf = (row: Schema): Schema => ({
+  type: 'object',
+  properties: {
+    count: { type: 'integer', minimum: 0, description: 'How many rows there are on all pages.' },
+    next: { type: ['string', 'null'], format: 'uri', description: 'The next page; null on the last.' },
+    previous: { type: ['string', 'null'], format: 'uri', description: 'The page before; null on the first.' },
+    results: { type: 'array', items: row },
+  },
+  required: ['count', 'next', 'previous', 'results'],
+});
+
+/** Worked out when it is first asked for, and kept. */
+function once<T extends object | string>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+/** The document as text. Only the server differs from request to request, so the rest is written once, which takes a while. */
+export function openApiTexts(schema: GraphQLSchema, session: SessionFact): Record<'json' | 'yaml', (baseUrl: string) => string> {
+  const document = once(() => openApiOf(schema, session));
+  const head = (baseUrl: string) => ({ openapi: document().openapi, info: document().info, servers: [{ url: baseUrl + BASE }] });
+  const rest = () => {
+    const { openapi: _, info: __, ...others } = document();
+    return others;
+  };
+  const json = once(() => JSON.stringify(rest()));
+  const yaml = once(() => toYaml(rest()));
+  return {
+    json: (baseUrl) => `${JSON.stringify(head(baseUrl)).slice(0, -1)},${json().slice(1)}`,
+    yaml: (baseUrl) => toYaml(head(baseUrl)) + yaml(),
+  };
+}
+
+/** Parts that are one object here are written out each time: not every reader of OpenAPI knows aliases. */
+const toYaml = (value: unknown) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });

@@ -1,0 +1,31 @@
+/** What whoever shows answers to people is given, and what is sent of it. */
+import type { GraphQLSchema } from 'graphql';
+import type { Endpoints, Operation, Prepare } from './endpoints';
+import type { Answer, Request } from './request';
+import type { Route } from './routes';
+
+/** Known at start. */
+export interface Sources {
+  schema: GraphQLSchema;
+  /** What people may send to `/graphql`; pages show how they could have asked there. */
+  publicSchema: GraphQLSchema;
+  endpoints: Endpoints;
+  login: Operation;
+  prepare: Prepare;
+  describe(route: Route, request: Request): Promise<Answer>;
+}
+
+/** A request and its answer. */
+export interface Shown {
+  /** Absent: there is no such path. */
+  route?: Route;
+  request: Request;
+  answer: Answer;
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface Page {
+  text: string;
+  /** Besides those of the answer. */
+  headers: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,131 @@
+/** A running server: its address, the site behind it, and an orderly end. */
+import cluster from 'node:cluster';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Config } from '../platform/config';
+import { endStalled, inOrder, patience } from './connections';
+import { checkDataDir } from '../database/datadir';
+import { Draining } from './draining';
+import { createLog } from '../platform/logging';
+import { Origin } from '../exchange/origin';
+import { serveMetrics } from '../telemetry/scrape';
+import { followTls, readTls } from './tls';
+import { answerUnreadable } from './unreadable';
+
+type Site = import('./site').Site;
+
+export interface RunningServer {
+  port: number;
+  stop(): Promise<void>;
+}
+
+export interface Terms {
+  /** Whether connections are taken at once and wait for the site, or only once it is there. */
+  early?: boolean;
+  /** Whether it is printed where everything is. */
+  announce?: boolean;
+}
+
+/** Loaded when it is needed, because it takes a second: until then the process is one that already listens. */
+export const loadSite = (): typeof import('./site') =>
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
+  require('./site');
+
+/** Throws where the configuration names what cannot be used, before anything is started. */
+export function checkFiles(config: Config) {
+  checkDataDir(config.dataDir);
+  return { origin: new Origin(config), tls: config.tls && readTls(config.tls) };
+}
+
+export async function serve(config: Config, { early = true, announce = true }: Terms = {}): Promise<RunningServer> {
+  const { origin, tls } = checkFiles(config);
+  const log = createLog(config.logLevel);
+  const options = patience(config);
+  const secure = tls && createTlsServer({ ...options, ...tls });
+  const server = secure ?? createServer(options);
+  answerUnreadable(server, log);
+  endStalled(server, config);
+  const draining = new Draining(server);
+  const open = answerOnceOpen(server, origin);
+  if (early) await listen(server, config);
+  let site: Site;
+  try {
+    site = await loadSite().openSite(config, origin, log);
+    open(site);
+    if (!early) await listen(server, config).catch((error) => site.close().then(() => Promise.reject(error)));
+  } catch (error) {
+    server.close();
+    server.closeAllConnections();
+    throw error;
+  }
+  const { scrape } = site.app;
+  // Of several workers the supervisor tells.
+  const metrics = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
+  const unfollow = secure && followTls(config.tls!, secure, log);
+  const { port } = server.address() as AddressInfo;
+  if (announce) print(config, port, site);
+  log.info({ port }, 'ready');
+  return {
+    port,
+    async stop() {
+      unfollow?.();
+      if (metrics) metrics.close();
+      site.app.leave();
+      await draining.end(config.drainNotice);
+      await site.close();
+    },
+  };
+}
+
+/** Until the site is there requests wait for it, but for those that ask how the process is. Call what it answers when it is there. */
+function answerOnceOpen(server: Server, origin: Origin): (site: Site) => void {
+  let open!: (site: Site) => void;
+  const opened = new Promise<Site>((resolve) => (open = resolve));
+  const waiting: RequestListener = (request, response) => {
+    const say = (status: number, body: object) =>
+      response
+        .writeHead(status, {
+          'Content-Type': 'application/json; charset=utf-8',
+          'Cache-Control': 'no-store',
+          'X-Request-Id': origin.identify(request),
+        })
+        .end(JSON.stringify(body));
+    if (request.url === '/health/live') return void say(200, { status: 'ok' });
+    if (request.url === '/health/ready') return void say(503, { status: 'unavailable', reason: 'the server starts' });
+    void opened.then(({ app }) => app.listener(request, response));
+  };
+  const upgrading = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const gone = () => socket.destroy();
+    socket.once('error', gone);
+    void opened.then(({ app }) => {
+      socket.off('error', gone);
+      app.upgrade(request, socket, head);
+    });
+  };
+  server.on('request', waiting).on('upgrade', upgrading);
+  return (site) => {
+    server.off('request', waiting).off('upgrade', upgrading);
+    server.on('request', inOrder(site.app.listener)).on('upgrade', site.app.upgrade).on('connection', site.app.connected);
+    open(site);
+  };
+}
+
+function listen(server: Server, { port, host }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function print(config: Config, port: number, { demo }: Site): void {
+  const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
+  const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
+  if (demo)
+    lines.push('', `A demo account was made. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);
+  process.stdout.write(`\n${lines.map((line) => `  ${line}`).join('\n')}\n\n`);
+}

@@ -1,0 +1,49 @@
+/** What stands behind the server's address: the database opened and migrated, first data, services and app. */
+import type { Logger } from 'pino';
+import { TokenVault } from '../auth/tokens';
+import { createApp, type App } from './app';
+import type { Config } from '../platform/config';
+import { migrateUp } from '../database/migrate';
+import { openDatabase } from '../database/open';
+import type { Origin } from '../exchange/origin';
+import { models } from '../graphql/schema';
+import { startServices } from '../exchange/services';
+import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
+
+export interface Site {
+  app: App;
+  /** Where one was made just now. */
+  demo?: DemoAccount;
+  close(): Promise<void>;
+}
+
+export async function openSite(config: Config, origin: Origin, log: Logger): Promise<Site> {
+  const opened = await openDatabase(config, models, (message) => log.info(message));
+  const { database } = opened;
+  try {
+    const applied = await migrateUp(database, (message) => log.warn(message));
+    if (applied.length) log.info({ migrations: applied }, 'database migrated');
+    const vault = new TokenVault(opened.secretKey);
+    const demo = opened.embedded ? await firstData() : undefined;
+    const { services, stop } = await startServices(config, database, vault, origin, log);
+    const app = await createApp(services);
+    return {
+      app,
+      demo,
+      async close() {
+        await app.stop();
+        await stop();
+        await opened.close();
+      },
+    };
+
+    async function firstData(): Promise<DemoAccount | undefined> {
+      const seeding = { database, vault, timeZone: config.timeZone };
+      const fresh = await seedReference(seeding);
+      return fresh && !config.production ? seedDemo(seeding) : undefined;
+    }
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+/** A process that answers requests as its supervisor orders, and tells it all the while that its loop turns. */
+import cluster from 'node:cluster';
+import { readConfig } from '../platform/config';
+import { endOn, fail } from './ending';
+import { loadSite, serve, type RunningServer } from './serve';
+
+/** What a supervisor says: get ready for orders that may come, or serve. */
+export type Order = { kind: 'load' } | ServeOrder;
+
+export interface ServeOrder {
+  kind: 'serve';
+  port: number;
+  /** Whether to take connections before anything is ready, because nobody else does. */
+  early: boolean;
+  /** Whether to print where everything is. */
+  announce: boolean;
+}
+
+export type Report = 'alive' | 'ready';
+
+/** So many times it is heard within the time after which it is given up. */
+const BEATS = 5;
+const UNWATCHED_BEAT_MS = 1_000;
+
+const report = (said: Report) => process.connected && process.send!(said);
+
+/**
+ * The supervisor holds the port too and lets go of it when this process is no longer connected to it. Were it to do so after this process has
+ * closed the port, connections that came between would be reset.
+ */
+function leave(): void {
+  cluster.worker!.exitedAfterDisconnect = true;
+  process.disconnect();
+}
+
+function work(): void {
+  const config = readConfig();
+  setInterval(() => report('alive'), config.workerTimeout / BEATS || UNWATCHED_BEAT_MS).unref();
+  let server: RunningServer | undefined;
+  endOn(['SIGTERM'], async () => {
+    leave();
+    await server?.stop();
+  });
+  // Ctrl-C in a terminal reaches everybody, and the supervisor says what comes of it.
+  process.on('SIGINT', () => undefined);
+  process.on('message', (order: Order) => {
+    if (order.kind === 'load') return void loadSite();
+    if (order.kind !== 'serve') return;
+    const { port, early, announce } = order;
+    serve({ ...config, port }, { early, announce }).then((running) => {
+      server = running;
+      report('ready');
+    }, fail);
+  });
+}
+
+work();
