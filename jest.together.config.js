@@ -13,6 +13,7 @@ const alone = ALONE.map((file) => `${file}\\.`).join('|');
 module.exports = {
   ...config,
   testMatch: ['<rootDir>/test/*/suite.ts', ...config.testMatch],
+  testSequencer: '<rootDir>/test/setup/sequencer.js',
   testPathIgnorePatterns: [
     ...config.testPathIgnorePatterns,
     // They are part of the suite of their folder.

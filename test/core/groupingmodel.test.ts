@@ -473,7 +473,10 @@ async function tried(list: string): Promise<void> {
   const sorted = (groups: { values: unknown[] }[]) =>
     groups.map((group) => [JSON.stringify(group.values), group] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify({ list, ...variables });
-  expect([context, totalCount, sorted(found)]).toEqual([context, meantGroups.length, sorted(meantGroups)]);
+  const [answered, meantSorted] = [sorted(found), sorted(meantGroups)];
+  // Texts are compared in a fraction of the time; what is told of a difference is for people.
+  if (JSON.stringify([totalCount, answered]) !== JSON.stringify([meantGroups.length, meantSorted]))
+    expect([context, totalCount, answered]).toEqual([context, meantGroups.length, meantSorted]);
   const compare = comparison(keys, order);
   for (let index = 1; index < found.length; index += 1) {
     const sign = compare(found[index - 1], found[index]);

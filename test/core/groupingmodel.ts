@@ -184,14 +184,19 @@ export function daysBetween(unit: string, low: string, high: string): string[] {
 
 const starts = new Map<string, number>();
 const QUARTER_OF_AN_HOUR = 900_000;
+const STRIDE = 16 * QUARTER_OF_AN_HOUR;
 
 /** The first moment, in milliseconds, at which the clocks of a zone show this day or a later one. */
 export function dawn(day: string, zone: string): number {
   const key = `${day} ${zone}`;
   const known = starts.get(key);
   if (known !== undefined) return known;
+  const isBefore = (moment: number) => iso(DateTime.fromMillis(moment, { zone })) < day;
   let at = Date.parse(`${day}T00:00:00Z`) - 16 * 4 * QUARTER_OF_AN_HOUR;
-  while (iso(DateTime.fromMillis(at, { zone })) < day) at += QUARTER_OF_AN_HOUR;
+  // By strides first, and back by one: clocks are set back by less.
+  while (isBefore(at + STRIDE)) at += STRIDE;
+  at -= STRIDE;
+  while (isBefore(at)) at += QUARTER_OF_AN_HOUR;
   starts.set(key, at);
   return at;
 }
