@@ -10,11 +10,12 @@ const ROUNDS = 15;
 const ITERATIONS = 260_000;
 const HASH = pbkdf2Sync(PASSWORD, 'salt', ITERATIONS, 32, 'sha256').toString('base64');
 
-const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 1]!;
+/** What else a machine does makes some of them longer and none of them shorter. */
+const quartile = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 2]!;
 const setHash = (username: string, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "username" = $1', [username, hash]);
 
-async function medians(names: readonly string[]): Promise<Record<string, number>> {
+async function quartiles(names: readonly string[]): Promise<Record<string, number>> {
   const times = new Map(names.map((name) => [name, [] as number[]]));
   // In turn, so that what else the machine does meets all alike.
   for (let round = 0; round < ROUNDS; round += 1)
@@ -24,11 +25,11 @@ async function medians(names: readonly string[]): Promise<Record<string, number>
       times.get(name)!.push(performance.now() - began);
       expect(status).toBe(401);
     }
-  return Object.fromEntries([...times].map(([name, all]) => [name, median(all)]));
+  return Object.fromEntries([...times].map(([name, all]) => [name, quartile(all)]));
 }
 
 async function expectAlike(names: readonly string[]) {
-  const found = Object.values(await medians(names));
+  const found = Object.values(await quartiles(names));
   expect(Math.max(...found) / Math.min(...found)).toBeLessThan(1.5);
 }
 

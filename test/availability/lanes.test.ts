@@ -8,14 +8,14 @@ const WAIT_MS = 1_500;
 const WAITING = 30;
 const CROWD = 60;
 /** Sooner than any of the crowd makes room. */
-const SOON_MS = 2_000;
+const SOON_MS = 3_500;
 
 const fitgraph = fitgraphForThisFile({
   environment: {
     MAX_WAIT: `${WAIT_MS}ms`,
     MAX_WAITING: String(WAITING),
-    ANONYMOUS_TIMEOUT: '3s',
-    STATEMENT_TIMEOUT: '5s',
+    ANONYMOUS_TIMEOUT: '4s',
+    STATEMENT_TIMEOUT: '6s',
     // They wait for locks as long as for anything else.
     LOCK_TIMEOUT: 'off',
     TRUSTED_PROXIES: '127.0.0.1, ::1',
