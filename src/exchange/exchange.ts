@@ -1,29 +1,25 @@
 /** One HTTP request: its session, its viewer, its context, and the line that the log has of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { checkCredentials, hashOfPassword, passwordProblem, renewToken, replacePassword, signIn, viewerOf } from '../auth/accounts';
-import { isAccessToken, listOf, type AccessToken, type AccessTokens } from '../auth/accesstokens';
-import { OwnCredentials } from '../auth/credentials';
+import { viewerOf } from '../auth/accounts';
+import { isAccessToken, type AccessTokens } from '../auth/accesstokens';
 import { tokenOfHeader } from '../auth/header';
-import { keyOf, makeKey, replaceKey, type ApiKey } from '../auth/keys';
-import { eventsOf, KINDS, note, type By } from '../auth/securityevents';
 import { CSRF_HEADER, CsrfError, type Sessions } from '../auth/sessions';
-import { digestOf } from '../auth/tokens';
-import { demandOwner, lacking } from '../core/access/access';
+import { lacking } from '../core/access/access';
 import type { Context, Viewer } from '../core/context';
 import type { Access } from '../core/access/scopes';
 import type { Group } from '../contract/facts';
-import { InvalidValues, KnownError, notSignedIn, ofDatabase, type Mistakes } from '../core/model/errors';
-import { invalidValue } from '../core/model/mistakes';
+import { notSignedIn, ofDatabase, type KnownError } from '../core/model/errors';
+import { Account } from './account';
 import { rateLimitHeaders } from './budget';
 import type { Attempt, Idempotency } from './idempotency';
 import { Loaders } from '../core/read/loaders';
 import type { Exposure } from './exposure';
-import { REQUEST } from '../platform/logging';
+import { languagesOf } from './languages';
+import { observe } from './observation';
 import { REQUEST_ID } from './origin';
 import type { Route } from '../rest/routes';
 import type { Services } from './services';
 import type { Metrics } from '../telemetry/metrics';
-import { routeOf } from '../telemetry/routes';
 import type { Tracing } from '../telemetry/tracing';
 
 /** What the app makes of the services for itself. */
@@ -37,40 +33,8 @@ export interface Means extends Services {
   tracing?: Tracing;
 }
 
-/** Of the latest security events. */
-const SHOWN_EVENTS = 10;
-
 /** Methods that change nothing, which other sites' pages may therefore cause. */
 const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
-
-/** More of an Accept-Language header is not looked at; browsers send less than a tenth of it. */
-const MAX_HEADER = 1000;
-const MAX_LANGUAGES = 10;
-
-/** A language as `de`, `de-AT` or `de_AT`, with its quality if it is not 1; what cannot be read counts as absent. */
-const LANGUAGE = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
-
-/** Codes of languages, without countries, in the order of preference. */
-function languagesOf(header: string | undefined): string[] {
-  if (!header) return [];
-  const end = header.length > MAX_HEADER ? header.lastIndexOf(',', MAX_HEADER) : header.length;
-  return header
-    .slice(0, Math.max(end, 0))
-    .split(',')
-    .map((part, index) => {
-      const [, code, quality = '1'] = LANGUAGE.exec(part.trim().replace(/[ \t]+/g, ' ')) ?? [];
-      return { code: code?.toLowerCase(), quality: code === undefined ? 0 : Number(quality), index };
-    })
-    .filter(({ quality }) => quality > 0)
-    .sort((a, b) => b.quality - a.quality || a.index - b.index)
-    .slice(0, MAX_LANGUAGES)
-    .map(({ code }) => code!);
-}
-
-/** Of a path and of an operation's name, as the log has them; clients choose both. */
-const MAX_LOGGED = 200;
-/** The longest IPv6 address; a zone, which follows it, may have any length. */
-const MAX_ADDRESS = 45;
 
 export class HttpExchange {
   /** What the request is called in its answer and in the log. */
@@ -87,6 +51,7 @@ export class HttpExchange {
   /** Of the browser: the session that its cookie names, once it is known to be one. */
   private browser?: { sessionId: string; username: string };
 
+  private own?: Account;
   private identifying?: Promise<boolean>;
 
   /** Id of the user whose credentials these are, known before a form is read that may lack its token. */
@@ -99,7 +64,7 @@ export class HttpExchange {
     private readonly schemes: readonly string[],
     api: Context['api'],
   ) {
-    const { config, database, reference, memory, names, changes, vault, origin, media } = services;
+    const { config, database, reference, memory, names, changes, origin, media } = services;
     const session = database.session();
     this.id = request.headers[REQUEST_ID] as string;
     this.address = origin.address(request);
@@ -123,10 +88,10 @@ export class HttpExchange {
       baseUrl: origin.baseUrl(request),
       languages: languagesOf(request.headers['accept-language']),
       log,
-      signIn: (username, password) => this.loginAttempt(username, () => signIn(username, password, session, vault, this.by)),
-      credentials: () => this.credentials(),
-      changePassword: (oldPassword, newPassword) => this.changePassword(oldPassword, newPassword),
-      replaceToken: () => this.replaceToken(),
+      signIn: (username, password) => this.account.signIn(username, password),
+      credentials: () => this.account.credentials(),
+      changePassword: (oldPassword, newPassword) => this.account.changePassword(oldPassword, newPassword),
+      replaceToken: () => this.account.replaceToken(),
       confirm: async () => {
         if (!(await this.authenticate())) throw notSignedIn();
       },
@@ -136,6 +101,22 @@ export class HttpExchange {
 
   get context(): Context & never {
     return this.full as Context & never;
+  }
+
+  /** What its sender does about their own account. */
+  get account(): Account {
+    const { request, services, full, id, address, network } = this;
+    const token = () => tokenOfHeader(request.headers.authorization, this.schemes);
+    return (this.own ??= new Account({
+      request,
+      services,
+      context: full,
+      id,
+      address,
+      network,
+      token,
+      browser: () => this.browser?.sessionId,
+    }));
   }
 
   get baseUrl(): string {
@@ -223,60 +204,11 @@ export class HttpExchange {
       });
   }
 
-  private loginAttempt<T>(username: string, work: () => Promise<T>): Promise<T> {
-    const { exposure, limit } = this.services;
-    exposure.check(this.request);
-    return limit.attempt(this.network, username, work).catch((error: unknown) => {
-      this.loginRefused(error);
-      throw error;
-    });
-  }
-
-  /** Who guesses passwords is to be seen. Not by the name that was typed, in whose place many a user has typed a password. */
-  private loginRefused(error: unknown): void {
-    const code = error instanceof KnownError ? error.extensions.code : error instanceof InvalidValues ? 'WRONG_PASSWORD' : undefined;
-    if (code === undefined) return;
-    const { viewer } = this.full;
-    const known = { id: this.id, address: this.address.slice(0, MAX_ADDRESS), user: viewer?.id };
-    this.services.log.warn({ ...known, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
-  }
-
-  /** The session of the request stays, whoever else was signed in is signed out, and the token is a new one. */
-  private async changePassword(oldPassword: string, newPassword: string): Promise<string> {
-    const { session } = this.full;
-    const viewer = demandOwner(this.full);
-    const problem = passwordProblem(newPassword);
-    const weak: Mistakes = problem ? { newPassword: [invalidValue(problem)] } : {};
-    const wrong = () => new InvalidValues({ oldPassword: [invalidValue('This is not your password.')], ...weak });
-    const stored = await this.loginAttempt(viewer.username, async () => {
-      const found = await hashOfPassword(viewer.id, oldPassword, session);
-      if (found === undefined) {
-        await note({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.by }, (text, values) => session.query(text, values));
-        throw wrong();
-      }
-      return found;
-    });
-    if (problem) throw new InvalidValues(weak);
-    const token = await replacePassword(viewer.id, stored, newPassword, this.browser?.sessionId, session, this.services.vault, this.by);
-    if (token === undefined) throw wrong();
-    return token;
-  }
-
-  private async replaceToken(): Promise<string> {
-    const { session } = this.full;
-    const viewer = demandOwner(this.full);
-    const old = tokenOfHeader(this.request.headers.authorization, this.schemes);
-    const token = await renewToken(viewer.id, old === undefined ? undefined : digestOf(old), session, this.services.vault, this.by);
-    // Another request with the same token was faster.
-    if (token === undefined) throw notSignedIn('Invalid token.');
-    return token;
-  }
-
   /** Signs the browser in, in a session of its own; answers the Set-Cookie header. */
   async startSession(username: string, password: string): Promise<string> {
     const { sessions } = this.services;
     const { session } = this.full;
-    const userId = await this.loginAttempt(username, () => checkCredentials(username, password, session, this.by));
+    const userId = await this.account.checkCredentials(username, password);
     await this.endSession();
     return sessions.cookie(await sessions.start(userId, session), this.secure);
   }
@@ -289,43 +221,9 @@ export class HttpExchange {
     return sessions.cookie(undefined, this.secure);
   }
 
-  /** The API key of whoever is signed in. */
-  key(): Promise<ApiKey | undefined> {
-    return keyOf(demandOwner(this.full).id, this.full.session, this.services.vault);
-  }
-
-  /** The access tokens of whoever is signed in. */
-  async accessTokens(): Promise<AccessToken[]> {
-    return (await listOf([demandOwner(this.full).id], this.full.session))[0]!;
-  }
-
-  /** What happened to their account lately. */
-  async events(): Promise<{ at: string; what: string; address: string | null; detail: string | null }[]> {
-    const noted = await eventsOf(demandOwner(this.full).id, { limit: SHOWN_EVENTS }, this.full.session);
-    return noted.map(({ at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
-  }
-
-  /** What they do about them and about their sessions. */
-  credentials(): OwnCredentials {
-    return new OwnCredentials(demandOwner(this.full).id, this.network, this.full.session, this.services.accessTokens);
-  }
-
-  /** As the audit log names it. */
-  private get by(): By {
-    return { address: this.network };
-  }
-
   /** Why the sender is not for rows of this group; undefined if they are. */
   lacking(group: Group, access: Access): KnownError | undefined {
     return lacking(group, access, this.full);
-  }
-
-  /** Makes a key, or a new one in place of the one with this id. */
-  async renewKey(replaced?: string): Promise<void> {
-    const { session } = this.full;
-    const { id } = demandOwner(this.full);
-    if (replaced === undefined) await makeKey(id, session, this.services.vault);
-    else await replaceKey(id, replaced, session, this.services.vault, this.by);
   }
 
   headers(): Record<string, string> {
@@ -344,47 +242,9 @@ export class HttpExchange {
     });
   }
 
-  /** One line a request; never a header, a body or a query, which may hold secrets. And what metrics count. */
+  /** What the log, metrics and traces have of it. */
   watched(response: ServerResponse): void {
-    const { log, metrics, tracing } = this.services;
-    const isLogged = log.isLevelEnabled('info');
-    const trace = tracing?.begin(this.request);
-    this.full.trace = this.full.session.trace = trace;
-    if (!isLogged && !metrics && !trace) return;
-    // express rewrites the URL while it looks for a handler.
-    const path = this.request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
-    const line = (ms: number) => {
-      const { viewer, session } = this.full;
-      log.info(
-        {
-          id: this.id,
-          method: this.request.method,
-          path,
-          status: response.statusCode,
-          user: viewer?.id ?? null,
-          address: this.address.slice(0, MAX_ADDRESS),
-          operation: this.operation?.slice(0, MAX_LOGGED),
-          ms: Math.round(ms * 10) / 10,
-          statements: session.statements,
-        },
-        REQUEST,
-      );
-    };
-    response.once('close', () => {
-      const ms = performance.now() - this.began;
-      if (isLogged) line(ms);
-      trace?.end({
-        method: this.request.method!,
-        route: routeOf(this.request, this.route),
-        status: response.statusCode,
-        attributes: {
-          'url.path': path,
-          'client.address': this.address.slice(0, MAX_ADDRESS),
-          'user.id': this.full.viewer?.id,
-          'fitgraph.request.id': this.id,
-        },
-      });
-      metrics?.answered({ request: this.request, response, context: this.full, rest: this.route, operation: this.operation, ms });
-    });
+    const { request, services, full, began, address } = this;
+    observe(response, { request, services, context: full, began, address, told: this });
   }
 }

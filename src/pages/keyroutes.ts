@@ -12,15 +12,17 @@ import type { Visitor } from './layout';
 export interface KeyExchange {
   baseUrl: string;
   visitor(): Visitor;
-  key(): Promise<ShownKey | undefined>;
-  renewKey(replaced?: string): Promise<void>;
-  accessTokens(): Promise<readonly ShownToken[]>;
-  /** The latest. */
-  events(): Promise<readonly ShownEvent[]>;
-  credentials(): {
-    createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ token: string }>;
-    revokeAccessTokens(id?: number): Promise<number>;
-    endSessions(): Promise<number>;
+  account: {
+    key(): Promise<ShownKey | undefined>;
+    renewKey(replaced?: string): Promise<void>;
+    accessTokens(): Promise<readonly ShownToken[]>;
+    /** The latest. */
+    events(): Promise<readonly ShownEvent[]>;
+    credentials(): {
+      createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ token: string }>;
+      revokeAccessTokens(id?: number): Promise<number>;
+      endSessions(): Promise<number>;
+    };
   };
   /** Answers a Set-Cookie header. */
   endSession(): Promise<string>;
@@ -46,7 +48,7 @@ async function createToken(values: Values, exchange: KeyExchange): Promise<Outco
   const days = LIFETIMES.find(([offered]) => offered === form.days)?.[0] ?? LIFETIMES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
-    return { made: (await exchange.credentials().createAccessToken({ ...form, expiresAt })).token };
+    return { made: (await exchange.account.credentials().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidValues)) throw error;
     const mistakes = Object.values(error.fields).flatMap((of) => of.map(({ message }) => message));
@@ -57,13 +59,13 @@ async function createToken(values: Values, exchange: KeyExchange): Promise<Outco
 async function revokeTokens(id: string | undefined, exchange: KeyExchange): Promise<Outcome> {
   const number = id === undefined ? undefined : parseId(id);
   // What cannot be an id is none, and must not stand for all.
-  const count = id !== undefined && number === undefined ? 0 : await exchange.credentials().revokeAccessTokens(number);
+  const count = id !== undefined && number === undefined ? 0 : await exchange.account.credentials().revokeAccessTokens(number);
   return { notice: count ? 'Revoked: it works no more.' : 'There was nothing to revoke.' };
 }
 
 export function addKeyPages<E extends KeyExchange>(router: Router, { form, signedIn }: KeyPages<E>): void {
   async function show(exchange: E, response: Response, revealed: boolean, outcome: Outcome = {}): Promise<void> {
-    const [key, tokens, events] = [await exchange.key(), await exchange.accessTokens(), await exchange.events()];
+    const [key, tokens, events] = [await exchange.account.key(), await exchange.account.accessTokens(), await exchange.account.events()];
     const page = keyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, tokens, events, revealed, ...outcome });
     answer(response, outcome.form ? 400 : 200, page);
   }
@@ -82,23 +84,23 @@ export function addKeyPages<E extends KeyExchange>(router: Router, { form, signe
     if (action === 'revoke-token') return show(exchange, response, false, await revokeTokens(text(values, 'id') ?? '', exchange));
     if (action === 'revoke-tokens') return show(exchange, response, false, await revokeTokens(undefined, exchange));
     if (action === 'end-sessions') {
-      await exchange.credentials().endSessions();
+      await exchange.account.credentials().endSessions();
       return response
         .append('Set-Cookie', await exchange.endSession())
         .set(PAGE_HEADERS)
         .redirect(303, '/login');
     }
-    const before = await exchange.key();
-    if (action === 'make' && !before) await exchange.renewKey();
-    if (action === 'replace') await exchange.renewKey(text(values, 'replaced') ?? '');
-    const key = await exchange.key();
+    const before = await exchange.account.key();
+    if (action === 'make' && !before) await exchange.account.renewKey();
+    if (action === 'replace') await exchange.account.renewKey(text(values, 'replaced') ?? '');
+    const key = await exchange.account.key();
     return show(exchange, response, true, { notice: key?.id === before?.id ? undefined : action && NOTICES[action] });
   });
 
   router.get(REPLACE_PATH, async (request, response) => {
     const exchange = await signedIn(request, response);
     if (!exchange) return;
-    const key = await exchange.key();
+    const key = await exchange.account.key();
     if (!key) return response.set(PAGE_HEADERS).redirect(303, KEY_PATH);
     answer(response, 200, replacePage(exchange.visitor(), key));
   });

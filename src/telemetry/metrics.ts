@@ -4,10 +4,11 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
 import type { Services } from '../exchange/services';
+import { Collected } from './collected';
 import { routeOf } from './routes';
 
 /** What the app counts beside the services. */
@@ -32,8 +33,6 @@ export interface Answered {
   ms: number;
 }
 
-type Aggregator = 'sum' | 'max' | 'min';
-type Values = Record<string, number>;
 
 /** Of operations that users run, and of strangers', who may think of as many names as they like. */
 const MAX_NAMES = { users: 200, strangers: 50 };
@@ -48,8 +47,7 @@ const COSTS = [10, 100, 1_000, 10_000, 100_000];
 /** A stream's end says nothing of how fast the server is. */
 const isStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
-export class Metrics {
-  readonly registry = new Registry();
+export class Metrics extends Collected {
   private readonly requests = new Map<string, number>();
   private readonly errors = new Map<string, number>();
   private readonly names = { users: new Set<string>(), strangers: new Set<string>() };
@@ -64,6 +62,7 @@ export class Metrics {
     private readonly services: Services,
     private readonly app: AppCounts,
   ) {
+    super();
     const registers = [this.registry];
     this.durations = new Histogram({
       name: 'fitgraph_http_request_duration_seconds',
@@ -130,45 +129,6 @@ export class Metrics {
     if (known.size >= most || name.length > 100) return OTHER;
     known.add(name);
     return name;
-  }
-
-  /** A counter that is kept elsewhere: each value by the label's, or one without a label. */
-  private counter<L extends string>(name: string, help: string, label: L | undefined, values: () => Values | number): void {
-    new Counter({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        const now = values();
-        if (typeof now === 'number') this.inc(now);
-        else for (const [value, count] of Object.entries(now)) this.inc({ [label!]: value } as Record<L, string>, count);
-      },
-    });
-  }
-
-  private gauge<L extends string>(
-    name: string,
-    help: string,
-    label: L | undefined,
-    values: () => Values | number | undefined | Promise<number | undefined>,
-    aggregator: Aggregator = 'sum',
-  ): void {
-    new Gauge({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [this.registry],
-      aggregator,
-      async collect() {
-        this.reset();
-        const now = await values();
-        if (typeof now === 'number') this.set(now);
-        else if (now === undefined) this.remove();
-        else for (const [value, count] of Object.entries(now)) this.set({ [label!]: value } as Record<L, string>, count);
-      },
-    });
   }
 
   private counted(): void {

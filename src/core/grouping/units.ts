@@ -3,14 +3,6 @@ import { DateTime, IANAZone } from 'luxon';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { DateScalar, DateTimeScalar } from '../model/scalars';
 
-export enum DayUnit {
-  DAY = 'DAY',
-  WEEKDAY = 'WEEKDAY',
-  WEEK = 'WEEK',
-  MONTH = 'MONTH',
-  QUARTER = 'QUARTER',
-  YEAR = 'YEAR',
-}
 const DAYS = {
   DAY: { description: 'From midnight to midnight.' },
   WEEKDAY: { description: 'All Mondays together, all Tuesdays, and so on.' },
@@ -19,29 +11,23 @@ const DAYS = {
   QUARTER: { description: 'Three months of one year, the first of which is January, April, July or October.' },
   YEAR: { description: 'From the first of January to the end of December.' },
 };
+const HOURS = {
+  HOUR: { description: 'One hour of one day; the hour that comes twice at the end of summer time is two.' },
+  HOUR_OF_DAY: { description: 'All hours from 8 to 9 o’clock together, whatever their day, and so on.' },
+};
+
+type Named<T> = { readonly [K in keyof T]: K };
+const named = <T extends object>(units: T) => Object.fromEntries(Object.keys(units).map((name) => [name, name])) as Named<T>;
+
+export type DayUnit = keyof typeof DAYS;
+export const DayUnit = named(DAYS);
 registerEnumType(DayUnit, { name: 'DayUnit', description: 'By what days are put together.', valuesConfig: DAYS });
 
-export enum TimeUnit {
-  HOUR = 'HOUR',
-  HOUR_OF_DAY = 'HOUR_OF_DAY',
-  DAY = 'DAY',
-  WEEKDAY = 'WEEKDAY',
-  WEEK = 'WEEK',
-  MONTH = 'MONTH',
-  QUARTER = 'QUARTER',
-  YEAR = 'YEAR',
-}
-registerEnumType(TimeUnit, {
-  name: 'TimeUnit',
-  description: 'By what moments are put together.',
-  valuesConfig: {
-    HOUR: { description: 'One hour of one day; the hour that comes twice at the end of summer time is two.' },
-    HOUR_OF_DAY: { description: 'All hours from 8 to 9 o’clock together, whatever their day, and so on.' },
-    ...DAYS,
-  },
-});
+export type TimeUnit = DayUnit | keyof typeof HOURS;
+export const TimeUnit = named({ ...HOURS, ...DAYS });
+registerEnumType(TimeUnit, { name: 'TimeUnit', description: 'By what moments are put together.', valuesConfig: { ...HOURS, ...DAYS } });
 
-export type Unit = `${TimeUnit}`;
+export type Unit = TimeUnit;
 
 export enum FirstDay {
   MONDAY = 'MONDAY',
