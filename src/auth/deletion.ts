@@ -1,6 +1,6 @@
 /** An account taken away with everything of it: its rows, what it added to the catalogue, and what is noted of it. */
 import { contributors } from '../core/access/access';
-import { entities, resourceOf } from '../core/model/resource';
+import { entities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 
 export interface Deleted {

@@ -9,7 +9,7 @@ import { migrated, refuseNewer } from '../database/migrate';
 import { openDatabase } from '../database/open';
 import { keyFile, readKey } from '../database/secretkey';
 import { fieldsOf } from '../core/model/fields';
-import { entities, resourceOf } from '../core/model/resource';
+import { entities, resourceOf } from '../core/model/registry';
 import { MediaFolder } from '../files/media';
 import { models } from '../graphql/schema';
 import { freePort } from '../server/supervisor/port';

@@ -10,7 +10,7 @@ import { Listener } from '../core/changes/listener';
 import { Memory } from '../core/cache/memory';
 import { NamesInMemory } from '../core/cache/namesinmemory';
 import { ReferenceTables } from '../core/cache/reference';
-import { entities } from '../core/model/resource';
+import { entities } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { imageProcesses } from '../files/imageprocesses';
 import { MediaFolder } from '../files/media';

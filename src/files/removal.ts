@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { fieldsOf } from '../core/model/fields';
 import type { Listener } from '../core/changes/listener';
-import { entities, resourceOf } from '../core/model/resource';
+import { entities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import type { MediaFolder } from './media';
 

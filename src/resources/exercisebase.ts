@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Children, Choose, Id, Links, Ref, Text, Uuid } from '../core/model/fields';
+import { Choose, Id, Text, Uuid } from '../core/model/fields';
+import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Equipment } from './equipment';
 import { Exercise } from './exercise';

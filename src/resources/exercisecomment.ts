@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Ref, Text } from '../core/model/fields';
+import { Id, Text } from '../core/model/fields';
+import { Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { Language } from './language';

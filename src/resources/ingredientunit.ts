@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Decimal, Id, Ref, Whole } from '../core/model/fields';
+import { Decimal, Id, Whole } from '../core/model/fields';
+import { Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { HouseholdUnit } from './householdunit';
 import { Ingredient } from './ingredient';

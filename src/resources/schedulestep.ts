@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Owner, Ref, Whole } from '../core/model/fields';
+import { Id, Whole } from '../core/model/fields';
+import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Schedule } from './schedule';
 import { User } from './user';

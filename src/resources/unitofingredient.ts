@@ -1,4 +1,4 @@
-import type { Rule } from '../core/model/resource';
+import type { Rule } from '../core/model/registry';
 
 /** Of what is an amount of an ingredient in one of its units. */
 export const UNIT_OF_INGREDIENT: Rule = {

@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Day, Decimal, Id, Owner } from '../core/model/fields';
+import { Day, Decimal, Id } from '../core/model/fields';
+import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { byPreference } from './kilograms';
 import { User } from './user';

@@ -1,6 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, Decimal, Id, Owner, Ref, Whole } from '../core/model/fields';
+import { Choose, Day, Decimal, Id, Whole } from '../core/model/fields';
+import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';

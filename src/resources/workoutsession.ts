@@ -1,7 +1,8 @@
 import { Model } from 'sequelize-typescript';
 import { choices } from '../core/model/choices';
 import { crud } from '../core/schema/crud';
-import { Children, Choose, Clock, Day, Id, Owner, Ref, Text } from '../core/model/fields';
+import { Choose, Clock, Day, Id, Text } from '../core/model/fields';
+import { Children, Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { User } from './user';
 import { Workout } from './workout';

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { entities, resourceOf } from '../core/model/resource';
+import { entities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { migrated } from '../database/migrate';
 import { codeOf, isUnavailable } from '../database/refusals';

@@ -33,7 +33,6 @@ export interface Answered {
   ms: number;
 }
 
-
 /** Of operations that users run, and of strangers', who may think of as many names as they like. */
 const MAX_NAMES = { users: 200, strangers: 50 };
 const UNNAMED = '(none)';

@@ -1,7 +1,7 @@
 /** Rows in the form of the reference service's data dumps, `{"model", "pk", "fields"}` (Django's dumpdata). Imports and seeds are such rows. */
 import { KnownError } from '../core/model/errors';
 import { fieldsOf, type Entity } from '../core/model/fields';
-import { entities, resourceOf } from '../core/model/resource';
+import { entities, resourceOf } from '../core/model/registry';
 
 export interface DumpRow {
   model: string;

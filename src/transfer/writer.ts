@@ -1,8 +1,8 @@
 /** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
 import type { PoolClient } from 'pg';
-import { OWNER } from '../core/model/resource';
+import { OWNER } from '../core/model/registry';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
-import { resourceOf } from '../core/model/resource';
+import { resourceOf } from '../core/model/registry';
 import { digestOf, type TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Kind } from '../contract/facts';

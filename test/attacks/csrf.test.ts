@@ -1,6 +1,6 @@
 /** What a session changes needs its CSRF token: without, nothing happens. */
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { Visitor } from '../pages/visitor';
 import { furnish, parentsIn, type Belongings } from '../setup/belongings';
 import { bodyOf } from '../setup/samples';

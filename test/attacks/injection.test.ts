@@ -1,6 +1,6 @@
 /** Values that want to be code: SQL in every parameter, keys of prototypes in every body, and bodies made to exhaust whoever reads them. */
 import { UNKNOWN, furnish, parentsIn, type Belongings } from '../setup/belongings';
-import { entities } from '../../src/core/model/resource';
+import { entities } from '../../src/core/model/registry';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf } from '../setup/samples';

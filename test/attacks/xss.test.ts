@@ -3,7 +3,7 @@
  * because dumps bring texts too; a real parser then reads every page that shows them.
  */
 import { createUser } from '../../src/auth/accounts';
-import { resourceOf, entities } from '../../src/core/model/resource';
+import { resourceOf, entities } from '../../src/core/model/registry';
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import type { Endpoint } from '../../src/rest/endpoints';
 import { Visitor } from '../pages/visitor';

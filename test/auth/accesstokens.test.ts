@@ -1,7 +1,7 @@
 /** Access tokens: several a user, named, for some scopes, until a moment; and what they are not for. */
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { setActive, setPassword } from '../../src/auth/accounts';
 import { until } from '../database/processes';
 import { Visitor } from '../pages/visitor';

@@ -1,7 +1,7 @@
 /** Models are read together with the rows around them, as the facts of their fields say. */
 import type { Model, ModelCtor } from 'sequelize-typescript';
 import { childrenOf, fieldsOf } from '../../src/core/model/fields';
-import { entities } from '../../src/core/model/resource';
+import { entities } from '../../src/core/model/registry';
 import { DayOfWeek } from '../../src/resources/dayofweek';
 import { Equipment } from '../../src/resources/equipment';
 import { Exercise } from '../../src/resources/exercise';

@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 
 import type { PoolClient } from 'pg';
 import { Random } from '../../seeders/random';
 import type { Entity } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { snake, lowerFirst } from '../../src/core/model/names';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';

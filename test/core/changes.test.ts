@@ -1,7 +1,7 @@
 /** Changes of one's own rows: every one of them, once, in order, whoever writes and however long one was away. */
 import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
 import type { Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/resource';
+import { resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish, ownedTypes } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';

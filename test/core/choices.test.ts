@@ -1,7 +1,7 @@
 /** What one chooses from: an enum in GraphQL, the stored texts in REST. */
 import { isEnumType, isNonNullType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
-import { entities } from '../../src/core/model/resource';
+import { entities } from '../../src/core/model/registry';
 import { buildGraphQLSchema, buildRestSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

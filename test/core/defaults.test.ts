@@ -1,7 +1,7 @@
 /** What is stored where a creation says nothing is written in the schema, where clients see it. */
 import { isInputObjectType, isNonNullType, printType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
-import { entities } from '../../src/core/model/resource';
+import { entities } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

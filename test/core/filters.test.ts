@@ -1,6 +1,6 @@
 /** `where` and `orderBy`. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
-import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import type { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();

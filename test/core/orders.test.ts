@@ -3,7 +3,7 @@ import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'gr
 import { Random } from '../../seeders/random';
 import { fieldsOf } from '../../src/core/model/fields';
 import { OrderDirection } from '../../src/core/sql/ordering';
-import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

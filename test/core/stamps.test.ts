@@ -1,6 +1,6 @@
 /** When a row was made and last changed, and its version: noted by the database, shown by GraphQL, unknown to REST. */
 import type { Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/resource';
+import { resourceOf } from '../../src/core/model/registry';
 import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';

@@ -1,6 +1,6 @@
 /** A row and what hangs below it are made in one mutation: all of it or nothing, and all mistakes are told at once, each with its place. */
 import { getNamedType, isInputObjectType, isListType, type GraphQLInputObjectType } from 'graphql';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { ownedTypes } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';

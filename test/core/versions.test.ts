@@ -1,6 +1,6 @@
 /** A write may say which version of a row it means: then it happens to that one or not at all. */
 import type { Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/resource';
+import { resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';

@@ -3,7 +3,7 @@ import { getNamedType, isInputObjectType, isListType, getNullableType, type Grap
 import { Random } from '../../seeders/random';
 import { isChoices } from '../../src/core/model/choices';
 import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entities, entityNamed, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

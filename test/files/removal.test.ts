@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

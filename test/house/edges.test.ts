@@ -1,6 +1,6 @@
 /** Where public rows lead to rows of the viewer, nobody sees or counts a row of another user: not in the connection, nor by any condition. */
 import { fieldsOf } from '../../src/core/model/fields';
-import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { nodeIdOf } from '../../src/core/model/node';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';

@@ -108,6 +108,33 @@ test('the context of a request is known by its types alone', () => {
   expect(known.filter(({ isType }) => !isType).map(({ file }) => path.relative(src, file))).toEqual([]);
 });
 
+/** Resources name each other, inside of thunks. */
+const NAME_EACH_OTHER = `resources${path.sep}`;
+
+test('no file needs itself, however long the way', () => {
+  const needs = new Map<string, string[]>();
+  for (const file of files) {
+    const text = fs.readFileSync(file, 'utf8');
+    const values = [...text.matchAll(/^(?:import|export) (?!type )([^'";]*?)from '(\.[^']*)'/gm)]
+      .filter(([, names]) => !/^\{[^}]*\}\s*$/.test(names!) || names!.split(',').some((name) => !/^[\s{]*(type |\}|$)/.test(name)))
+      .map(([, , specifier]) => path.resolve(path.dirname(file), specifier!))
+      .flatMap((target) => ['.ts', '.tsx', `${path.sep}index.ts`, `${path.sep}index.tsx`].map((end) => target + end))
+      .filter((target) => files.includes(target));
+    needs.set(file, values);
+  }
+  const reached = (from: string): Set<string> => {
+    const found = new Set<string>();
+    const open = [...needs.get(from)!];
+    for (let next = open.pop(); next !== undefined; next = open.pop())
+      if (!found.has(next) && found.add(next)) open.push(...needs.get(next)!);
+    return found;
+  };
+  const circular = files.filter((file) => reached(file).has(file)).map((file) => path.relative(src, file));
+  expect(circular.filter((file) => !file.startsWith(NAME_EACH_OTHER))).toEqual([]);
+  // That it finds those that there are.
+  expect(circular.length).toBeGreaterThan(10);
+});
+
 test('the environment is read in one place', () => {
   const readers = files.filter((file) => fs.readFileSync(file, 'utf8').includes('process.env')).map((file) => path.relative(src, file));
   expect(readers).toEqual(['platform/config.ts']);

@@ -5,7 +5,7 @@
 import { Client } from 'pg';
 import { getOptions } from 'sequelize-typescript';
 import { fieldOf, fieldsOf } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { models } from '../../src/graphql/schema';
 import { createDatabase, open } from '../setup/databases';
 

@@ -1,6 +1,6 @@
 /** What can be reached from one's own rows, through parents, children and computed fields, is one's own too. */
 import { getNamedType, isNonNullType, isObjectType, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
-import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';

@@ -4,7 +4,7 @@
  */
 import { creatableBelow } from '../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/resource';
+import { resourceOf } from '../../src/core/model/registry';
 import { nodeIdOf } from '../../src/core/model/node';
 import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';

@@ -11,7 +11,7 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import type { Entity } from '../../src/core/model/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entities, entityNamed, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { asDump, byModel, inOrder } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';

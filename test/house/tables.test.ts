@@ -1,7 +1,7 @@
 /** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
 import { contributors } from '../../src/core/access/access';
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { VERSION } from '../../src/core/model/stamps';
 import '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';

@@ -1,7 +1,7 @@
 /** The number of statements of a write depends on what is written, never on how many rows. */
 import { creatableBelow } from '../../src/core/write/drafts';
 import type { Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/resource';
+import { resourceOf } from '../../src/core/model/registry';
 import '../../src/graphql/schema';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';

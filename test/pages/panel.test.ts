@@ -1,6 +1,6 @@
 /** "This as GraphQL": what the panel of a page shows gives, sent to `/graphql`, what the page shows. */
 import { fieldsOf } from '../../src/core/model/fields';
-import { entities } from '../../src/core/model/resource';
+import { entities } from '../../src/core/model/registry';
 import { endpoints } from '../attacks/surface';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { snake } from '../../src/core/model/names';
 import type { OpenApi } from '../../src/rest/openapi/document';
 import { Visitor } from '../pages/visitor';

@@ -1,6 +1,6 @@
 /** Conditional requests: a row's version as its ETag, `If-Match` before a change, `If-None-Match` before an answer. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/resource';
+import { resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';

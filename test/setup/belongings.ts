@@ -1,6 +1,6 @@
 /** One row of every owned type for a user, made over GraphQL as the user would; told apart from other people's at a glance. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entities, entityNamed, resourceOf } from '../../src/core/model/registry';
 import { byModel, inOrder } from '../../src/transfer/dump';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';

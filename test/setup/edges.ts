@@ -1,6 +1,6 @@
 /** The edges by which public rows lead to owned ones: connections of the viewer's, which `scope` narrows, and null for whoever is nobody. */
 import { isNonNullType, isObjectType, type GraphQLField, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 
 type Field = GraphQLField<unknown, unknown>;
 

@@ -1,7 +1,7 @@
 /** Rows of every type for two users, full of nulls and of values that occur more than once: what conditions and orders are tried on. */
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { columnsOf, from } from '../../src/core/sql/expressions';
-import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { asDump, byModel, inOrder, type DumpRow } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import type { Random } from '../../seeders/random';

@@ -1,6 +1,6 @@
 /** Good values for the fields of any resource, made from the facts of the fields, so that a rule can be tried on every resource there is. */
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/resource';
+import { resourceOf } from '../../src/core/model/registry';
 import type { DumpRow } from '../../src/transfer/dump';
 
 export type Values = Record<string, unknown>;

@@ -1,6 +1,6 @@
 /** Imports: a dump of every model comes in as it was, or else nothing of it. */
 import { pbkdf2Sync } from 'node:crypto';
-import { entityNamed, resourceOf } from '../../src/core/model/resource';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import type { Entity } from '../../src/core/model/fields';
 import { asDump, byModel, inOrder, TOKENS, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';

@@ -3,7 +3,7 @@ import type { Group } from '../../contract/facts';
 import type { Context, Viewer } from '../context';
 import { forbidden, KnownError, notSignedIn } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { OWNER, resourceOf } from '../model/resource';
+import { OWNER, resourceOf } from '../model/registry';
 import { includes, nameOf, type Access, type Scope } from './scopes';
 import { equals, type Condition } from './conditions';
 

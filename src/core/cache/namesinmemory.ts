@@ -12,7 +12,7 @@ import { binder, whereOf } from '../access/conditions';
 import { fieldOf, type Entity } from '../model/fields';
 import type { Listener } from '../changes/listener';
 import { expression, from } from '../sql/expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { folded } from '../sql/texts';
 
 const CHANNEL = 'fitgraph_names';

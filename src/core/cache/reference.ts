@@ -6,7 +6,7 @@ import { isDamage } from '../../database/refusals';
 import { fieldsOf, type Entity, type RowOf } from '../model/fields';
 import type { Listener } from '../changes/listener';
 import { columnsOf, from } from '../sql/expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 
 const CHANNEL = 'fitgraph_reference';
 /** Where rows are looked for one by one, because some are damaged: tables that are kept in memory are small. */

@@ -28,7 +28,7 @@ import { rowById } from '../read/loaders';
 import { lowerFirst, snake } from '../model/names';
 import { Node, nodeIdOf } from '../model/node';
 import { rowFields } from '../read/plan';
-import { entities, entityNamed, resourceOf } from '../model/resource';
+import { entities, entityNamed, resourceOf } from '../model/registry';
 import { DateTimeScalar } from '../model/scalars';
 
 const DEFAULT_CHANGES = 100;

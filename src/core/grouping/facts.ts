@@ -1,5 +1,5 @@
 /** What rows of a resource can be grouped by and what can be worked out of groups, told from its fields. */
-import { OWNER } from '../model/resource';
+import { OWNER } from '../model/registry';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { lowerFirst } from '../model/names';
 

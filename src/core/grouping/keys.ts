@@ -8,7 +8,7 @@ import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
 import { expression } from '../sql/expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { groupableOf, handleOf, isReference, linksOf, referencesOf, type Links } from './facts';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { binName, buckets, linkedId, throughName } from './types';

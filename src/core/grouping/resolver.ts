@@ -7,7 +7,7 @@ import type { ChildMeta, Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { method, type Parameter } from '../model/method';
 import { noun } from '../model/names';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { DEFAULT_GROUPS, Grouping, type GroupArguments, type Groups } from './grouped';
 import { groupByInput, groupOrderInput, havingInput } from './inputs';
 import { shownOf } from './plan';

@@ -7,10 +7,10 @@
  * `include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`, and a log its session by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
-import { OWNER } from './resource';
+import { OWNER } from './registry';
 import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type Link } from './fields';
 import { camel, upperFirst } from './names';
-import { resourceOf } from './resource';
+import { resourceOf } from './registry';
 
 type Models = Map<string, ModelCtor>;
 

@@ -9,7 +9,6 @@ import { today, now } from './clock';
 import { mistakesOf } from './limits';
 import { invalidValue, type Mistake } from './mistakes';
 import { label, snake } from './names';
-import { resourceOf } from './resource';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 /** A resource's class; a thunk, because resources refer to each other. */
@@ -124,6 +123,7 @@ export interface ChildMeta {
 
 const fields = new Map<object, FieldMeta[]>();
 const children = new Map<object, ChildMeta[]>();
+export const addChild = (entity: Entity, child: ChildMeta): void => void children.set(entity, [...childrenOf(entity), child]);
 
 /** The fields of a resource, in the order they are written, which is REST's. */
 export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fields.get(entity) ?? [];
@@ -149,8 +149,8 @@ const SQL_TYPES: Partial<Record<Kind, string>> = {
 export const sqlType = ({ kind }: { kind: Kind }): string => SQL_TYPES[kind] ?? 'text';
 
 /** A decorator for a property of exactly this type: the compiler compares the two, null included. */
-type Typed<V> = <K extends string, T extends Record<K, V>>(target: T & ([V] extends [T[K]] ? unknown : never), property: K) => void;
-type OrNull<V, O> = O extends { null: true } ? V | null : V;
+export type Typed<V> = <K extends string, T extends Record<K, V>>(target: T & ([V] extends [T[K]] ? unknown : never), property: K) => void;
+export type OrNull<V, O> = O extends { null: true } ? V | null : V;
 
 interface Facts extends FieldOptions {
   minLength?: number;
@@ -176,7 +176,7 @@ function storedDefault({ default: given, automatic, blank, null: optional, kind 
   return given ?? (kind === 'string' && blank && !optional ? '' : undefined);
 }
 
-function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: Facts, list = false) {
+export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: Facts, list = false) {
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
     const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
@@ -268,69 +268,3 @@ export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
 };
 
 export const defaults = { today: (timeZone: string) => today(timeZone), now: (timeZone: string) => now(timeZone) };
-
-function relation(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {
-  return {
-    many,
-    object,
-    get type() {
-      return target().name;
-    },
-    get owned() {
-      return resourceOf(target())?.owned ?? false;
-    },
-  };
-}
-
-/** A parent, written on its id: `workoutId` makes the column, the id field and the object field `workout`. */
-export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
-  return (prototype: object, name: string) => {
-    const object = String(name).replace(/Id$/, '');
-    const note = o.note ?? `The \`id\` of \`${object}\`; asked for alone it reads no other row.`;
-    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
-      prototype,
-      name,
-    );
-  };
-};
-
-/** The owner of the row: set at creation, never accepted. Every owned table has it, shown or not. */
-export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> =>
-  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, ...o });
-
-export interface LinkOptions extends FieldOptions {
-  /** The GraphQL field that shows the objects. */
-  object: string;
-  link?: Link;
-}
-
-/** A set of other rows by their ids, in the default order of their type, kept in a link table or worked out. */
-export const Links =
-  (target: Lazy, o: LinkOptions): Typed<number[]> =>
-  (prototype: object, name: string) => {
-    const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
-    define('relation', () => ID, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
-  };
-
-/** Rows below this one. `connection` where they can grow without bound. */
-export const Children =
-  (
-    target: Lazy,
-    by: string,
-    o: { connection?: boolean; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
-  ): PropertyDecorator =>
-  (prototype, property) => {
-    const entity = prototype.constructor as Entity;
-    const name = String(property);
-    const meta = {
-      name,
-      target,
-      by,
-      key: o.key ?? 'id',
-      connection: o.connection ?? false,
-      readOnly: o.readOnly ?? false,
-      order: o.order ?? [],
-      description: o.help ?? `${label(name)} of this row.`,
-    };
-    children.set(entity, [...childrenOf(entity), meta]);
-  };

@@ -4,9 +4,9 @@
  */
 import type { IndexesOptions } from 'sequelize';
 import { addOptions } from 'sequelize-typescript';
-import { OWNER } from './resource';
+import { OWNER } from './registry';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
-import { resourceOf } from './resource';
+import { resourceOf } from './registry';
 
 /** Longer texts, in characters, may not fit into a B-tree; whether they are equal their hashes tell. */
 const LONGEST_IN_TREE = 500;

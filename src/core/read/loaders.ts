@@ -9,7 +9,7 @@ import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf
 import { plansOfApis, rowFields } from './plan';
 import { columnsOf, expression, from } from '../sql/expressions';
 import { bound, orderKey, orderOf, orderSql } from '../sql/ordering';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 
 type Key = number | string;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;

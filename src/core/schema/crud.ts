@@ -14,7 +14,7 @@ import { nodeIdOf, WHICH_ROW } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/plan';
 import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { readOne } from '../read/row';
 import type { Values } from '../model/hooks';
 

@@ -4,7 +4,7 @@ import { OtherVersion } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { nodeIdOf } from '../model/node';
 import { FieldError, showConflicts, versionErrors } from './payload';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 
 export type Deletion = ClassType & (new (ids: readonly number[], clash?: OtherVersion) => object);
 

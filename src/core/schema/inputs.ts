@@ -4,7 +4,7 @@ import { creatableBelow } from '../write/drafts';
 import { defaults, fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { noun, snake, upperFirst, withArticle } from '../model/names';
 import { WHICH_ROW } from '../model/node';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 

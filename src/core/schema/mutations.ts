@@ -11,7 +11,7 @@ import { method, type Parameter } from '../model/method';
 import { noun, upperFirst, withArticle } from '../model/names';
 import { WHICH_ROW } from '../model/node';
 import { answered, payloadOf } from './payload';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { readOne } from '../read/row';
 import type { Values } from '../model/hooks';
 import { changeRows, createRows, removeRows } from '../write/write';

@@ -8,7 +8,7 @@ import type { Entity } from '../model/fields';
 import { loadLinked } from '../read/loaders';
 import { method } from '../model/method';
 import { MistakeCode } from '../model/mistakes';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { readOne } from '../read/row';
 
 @ObjectType({ description: 'What is wrong with a value that a mutation was given: one for each place and code.', simpleResolvers: true })

@@ -12,7 +12,7 @@ import { loadChildren, loadLinked, loadParent } from '../read/loaders';
 import { method, type Parameter } from '../model/method';
 import { orderInput, type OrderElement } from '../sql/ordering';
 import { connectionPlan, need } from '../read/plan';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;

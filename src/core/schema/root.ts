@@ -7,7 +7,7 @@ import { badArgument, KnownError, notFound } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { parseId } from '../model/ids';
 import { Node, parseNodeId } from '../model/node';
-import { entityNamed } from '../model/resource';
+import { entityNamed } from '../model/registry';
 import { readOne, readSome } from '../read/row';
 import { knownIds } from '../write/validation';
 

@@ -1,7 +1,7 @@
 /** By which rules an interface orders texts. */
 import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../model/fields';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 
 export type Api = Context['api'];
 

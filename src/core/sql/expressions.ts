@@ -1,7 +1,7 @@
 /** Fields as expressions of SQL, and the table that they are read from. */
 import type { Condition } from '../access/conditions';
 import { fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { collation, type Api } from './collation';
 
 /** The SQL expression that a field shows; by an interface's order, if it is a set. */

@@ -9,7 +9,7 @@ import { isText } from './filters';
 import { collation, type Api } from './collation';
 import type { Kind } from '../../contract/facts';
 import { expression } from './expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { rank, type Search } from './texts';
 
 export enum OrderDirection {

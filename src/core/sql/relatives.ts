@@ -4,7 +4,7 @@ import type { Condition } from '../access/conditions';
 import type { Context } from '../context';
 import { childrenOf, fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta, type Lazy } from '../model/fields';
 import { expression } from './expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 
 /** The rows of a relation are those with a key among those that row `outer` has: told apart so, the former are read once, not for every such row. */
 interface Path {

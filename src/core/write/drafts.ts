@@ -4,7 +4,7 @@ import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { childrenOf, fieldOf, fieldsOf, type ChildMeta, type Entity } from '../model/fields';
 import { MAX_ROWS } from '../model/limits';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';
 
 export interface Draft {

@@ -3,7 +3,7 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { withDefaults, type Draft } from './drafts';
 import type { Entity } from '../model/fields';
-import { resourceOf, type Rule } from '../model/resource';
+import { resourceOf, type Rule } from '../model/registry';
 import type { Values } from '../model/hooks';
 
 /** A rule that a row to be breaks, at the last of its fields that the write gives a value for. */

@@ -8,7 +8,7 @@
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
 import type { Row } from '../../database/rows';
 import { contributors, ownership, writable } from '../access/access';
-import { OWNER } from '../model/resource';
+import { OWNER } from '../model/registry';
 import { modelNamed } from '../model/associations';
 import { binder, whereOf } from '../access/conditions';
 import type { Context } from '../context';
@@ -16,7 +16,7 @@ import { fieldsOf, sqlType, type Entity, type FieldMeta } from '../model/fields'
 import type { Written } from '../model/hooks';
 import { camel } from '../model/names';
 import { expression } from '../sql/expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';
 
 /** Where the statements run. */

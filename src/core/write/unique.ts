@@ -1,12 +1,12 @@
 /** Which rows of a write would be a second one where there may be one only, such as two weights of a day. */
 import { scope } from '../access/access';
-import { OWNER } from '../model/resource';
+import { OWNER } from '../model/registry';
 import { binder, whereOf } from '../access/conditions';
 import type { Context } from '../context';
 import { withDefaults, type Draft } from './drafts';
 import { fieldOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
 import { from } from '../sql/expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 
 /** The fields whose values must differ among the rows of one owner. */
 export const uniqueFields = (entity: Entity): FieldMeta[] =>

@@ -8,9 +8,9 @@ import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { parseId } from '../model/ids';
 import { invalidValue, mistake, MistakeCode, type Mistake } from '../model/mistakes';
 import { from } from '../sql/expressions';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { breaches } from './rules';
-import type { Rule } from '../model/resource';
+import type { Rule } from '../model/registry';
 import { clashing, uniqueFields, uniqueMessage } from './unique';
 
 /** Of these ids, those that a row of the viewer may refer to: those of a public resource that they are shown, one's own of an owned one. */

@@ -13,7 +13,7 @@ import { hooksOf, type Begun, type Written } from '../model/hooks';
 import { rowIdOf } from '../model/node';
 import { columnsOf, from } from '../sql/expressions';
 import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Strength, type Writing } from './store';
-import { resourceOf } from '../model/resource';
+import { resourceOf } from '../model/registry';
 import { overtaken, ruledFields } from './rules';
 import { VERSION } from '../model/stamps';
 import { uniqueFields } from './unique';

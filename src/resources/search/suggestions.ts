@@ -8,7 +8,7 @@ import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
 import { loadParent } from '../../core/read/loaders';
 import { bound, orderKey, orderOf, orderSql } from '../../core/sql/ordering';
-import { resourceOf } from '../../core/model/resource';
+import { resourceOf } from '../../core/model/registry';
 import { finds, has, rank, type Search } from '../../core/sql/texts';
 import { mediaUrl, thumbnailName } from '../../files/names';
 import { Exercise } from '../exercise';

@@ -9,7 +9,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import { KnownError } from '../../core/model/errors';
 import { fieldsOf } from '../../core/model/fields';
-import { entities, resourceOf } from '../../core/model/resource';
+import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';

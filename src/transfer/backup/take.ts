@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import { fieldsOf } from '../../core/model/fields';
-import { entities, resourceOf } from '../../core/model/resource';
+import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import type { MediaFolder } from '../../files/media';
 import { filesOf } from '../../files/names';

@@ -1,0 +1,73 @@
+/** Relations, said once as fields are: parents, links and what hangs below. */
+import { ID } from 'type-graphql';
+import { DataType } from 'sequelize-typescript';
+import type { FieldFact } from '../../contract/facts';
+import { addChild, define, type Entity, type FieldOptions, type Lazy, type Link, type OrNull, type Typed } from './fields';
+import { label, snake } from './names';
+import { resourceOf } from './registry';
+
+function relation(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {
+  return {
+    many,
+    object,
+    get type() {
+      return target().name;
+    },
+    get owned() {
+      return resourceOf(target())?.owned ?? false;
+    },
+  };
+}
+
+/** A parent, written on its id: `workoutId` makes the column, the id field and the object field `workout`. */
+export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
+  return (prototype: object, name: string) => {
+    const object = String(name).replace(/Id$/, '');
+    const note = o.note ?? `The \`id\` of \`${object}\`; asked for alone it reads no other row.`;
+    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
+      prototype,
+      name,
+    );
+  };
+};
+
+/** The owner of the row: set at creation, never accepted. Every owned table has it, shown or not. */
+export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> =>
+  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, ...o });
+
+export interface LinkOptions extends FieldOptions {
+  /** The GraphQL field that shows the objects. */
+  object: string;
+  link?: Link;
+}
+
+/** A set of other rows by their ids, in the default order of their type, kept in a link table or worked out. */
+export const Links =
+  (target: Lazy, o: LinkOptions): Typed<number[]> =>
+  (prototype: object, name: string) => {
+    const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
+    define('relation', () => ID, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
+  };
+
+/** Rows below this one. `connection` where they can grow without bound. */
+export const Children =
+  (
+    target: Lazy,
+    by: string,
+    o: { connection?: boolean; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
+  ): PropertyDecorator =>
+  (prototype, property) => {
+    const entity = prototype.constructor as Entity;
+    const name = String(property);
+    const meta = {
+      name,
+      target,
+      by,
+      key: o.key ?? 'id',
+      connection: o.connection ?? false,
+      readOnly: o.readOnly ?? false,
+      order: o.order ?? [],
+      description: o.help ?? `${label(name)} of this row.`,
+    };
+    addChild(entity, meta);
+  };
