@@ -1,0 +1,61 @@
+/** The helper of migrations makes a table like those that there are. */
+import { Client } from 'pg';
+import { ownedTable } from '../../src/database/ownedtable';
+import { createDatabase } from '../setup/databases';
+import { describeTables } from '../setup/tables';
+
+const AGAIN = 'meal_item_again';
+
+test('an owned table with a parent and references is made again as it is, and taken back', async () => {
+  const { connection, drop } = await createDatabase('tables');
+  const client = new Client(connection);
+  await client.connect();
+  try {
+    const { up, down } = ownedTable(AGAIN, {
+      columns: {
+        meal_id: 'integer NOT NULL',
+        ingredient_id: 'integer NOT NULL',
+        weight_unit_id: 'integer',
+        order: 'integer NOT NULL DEFAULT 1',
+        amount: 'numeric(6, 2) NOT NULL',
+      },
+      parents: { meal_id: 'meal' },
+      references: { ingredient_id: 'ingredient', weight_unit_id: 'ingredient_unit' },
+      indexes: [['amount'], ['order']],
+    });
+    await up((sql) => client.query(sql));
+    const { meal_item: there, [AGAIN]: again } = await describeTables(client, ['meal_item', AGAIN]);
+    expect(there!.triggers).toHaveLength(5);
+    expect(there!.policies).toHaveLength(1);
+    expect(JSON.parse(JSON.stringify(again).replaceAll(AGAIN, 'meal_item'))).toEqual(there);
+    await down((sql) => client.query(sql));
+    expect((await client.query(`SELECT to_regclass('${AGAIN}') AS "table"`)).rows).toEqual([{ table: null }]);
+  } finally {
+    await client.end();
+    await drop();
+  }
+});
+
+test('what is unique is so of one user, when a statement ends', async () => {
+  const { connection, drop } = await createDatabase('tables');
+  const client = new Client(connection);
+  await client.connect();
+  try {
+    await client.query(`INSERT INTO "user_account" ("username", "password") VALUES ('ann', ''), ('bob', '')`);
+    const { up } = ownedTable('measure', { columns: { date: 'date NOT NULL' }, unique: ['date'], indexes: [['date DESC', 'id']] });
+    await up((sql) => client.query(sql));
+    const insert = (owner: number, day: number) =>
+      client.query(`INSERT INTO "measure" ("user_id", "date") VALUES (${owner}, '2024-01-0${day}')`);
+    for (const day of [1, 2]) await insert(1, day);
+    await insert(2, 1);
+    await expect(insert(1, 1)).rejects.toMatchObject({ code: '23505' });
+    await client.query(
+      `UPDATE "measure" SET "date" = CASE "date" WHEN '2024-01-01' THEN DATE '2024-01-02' ELSE '2024-01-01' END WHERE "user_id" = 1`,
+    );
+    const { rows } = await client.query(`SELECT "operation" FROM "change" WHERE "table" = 'measure' ORDER BY "id"`);
+    expect(rows.map(({ operation }) => operation)).toEqual(['INSERT', 'INSERT', 'INSERT', 'UPDATE', 'UPDATE']);
+  } finally {
+    await client.end();
+    await drop();
+  }
+});

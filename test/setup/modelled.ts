@@ -1,0 +1,41 @@
+/** The tables that Sequelize would make of the models. */
+import { Client } from 'pg';
+import { getOptions } from 'sequelize-typescript';
+import { entities, resourceOf } from '../../src/core/model/resource';
+import { models } from '../../src/graphql/schema';
+import { createDatabase, open } from './databases';
+import { describeTables, type Said } from './tables';
+
+export const TABLES = models.map((model) => getOptions(model.prototype)!.tableName!).sort();
+
+export async function describeModels(): Promise<Record<string, Said>> {
+  const { connection, drop } = await createDatabase('nothing');
+  const client = new Client(connection);
+  await client.connect();
+  try {
+    await client.query('CREATE COLLATION "reader" FROM "C"');
+    const database = open(connection);
+    await database.sequelize.sync();
+    await database.close();
+    const found = Object.entries(await describeTables(client, TABLES));
+    return Object.fromEntries(
+      found.map(([name, { columns, constraints, indexes }]) => {
+        const keys = constraints.map((constraint) => withOwner(constraint, isOwned(name) || 'user_id' in columns)).sort();
+        return [name, { columns, constraints: keys, indexes }];
+      }),
+    );
+  } finally {
+    await client.end();
+    await drop();
+  }
+}
+
+const isOwned = (table: string | undefined): boolean =>
+  entities().some((entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.owned);
+
+/** Sequelize knows keys of one column. Where a row and the one that it names belong to a user, both keys have the owner before it. */
+function withOwner(constraint: string, belongs: boolean): string {
+  const target = /REFERENCES (\w+)\(id\)/.exec(constraint)?.[1];
+  if (!belongs || !isOwned(target) || target === 'user_account') return constraint;
+  return constraint.replace('KEY (', 'KEY (user_id, ').replace(`${target}(id)`, `${target}(user_id, id)`);
+}
