@@ -102,8 +102,10 @@ export interface ViewFact {
   /** Absent: derived from the fields. */
   selection?: string;
   filters: readonly FilterFact[];
-  /** Place in the root's list; absent: unlisted. */
+  /** Place in the root's list, as clients know it; absent: after those that have one, by its name. */
   position?: number;
+  /** False: the root says nothing of it. */
+  listed?: boolean;
   /** Only the first view of a type is written through. */
   routes: 'read' | 'all';
   /** Methods that the permission lets through; others are 403 before they are 405. Absent: all. */

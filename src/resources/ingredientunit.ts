@@ -19,7 +19,7 @@ const title = 'Ingredient Weight Unit';
   names: ['ingredient.name', 'unit.name', 'amount'],
   filters,
   // The name that the public documentation uses.
-  views: { ingredienttoweightunit: { title, filters } },
+  views: { ingredienttoweightunit: { title, filters, listed: false } },
 })
 export class IngredientUnit extends Model<IngredientUnit> {
   @Id() declare id: number;

@@ -111,8 +111,8 @@ export function endpointsOf(schema: GraphQLSchema, prepareDocument: Prepare): En
   const resources = new Map<string, Endpoint>();
   for (const { type, views } of types) views.forEach((view, index) => resources.set(view.rest, endpoint(type, view, index === 0, prepare)));
   const listed = [...resources.values()]
-    .filter(({ view }) => view.position !== undefined)
-    .sort((a, b) => a.view.position! - b.view.position!)
+    .filter(({ view }) => view.listed ?? true)
+    .sort(({ view: a }, { view: b }) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1))
     .map(({ view }) => view.rest);
   return { resources, free: freeEndpoints(schema, prepare), listed };
 }

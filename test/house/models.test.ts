@@ -4,7 +4,7 @@
  */
 import { Client } from 'pg';
 import { fieldOf, fieldsOf } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { createDatabase } from '../setup/databases';
 import { describeModels, TABLES } from '../setup/modelled';
 import { describeTables, INDEXES, PLAIN, type Said } from '../setup/tables';

@@ -91,7 +91,7 @@ fruit.extensions = {
     views: [
       view('fruit', { position: 1, routes: 'all', filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })) }),
       view('fruit-label', { position: 2, selection: 'label: fullName' }),
-      view('fruit-guarded', { routes: 'all', permits: ['POST'] }),
+      view('fruit-guarded', { listed: false, routes: 'all', permits: ['POST'] }),
     ],
   },
 };

@@ -1,7 +1,7 @@
 /** One row of every owned type for a user, made over GraphQL as the user would; told apart from other people's at a glance. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import { entities, entityNamed, resourceOf } from '../../src/core/model/registry';
-import { byModel, inOrder } from '../../src/transfer/dump';
+import { inOrder } from '../../src/transfer/dump';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
 import { inputOf, type Parents } from './samples';
@@ -10,7 +10,9 @@ export type Belongings = ReadonlyMap<Entity, number>;
 
 /** Owned types but the user, parents first. */
 export const ownedTypes = (): Entity[] =>
-  inOrder(byModel()).filter((entity) => resourceOf(entity)!.owned && entity !== entityNamed('User'));
+  inOrder(new Map(entities().map((entity) => [entity.name, entity]))).filter(
+    (entity) => resourceOf(entity)!.owned && entity !== entityNamed('User'),
+  );
 
 /** An id that no row has. */
 export const UNKNOWN = 2_000_000_000;

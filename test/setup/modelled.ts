@@ -1,7 +1,7 @@
 /** The tables that Sequelize would make of the models. */
 import { Client } from 'pg';
 import { getOptions } from 'sequelize-typescript';
-import { entities, resourceOf } from '../../src/core/model/resource';
+import { entities, resourceOf } from '../../src/core/model/registry';
 import { models } from '../../src/graphql/schema';
 import { createDatabase, open } from './databases';
 import { describeTables, type Said } from './tables';

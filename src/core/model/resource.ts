@@ -27,7 +27,7 @@ export function Resource(options: ResourceOptions) {
       filters: (o.filters ?? []).map(filterFact),
       routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
     });
-    const { filters, title, position, routes, permits, selection } = options;
+    const { filters, title, position, listed, routes, permits, selection } = options;
     const fact: ResourceFact = {
       owned,
       group: options.group,
@@ -44,7 +44,7 @@ export function Resource(options: ResourceOptions) {
       ...(owned && { version: VERSION }),
       views: options.rest
         ? [
-            view(options.rest, { filters, title, position, routes, permits, selection }),
+            view(options.rest, { filters, title, position, listed, routes, permits, selection }),
             ...Object.entries(options.views ?? {}).map(([rest, o]) => view(rest, { routes: 'read', ...o })),
           ]
         : [],

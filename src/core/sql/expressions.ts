@@ -1,4 +1,10 @@
-/** Fields as expressions of SQL, and the table that they are read from. */
+/**
+ * Fields as expressions of SQL, and the table that they are read from.
+ *
+ * What requests read is text here and not asked of Sequelize's query generator. That would take most of it as literals (worked out fields, sets of ids,
+ * `= ANY`, pages below several parents, ways of a cursor), names columns by the model whatever the alias is, and takes 18 µs for a list where this takes
+ * one. Its texts could be kept by their shape, but what tells one shape from another is which conditions there are: the text itself.
+ */
 import type { Condition } from '../access/conditions';
 import { fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
