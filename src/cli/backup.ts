@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { KnownError } from '../core/model/errors';
-import { MediaFolder } from '../files/media';
+import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
 import { noteOf, operate, say, stages } from './operator';
 
@@ -23,7 +23,7 @@ export const backupCommand = () =>
             throw new KnownError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
           // One that cannot be noted, of a standby perhaps, is better than none.
           await noteOf({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
-          const media = new MediaFolder(config.mediaDir);
+          const media = Media.of(config);
           const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: stages() });
           for (const path of missing)
             process.stderr.write(`There is no file ${path}, though a row names it: the backup has none either.\n`);

@@ -10,7 +10,7 @@ import { openDatabase } from '../database/open';
 import { keyFile, readKey } from '../database/secretkey';
 import { fieldsOf } from '../core/model/fields';
 import { entities, resourceOf } from '../core/model/registry';
-import { MediaFolder } from '../files/media';
+import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { freePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
@@ -29,6 +29,8 @@ const LITTLE_ROOM = 2 * GB;
 const NO_ROOM = GB / 5;
 const SKEW_SECONDS = 2;
 const PATHS = 1_000;
+/** Looked for at the same time. */
+const AT_ONCE = 16;
 
 export async function examine(config: Config, note: Note): Promise<void> {
   note({
@@ -56,7 +58,7 @@ function hasCluster({ dataDir }: Config): boolean {
   return clusterMajor({ cluster: path.join(home, 'postgres') }) !== undefined;
 }
 
-function examineFolder({ dataDir, mediaDir, ownMediaDir, secretKey }: Config, note: Note): void {
+function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, note: Note): void {
   const open: string[] = [];
   const shared = (file: string, bits: number) => {
     const found = fs.statSync(file, { throwIfNoEntry: false });
@@ -66,7 +68,7 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, secretKey }: Config, no
   shared(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
   shared(keyFile(dataDir), 0o077);
   // One that several instances share is theirs to close.
-  if (!ownMediaDir) shared(mediaDir, 0o077);
+  if (!ownMediaDir && !bucket) shared(mediaDir, 0o077);
   note(
     open.length
       ? {
@@ -182,8 +184,9 @@ async function examineKey({ secretKey, dataDir }: Config, { pool }: Database, no
     });
 }
 
-async function examineFiles({ mediaDir }: Config, { pool }: Database, note: Note): Promise<void> {
-  const media = new MediaFolder(mediaDir);
+async function examineFiles(config: Config, { pool }: Database, note: Note): Promise<void> {
+  const media = Media.of(config);
+  if (config.bucket) await media.files.check();
   let [all, missing, last] = [0, 0, 0];
   for (const entity of entities())
     for (const { kind, column } of fieldsOf(entity)) {
@@ -193,7 +196,9 @@ async function examineFiles({ mediaDir }: Config, { pool }: Database, note: Note
           `SELECT "id", "${column}" AS "path" FROM "${resourceOf(entity)!.table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PATHS}`,
           [last],
         );
-        for (const row of rows) if (!(await media.holds(row.path))) missing += 1;
+        for (let at = 0; at < rows.length; at += AT_ONCE)
+          for (const holds of await Promise.all(rows.slice(at, at + AT_ONCE).map(({ path: file }) => media.holds(file as string))))
+            if (!holds) missing += 1;
         all += rows.length;
         last = rows.at(-1)?.id ?? last;
         more = rows.length === PATHS;
@@ -202,7 +207,12 @@ async function examineFiles({ mediaDir }: Config, { pool }: Database, note: Note
     }
   note(
     missing
-      ? { state: 'warning', about: 'Files', said: `of ${all} images ${missing} have no file`, advice: 'put media/ back from a backup' }
-      : { state: 'ok', about: 'Files', said: `all ${all} images have their file` },
+      ? {
+          state: 'warning',
+          about: 'Files',
+          said: `of ${all} images ${missing} have no file`,
+          advice: `put them back from a backup into ${media.files.name}`,
+        }
+      : { state: 'ok', about: 'Files', said: `all ${all} images have their file in ${media.files.name}` },
   );
 }

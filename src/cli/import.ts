@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { basename } from 'node:path';
-import { MediaFolder } from '../files/media';
+import { Media } from '../files/media';
 import { Staging } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
@@ -16,7 +16,7 @@ export const importCommand = () =>
     .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
       const rows = await DumpFile.open(file);
       await operate(async ({ config, database, session, vault }) => {
-        const folder = new MediaFolder(config.mediaDir);
+        const folder = Media.of(config);
         let staging = new Staging(folder);
         try {
           const counts = await writeRows(rows, database, {

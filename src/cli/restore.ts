@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { basename } from 'node:path';
 import { ConfigError, readConfig } from '../platform/config';
-import { MediaFolder } from '../files/media';
+import { Media } from '../files/media';
 import { inspect, restoreBackup } from '../transfer/backup/restore';
 import { noteOf, operate, say, stages } from './operator';
 
@@ -21,7 +21,7 @@ export const restoreCommand = () =>
         );
       await operate(
         async ({ database, session }) => {
-          const media = new MediaFolder(config.mediaDir);
+          const media = Media.of(config);
           await restoreBackup({ file, found, database, media, dataDir: elsewhere ? undefined : config.dataDir, replace, progress });
           // In the log that was restored, of course: the one before it is gone with all else.
           await noteOf({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);

@@ -6,7 +6,8 @@ import { Database } from '../database/connection';
 import { openEmbedded } from '../database/embedded';
 import { findFormer, formerBinaries, makeDraft, takeOver, withFormer } from '../database/embedded/former';
 import { migrateUp } from '../database/migrate';
-import { MediaFolder } from '../files/media';
+import { FolderStore } from '../files/folderstore';
+import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { inspect, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
@@ -22,7 +23,7 @@ async function fill(config: Config, dataDir: string, file: string, progress: Ret
     await migrateUp(database);
     const found = await inspect(file, progress);
     // The files of rows and the key stay where they are.
-    await restoreBackup({ file, found, database, media: new MediaFolder(dataDir), replace: false, progress });
+    await restoreBackup({ file, found, database, media: new Media(new FolderStore(dataDir)), replace: false, progress });
   } finally {
     await database.close();
     await embedded.release();

@@ -7,7 +7,7 @@ import { deleteUser } from '../auth/deletion';
 import { KnownError } from '../core/model/errors';
 import { Listener } from '../core/changes/listener';
 import type { Database } from '../database/connection';
-import { MediaFolder } from '../files/media';
+import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { createLog } from '../platform/logging';
 import { noteOf, operate, say } from './operator';
@@ -104,5 +104,5 @@ export function userCommand(): Command {
 /** A server that runs does it as well; without one the files would stay until the next start. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
-  await new FileRemoval(database, new MediaFolder(config.mediaDir), new Listener(database, log), log).run();
+  await new FileRemoval(database, Media.of(config), new Listener(database, log), log).run();
 }

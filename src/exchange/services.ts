@@ -13,7 +13,8 @@ import { ReferenceTables } from '../core/cache/reference';
 import { entities } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { imageProcesses } from '../files/imageprocesses';
-import { MediaFolder } from '../files/media';
+import { FolderStore } from '../files/folderstore';
+import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { finishRestores } from '../transfer/backup/files';
 import { sweepUploads } from '../platform/multipart';
@@ -30,7 +31,7 @@ export interface Services {
   vault: TokenVault;
   limit: LoginLimit;
   budgets: Budgets;
-  media: MediaFolder;
+  media: Media;
   origin: Origin;
   /** Tells this process from others that share the database. */
   instance: number;
@@ -50,8 +51,8 @@ export async function startServices(
   const names = new NamesInMemory(database, entities(), listener, log);
   const changes = new ChangeLog(database, listener, log);
   imageProcesses.timeout = config.imageTimeout;
-  const media = new MediaFolder(config.mediaDir, config.uploadQuota);
-  if (config.ownMediaDir) await media.check();
+  const media = Media.of(config);
+  if (config.bucket || config.ownMediaDir) await media.files.check();
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await reference.reload();
@@ -59,7 +60,7 @@ export async function startServices(
   await names.start();
   await sweepUploads(config.dataDir);
   // What others share is theirs to close.
-  if (!config.ownMediaDir) await media.close();
+  if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
   await finishRestores(database, media);
   await removal.run();
   const limit = new LoginLimit(database, config);

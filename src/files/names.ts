@@ -48,6 +48,10 @@ export const filesOf = (path: string): string[] => [
 /** Whether a path has the form of a thumbnail's; an upload must not pass for the thumbnail of another image. */
 export const looksLikeThumbnail = (path: string): boolean => THUMBNAIL_PATH.test(path);
 
+/** Whether it is one of a file of rows: one that leads nowhere else, and into nothing that is hidden. */
+export const isPath = (path: string): boolean =>
+  !path.includes('\0') && !path.split(/[/\\]/).some((part) => part === '' || part.startsWith('.'));
+
 /** The URL of a path below the media folder, without scheme and host. */
 export const mediaUrl = (path: string): string => `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 

@@ -5,7 +5,7 @@ import { fieldsOf } from '../core/model/fields';
 import type { Listener } from '../core/changes/listener';
 import { entities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
-import type { MediaFolder } from './media';
+import type { Media } from './media';
 
 const CHANNEL = 'fitgraph_removed_file';
 const BATCH = 1000;
@@ -20,11 +20,15 @@ const inUse = (): string[] =>
       .map(({ column }) => `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" WHERE "${column}" = r."path")`),
   );
 
-/** Whether a row that is gone had a file at this path. */
+/** Of the locks of the database that are no table's: names of files that somebody is about to take. */
+const NAMES_LOCK = 7_302;
+const WAS_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${NAMES_LOCK}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
+
+/** Whether a row that is gone had a file at this path, or somebody else is about to take it. Until the transaction ends nobody else takes it. */
 export const hadFile =
   (sequelize: Sequelize, options: QueryOptions) =>
   async (path: string): Promise<boolean> => {
-    const [found] = await sequelize.query('SELECT 1 FROM "removed_file" WHERE "path" = $1', { ...options, bind: [path] });
+    const [found] = await sequelize.query(WAS_TAKEN, { ...options, bind: [path] });
     return found.length > 0;
   };
 
@@ -34,7 +38,7 @@ export class FileRemoval {
 
   constructor(
     private readonly database: Database,
-    private readonly media: MediaFolder,
+    private readonly media: Media,
     listener: Listener,
     private readonly log: Logger,
   ) {

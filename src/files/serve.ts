@@ -1,12 +1,12 @@
 /** `/media/…`: images and their thumbnails. A thumbnail that is not there yet is made. */
-import express, { Router, type ErrorRequestHandler, type Response } from 'express';
+import { Router, type ErrorRequestHandler, type Response } from 'express';
 import { FORMATS, formatOfExtension } from './formats';
-import type { MediaFolder } from './media';
-import { extensionOf, thumbnailOf } from './names';
+import type { Media } from './media';
+import { extensionOf, isPath, thumbnailOf } from './names';
 
 const METHODS = ['GET', 'HEAD'];
 
-export function serveMedia(media: MediaFolder): Router {
+export function serveMedia(media: Media): Router {
   const router = Router();
   router.use((request, response, next) => {
     // Pages of any site may draw them on a canvas. Said to everybody, because caches keep what was said to the first.
@@ -19,25 +19,19 @@ export function serveMedia(media: MediaFolder): Router {
   });
   router.use(async (request, response, next) => {
     const path = decoded(request.path).slice(1);
+    if (!isPath(path)) return notFound(response);
     const thumbnail = thumbnailOf(path);
     if (thumbnail) await media.thumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);
     // What serves files follows links wherever they lead.
-    if (await media.holds(path)) next();
+    if (media.files.isFar || (await media.holds(path))) next();
     else notFound(response);
   });
   router.use(
-    // A path never gets other content: names are not taken twice, not even once their file is gone.
-    express.static(media.root, {
-      index: false,
-      redirect: false,
-      immutable: true,
-      maxAge: '1y',
-      setHeaders(response, path) {
-        const format = formatOfExtension(extensionOf(path));
-        response.setHeader('Content-Type', format ? FORMATS[format].type : 'application/octet-stream');
-        // Whatever a file turns out to hold, opened on its own it runs nothing.
-        response.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
-      },
+    media.files.serve((response, path) => {
+      const format = formatOfExtension(extensionOf(path));
+      response.setHeader('Content-Type', format ? FORMATS[format].type : 'application/octet-stream');
+      // Whatever a file turns out to hold, opened on its own it runs nothing.
+      response.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
     }),
   );
   router.use((_request, response) => notFound(response));

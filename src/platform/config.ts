@@ -11,6 +11,18 @@ export interface Rate {
   readonly seconds: number;
 }
 
+/** Of S3, or of a server that speaks its language. */
+export interface Bucket {
+  readonly name: string;
+  /** Of all keys; empty, or with a slash at the end. */
+  readonly prefix: string;
+  /** Absent: Amazon's. */
+  readonly endpoint?: string;
+  readonly region: string;
+  /** Absent: those that the machine has. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+}
+
 export interface Config {
   readonly production: boolean;
   readonly port: number;
@@ -43,6 +55,8 @@ export interface Config {
   readonly dataDir: string;
   /** Of the files of rows. */
   readonly mediaDir: string;
+  /** For the files of rows in the place of the folder. */
+  readonly bucket?: Bucket;
   /** Whether the operator has named that folder, for several instances perhaps. */
   readonly ownMediaDir: boolean;
   readonly timeZone: string;
@@ -186,6 +200,23 @@ export function readConfig(environment: Environment = process.env): Config {
   const dataDir = text('DATA_DIR') ?? '.data';
   const dataFolder = isAbsolute(dataDir) ? dataDir : resolve(dataDir);
   const mediaDir = text('MEDIA_DIR');
+  const mediaUrl = url('MEDIA_URL', ['s3:'], 's3://bucket/prefix');
+  if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
+  const mediaEndpoint = url('MEDIA_ENDPOINT', ['http:', 'https:'], 'https://s3.example.com');
+  const bucketOf = (value: string): Bucket => {
+    const { host, pathname, search, hash, username } = new URL(value);
+    if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(host) || search || hash || username)
+      fail('MEDIA_URL', 'a URL such as s3://bucket/prefix');
+    const prefix = decodeURIComponent(pathname).split('/').filter(Boolean).join('/');
+    const [accessKeyId, secretAccessKey] = [text('AWS_ACCESS_KEY_ID'), text('AWS_SECRET_ACCESS_KEY')];
+    return {
+      name: host,
+      prefix: prefix && `${prefix}/`,
+      endpoint: mediaEndpoint,
+      region: text('AWS_REGION') ?? text('AWS_DEFAULT_REGION') ?? 'us-east-1',
+      ...(accessKeyId && secretAccessKey && { credentials: { accessKeyId, secretAccessKey, sessionToken: text('AWS_SESSION_TOKEN') } }),
+    };
+  };
   const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
   const publicOrigin = publicUrl && new URL(publicUrl).origin;
   // A path, a query or a password in it would end up in every link.
@@ -230,6 +261,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxLag: duration('MAX_LAG', 100),
     dataDir: dataFolder,
     mediaDir: mediaDir === undefined ? join(dataFolder, 'media') : resolve(mediaDir),
+    bucket: mediaUrl === undefined ? undefined : bucketOf(mediaUrl),
     ownMediaDir: mediaDir !== undefined,
     timeZone,
     tracing: endpoint === undefined ? undefined : { endpoint, service: text('OTEL_SERVICE_NAME') ?? 'fitgraph' },

@@ -2,12 +2,13 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldsOf, type FieldMeta } from '../core/model/fields';
-import type { MediaFolder } from '../files/media';
+import type { Media } from '../files/media';
+import { isPath } from '../files/names';
 import { Staging } from '../files/staging';
 import { at, byModel, fail, type DumpRow, type DumpRows } from './dump';
 
 /** Copies them aside, to be published once the rows are written. The folder must hold them all. */
-export async function stageMedia(rows: DumpRows, from: string, media: MediaFolder, replace: boolean): Promise<Staging> {
+export async function stageMedia(rows: DumpRows, from: string, media: Media, replace: boolean): Promise<Staging> {
   const models = byModel();
   const staging = new Staging(media);
   try {
@@ -21,7 +22,7 @@ export async function stageMedia(rows: DumpRows, from: string, media: MediaFolde
 
   async function stage(row: DumpRow, field: FieldMeta): Promise<void> {
     const path = String(row.fields[field.rest]);
-    if (!media.place(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
+    if (!isPath(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
     await access(join(from, path)).catch(() => fail(`${at(row)}: there is no file ${path} in ${from}.`));
     await staging.add(path, join(from, path));
     if (!replace && (await staging.wouldOverwrite(path))) fail(`${at(row)}: there is another file ${path} already.`);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import { MediaFolder } from '../../src/files/media';
+import { FolderStore } from '../../src/files/folderstore';
 import { sweepUploads } from '../../src/platform/multipart';
 import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -80,7 +80,7 @@ test('folders that an older version left open are closed at start', async () => 
       chmodSync(folder, 0o755);
     }
     await sweepUploads(dataDir);
-    await new MediaFolder(join(dataDir, 'media')).close();
+    await new FolderStore(join(dataDir, 'media')).close();
     expect(folders.map(modeOf)).toEqual([0o700, 0o700]);
   } finally {
     rmSync(dataDir, { recursive: true });

@@ -1,187 +1,213 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { MediaFolder } from '../../src/files/media';
-import { thumbnailName } from '../../src/files/names';
+import type { Media } from '../../src/files/media';
+import { isPath, thumbnailName } from '../../src/files/names';
 import { Staging } from '../../src/files/staging';
 import { uploaded } from './uploaded';
 import { bomb, plain, svg, transparent } from './pictures';
+import { mediaOf, namesIn, PLACES, type Place } from './stores';
 
 const FOLDER = 'exercise-images/7';
-let data: string;
-let media: MediaFolder;
-beforeEach(() => {
-  data = mkdtempSync(join(tmpdir(), 'media-'));
-  media = new MediaFolder(join(data, 'media'));
-});
-afterEach(() => rmSync(data, { recursive: true }));
 
-const names = () =>
-  existsSync(media.root) ? (readdirSync(media.root, { recursive: true }) as string[]).filter((name) => /\./.test(name)) : [];
-const file = async (filename = 'a.png', content?: Buffer) => uploaded(filename, content ?? (await plain().png().toBuffer()));
-const store = async (filename?: string, content?: Buffer) =>
-  media.store(FOLDER, await file(filename, content), 100, () => Promise.resolve(false));
-const sizeOf = async (path: string) => {
-  const { width, height, format } = await sharp(readFileSync(join(media.root, path))).metadata();
-  return [width, height, format];
-};
-
-describe('storing', () => {
-  it('keeps the name, and gives a taken one a suffix', async () => {
-    expect(await store()).toBe(`${FOLDER}/a.png`);
-    const before = readFileSync(join(media.root, FOLDER, 'a.png'));
-    expect(await store('a.png', await plain(9, 9).png().toBuffer())).toMatch(/\/a_[A-Za-z0-9]{7}\.png$/);
-    expect(readFileSync(join(media.root, FOLDER, 'a.png'))).toEqual(before);
+describe.each(PLACES)('in %s', (_where, start) => {
+  let data: string;
+  let place: Place;
+  let media: Media;
+  beforeAll(async () => {
+    data = mkdtempSync(join(tmpdir(), 'media-'));
+    place = await start();
+  });
+  beforeEach(() => {
+    media = mediaOf(place);
+  });
+  afterEach(async () => {
+    for (const name of await media.files.folders('')) await media.files.discard(name);
+  });
+  afterAll(async () => {
+    await place.end();
+    rmSync(data, { recursive: true });
   });
 
-  it('gives every one of many at the same time a name of its own', async () => {
-    const paths = await Promise.all(Array.from({ length: 8 }, () => store()));
-    expect(new Set(paths).size).toBe(8);
-    expect(names()).toHaveLength(8);
-  });
+  /** As the database holds them for those who are about to take a name. */
+  const held = new Set<string>();
+  const names = () => namesIn(media.files);
+  const file = async (filename = 'a.png', content?: Buffer) => uploaded(filename, content ?? (await plain().png().toBuffer()));
+  async function store(filename?: string, content?: Buffer): Promise<string> {
+    const mine = new Set<string>();
+    const wasTaken = async (path: string) => {
+      if (!mine.has(path) && held.has(path)) return true;
+      held.add(path);
+      mine.add(path);
+      return false;
+    };
+    const path = await media
+      .store(FOLDER, await file(filename, content), 100, wasTaken)
+      .finally(() => mine.forEach((one) => held.delete(one)));
+    return path;
+  }
+  const read = async (path: string) => (await media.files.read(path))!;
+  const sizeOf = async (path: string) => {
+    const { width, height, format } = await sharp(await read(path)).metadata();
+    return [width, height, format];
+  };
 
-  it.each(['../../a.png', '..\\..\\a.png', '/a.png', '.a.png', 'exercise-images/8/a.png'])('%j stays in its folder', async (filename) =>
-    expect(await store(filename)).toBe(`${FOLDER}/a.png`),
-  );
-
-  it('does not let a file pass for the thumbnail of another', async () => {
-    const path = await store();
-    expect(await store(thumbnailName('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
-    expect(await media.thumbnail(path, 'micro', false)).toBe(true);
-  });
-
-  it.each([
-    ['SVG', svg],
-    ['a bomb', bomb()],
-    ['nothing', Buffer.alloc(0)],
-  ])('leaves nothing behind of %s', async (_, content) => {
-    await expect(store('a.png', content)).rejects.toThrow();
-    expect(names()).toEqual([]);
-  });
-
-  it('cuts a long name to the length of the column', async () => {
-    const path = await store(`${'n'.repeat(96)}.png`);
-    expect(path).toHaveLength(100);
-  });
-});
-
-describe('the folder', () => {
-  it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.import-1/x', 'a/.x', '..\\x', 'a\0b', ''])('has no place for %j', (path) =>
-    expect(media.place(path)).toBeUndefined(),
-  );
-
-  it('removes an image with its thumbnails, and nothing else', async () => {
-    const [one, two] = [await store(), await store('b.png')];
-    await Promise.all([media.thumbnails(one), media.thumbnails(two)]);
-    await media.remove([one, 'not/there.png', '../../etc/passwd']);
-    expect(names().filter((name) => name.includes('a.png'))).toEqual([]);
-    expect(names()).toHaveLength(11);
-  });
-});
-
-describe('thumbnails', () => {
-  it.each([
-    [600, 400, 'micro', [30, 20]],
-    [600, 400, 'thumbnail', [80, 53]],
-    [600, 400, 'medium', [400, 267]],
-    [600, 400, 'large', [600, 400]],
-    [600, 400, 'small_cropped', [200, 200]],
-    [600, 400, 'large_cropped', [600, 400]],
-    [400, 900, 'large_cropped', [400, 800]],
-    [1000, 600, 'large_cropped', [800, 600]],
-    [20, 10, 'small', [20, 10]],
-    [20, 10, 'micro_cropped', [20, 10]],
-  ])('%i x %i as %s', async (width, height, alias, size) => {
-    const path = await store('a.png', await plain(width, height).png().toBuffer());
-    expect(await media.thumbnail(path, alias, false)).toBe(true);
-    expect(await sizeOf(thumbnailName(path, alias, false))).toEqual([...size, 'jpeg']);
-  });
-
-  it('show of a crop what draws attention', async () => {
-    const face = await sharp({ create: { width: 80, height: 80, channels: 3, background: '#e22' } })
-      .png()
-      .toBuffer();
-    for (const [left, side] of [
-      [0, 'left'],
-      [520, 'right'],
-    ] as const) {
-      const wide = sharp({ create: { width: 600, height: 100, channels: 3, background: '#999' } }).composite([
-        { input: face, left, top: 10 },
-      ]);
-      const path = await store(`${side}.png`, await wide.png().toBuffer());
-      expect(await media.thumbnail(path, 'thumbnail_cropped', false)).toBe(true);
-      const { channels } = await sharp(readFileSync(join(media.root, thumbnailName(path, 'thumbnail_cropped', false)))).stats();
-      expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
-    }
-  });
-
-  it('are PNG where the image has transparency', async () => {
-    const path = await store('a.png', await transparent().png().toBuffer());
-    expect(await media.thumbnails(path)).toBe(true);
-    expect(await sizeOf(thumbnailName(path, 'micro', true))).toEqual([30, 30, 'png']);
-    expect(names()).toHaveLength(11);
-  });
-
-  it.each([
-    ['a.gif', 'gif'],
-    ['a.png', 'gif'],
-    ['a.GIF', 'png'],
-  ] as const)('are PNG where the name or the content is a GIF: %s of %s', async (name, format) => {
-    const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
-    expect(await media.hasPngThumbnails(path)).toBe(true);
-    expect(await media.thumbnails(path)).toBe(true);
-    expect(await sizeOf(thumbnailName(path, 'micro', true))).toEqual([30, 20, 'png']);
-  });
-
-  it('are made once however many ask', async () => {
-    const path = await store();
-    const write = jest.spyOn(media as unknown as { write(): Promise<void> }, 'write');
-    await Promise.all(Array.from({ length: 20 }, () => media.thumbnails(path)));
-    await media.thumbnails(path);
-    expect(write).toHaveBeenCalledTimes(10);
-  });
-
-  it('do not stay of an image that goes meanwhile', async () => {
-    const path = await store();
-    const writing = media as unknown as { write(...given: unknown[]): Promise<void> };
-    const write = writing.write.bind(media);
-    jest.spyOn(writing, 'write').mockImplementationOnce(async (...given) => {
-      await media.remove([path]);
-      await write(...given);
+  describe('storing', () => {
+    it('keeps the name, and gives a taken one a suffix', async () => {
+      expect(await store()).toBe(`${FOLDER}/a.png`);
+      const before = await read(`${FOLDER}/a.png`);
+      expect(await store('a.png', await plain(9, 9).png().toBuffer())).toMatch(/\/a_[A-Za-z0-9]{7}\.png$/);
+      expect(await read(`${FOLDER}/a.png`)).toEqual(before);
     });
-    expect(await media.thumbnail(path, 'micro', false)).toBe(false);
-    expect(names()).toEqual([]);
+
+    it('gives every one of many at the same time a name of its own', async () => {
+      const paths = await Promise.all(Array.from({ length: 8 }, () => store()));
+      expect(new Set(paths).size).toBe(8);
+      expect(await names()).toHaveLength(8);
+    });
+
+    it.each(['../../a.png', '..\\..\\a.png', '/a.png', '.a.png', 'exercise-images/8/a.png'])('%j stays in its folder', async (filename) =>
+      expect(await store(filename)).toBe(`${FOLDER}/a.png`),
+    );
+
+    it('does not let a file pass for the thumbnail of another', async () => {
+      const path = await store();
+      expect(await store(thumbnailName('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
+      expect(await media.thumbnail(path, 'micro', false)).toBe(true);
+    });
+
+    it.each([
+      ['SVG', svg],
+      ['a bomb', bomb()],
+      ['nothing', Buffer.alloc(0)],
+    ])('leaves nothing behind of %s', async (_, content) => {
+      await expect(store('a.png', content)).rejects.toThrow();
+      expect(await names()).toEqual([]);
+    });
+
+    it('cuts a long name to the length of the column', async () => {
+      const path = await store(`${'n'.repeat(96)}.png`);
+      expect(path).toHaveLength(100);
+    });
   });
 
-  it('do not exist of what is no image', async () => {
-    expect(await media.thumbnail('nothing.png', 'micro', false)).toBe(false);
-    expect(await media.thumbnails('../nothing.png')).toBe(false);
-    expect(await media.thumbnail(await store(), 'micro', true)).toBe(false);
-  });
-});
+  describe('the folder', () => {
+    it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.import-1/x', 'a/.x', '..\\x', 'a\0b', ''])('has no place for %j', (path) =>
+      expect(isPath(path)).toBe(false),
+    );
 
-describe('staged files', () => {
-  it('take the place of all others once published', async () => {
-    const old = await store();
-    await media.thumbnails(old);
-    const source = join(data, 'source.png');
-    writeFileSync(source, 'new');
-    const staging = new Staging(media);
-    await staging.add('exercise-images/9/new.png', source);
-    expect(names()).toContain(old);
-    await staging.publish(true);
-    expect(names()).toEqual(['exercise-images/9/new.png']);
+    it('removes an image with its thumbnails, and nothing else', async () => {
+      const [one, two] = [await store(), await store('b.png')];
+      await Promise.all([media.thumbnails(one), media.thumbnails(two)]);
+      await media.remove([one, 'not/there.png', '../../etc/passwd']);
+      expect((await names()).filter((name) => name.includes('a.png'))).toEqual([]);
+      expect(await names()).toHaveLength(11);
+    });
   });
 
-  it('leave nothing behind once discarded, and tell what they would overwrite', async () => {
-    const path = await store();
-    const source = join(data, 'source.png');
-    writeFileSync(source, 'new');
-    const staging = new Staging(media);
-    await staging.add(path, source);
-    expect(await staging.wouldOverwrite(path)).toBe(true);
-    await staging.discard();
-    expect(names()).toEqual([path]);
+  describe('thumbnails', () => {
+    it.each([
+      [600, 400, 'micro', [30, 20]],
+      [600, 400, 'thumbnail', [80, 53]],
+      [600, 400, 'medium', [400, 267]],
+      [600, 400, 'large', [600, 400]],
+      [600, 400, 'small_cropped', [200, 200]],
+      [600, 400, 'large_cropped', [600, 400]],
+      [400, 900, 'large_cropped', [400, 800]],
+      [1000, 600, 'large_cropped', [800, 600]],
+      [20, 10, 'small', [20, 10]],
+      [20, 10, 'micro_cropped', [20, 10]],
+    ])('%i x %i as %s', async (width, height, alias, size) => {
+      const path = await store('a.png', await plain(width, height).png().toBuffer());
+      expect(await media.thumbnail(path, alias, false)).toBe(true);
+      expect(await sizeOf(thumbnailName(path, alias, false))).toEqual([...size, 'jpeg']);
+    });
+
+    it('show of a crop what draws attention', async () => {
+      const face = await sharp({ create: { width: 80, height: 80, channels: 3, background: '#e22' } })
+        .png()
+        .toBuffer();
+      for (const [left, side] of [
+        [0, 'left'],
+        [520, 'right'],
+      ] as const) {
+        const wide = sharp({ create: { width: 600, height: 100, channels: 3, background: '#999' } }).composite([
+          { input: face, left, top: 10 },
+        ]);
+        const path = await store(`${side}.png`, await wide.png().toBuffer());
+        expect(await media.thumbnail(path, 'thumbnail_cropped', false)).toBe(true);
+        const { channels } = await sharp(await read(thumbnailName(path, 'thumbnail_cropped', false))).stats();
+        expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
+      }
+    });
+
+    it('are PNG where the image has transparency', async () => {
+      const path = await store('a.png', await transparent().png().toBuffer());
+      expect(await media.thumbnails(path)).toBe(true);
+      expect(await sizeOf(thumbnailName(path, 'micro', true))).toEqual([30, 30, 'png']);
+      expect(await names()).toHaveLength(11);
+    });
+
+    it.each([
+      ['a.gif', 'gif'],
+      ['a.png', 'gif'],
+      ['a.GIF', 'png'],
+    ] as const)('are PNG where the name or the content is a GIF: %s of %s', async (name, format) => {
+      const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
+      expect(await media.hasPngThumbnails(path)).toBe(true);
+      expect(await media.thumbnails(path)).toBe(true);
+      expect(await sizeOf(thumbnailName(path, 'micro', true))).toEqual([30, 20, 'png']);
+    });
+
+    it('are made once however many ask', async () => {
+      const path = await store();
+      const write = jest.spyOn(media.files, 'write');
+      await Promise.all(Array.from({ length: 20 }, () => media.thumbnails(path)));
+      await media.thumbnails(path);
+      expect(write).toHaveBeenCalledTimes(10);
+    });
+
+    it('do not stay of an image that goes meanwhile', async () => {
+      const path = await store();
+      const write = media.files.write.bind(media.files);
+      jest.spyOn(media.files, 'write').mockImplementationOnce(async (...given) => {
+        await media.remove([path]);
+        await write(...given);
+      });
+      expect(await media.thumbnail(path, 'micro', false)).toBe(false);
+      expect(await names()).toEqual([]);
+    });
+
+    it('do not exist of what is no image', async () => {
+      expect(await media.thumbnail('nothing.png', 'micro', false)).toBe(false);
+      expect(await media.thumbnails('../nothing.png')).toBe(false);
+      expect(await media.thumbnail(await store(), 'micro', true)).toBe(false);
+    });
+  });
+
+  describe('staged files', () => {
+    it('take the place of all others once published', async () => {
+      const old = await store();
+      await media.thumbnails(old);
+      const source = join(data, 'source.png');
+      writeFileSync(source, 'new');
+      const staging = new Staging(media);
+      await staging.add('exercise-images/9/new.png', source);
+      expect(await names()).toContain(old);
+      await staging.publish(true);
+      expect(await names()).toEqual(['exercise-images/9/new.png']);
+    });
+
+    it('leave nothing behind once discarded, and tell what they would overwrite', async () => {
+      const path = await store();
+      const source = join(data, 'source.png');
+      writeFileSync(source, 'new');
+      const staging = new Staging(media);
+      await staging.add(path, source);
+      expect(await staging.wouldOverwrite(path)).toBe(true);
+      await staging.discard();
+      expect(await names()).toEqual([path]);
+    });
   });
 });

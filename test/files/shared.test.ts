@@ -1,6 +1,5 @@
-/** Uploaded files at two instances that share a folder. */
+/** Uploaded files at two instances that share a folder or a bucket. */
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { ConfigError } from '../../src/platform/config';
 import { thumbnailName } from '../../src/files/names';
@@ -8,75 +7,79 @@ import { until } from '../database/processes';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
+import { PLACES, type Place } from './stores';
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-shared-'));
-let one: Fitgraph;
-let two: Fitgraph;
-let ann: Person;
-let picture: Buffer;
+describe.each(PLACES)('%s', (where, start) => {
+  let place: Place;
+  let one: Fitgraph;
+  let two: Fitgraph;
+  let ann: Person;
+  let picture: Buffer;
 
-beforeAll(async () => {
-  fs.chmodSync(folder, 0o750);
-  one = await Fitgraph.start({ environment: { MEDIA_DIR: folder } });
-  two = await Fitgraph.start({ beside: one, environment: { MEDIA_DIR: folder } });
-  ann = await one.user('ann');
-  picture = await plain(300, 200).png().toBuffer();
-});
-afterAll(async () => {
-  await two.stop();
-  await one.stop();
-  fs.rmSync(folder, { recursive: true, force: true });
-});
+  beforeAll(async () => {
+    place = await start();
+    one = await Fitgraph.start({ environment: place.environment });
+    two = await Fitgraph.start({ beside: one, environment: place.environment });
+    ann = await one.user('ann');
+    picture = await plain(300, 200).png().toBuffer();
+  });
+  afterAll(async () => {
+    await two.stop();
+    await one.stop();
+    await place.end();
+  });
 
-/** Answers the id and the path of the image. */
-async function upload(at: Fitgraph): Promise<{ id: string; image: string }> {
-  const form = new FormData();
-  form.set('exercise', '2');
-  form.set('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'same.png');
-  const { status, body } = await ann.at(at.url).send('POST', '/api/v2/exerciseimage/', form);
-  expect({ status, body }).toMatchObject({ status: 201 });
-  return { id: String(body.id), image: new URL(body.image).pathname };
-}
+  /** Answers the id and the path of the image. */
+  async function upload(at: Fitgraph): Promise<{ id: string; image: string }> {
+    const form = new FormData();
+    form.set('exercise', '2');
+    form.set('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'same.png');
+    const { status, body } = await ann.at(at.url).send('POST', '/api/v2/exerciseimage/', form);
+    expect({ status, body }).toMatchObject({ status: 201 });
+    return { id: String(body.id), image: new URL(body.image).pathname };
+  }
 
-const get = async (at: Fitgraph, image: string) => {
-  const response = await fetch(at.url + image);
-  return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
-};
+  const get = async (at: Fitgraph, image: string) => {
+    const response = await fetch(at.url + image);
+    return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
+  };
 
-test('what one takes the other shows, its thumbnails too', async () => {
-  const { image } = await upload(one);
-  for (const at of [one, two]) expect(await get(at, image)).toEqual({ status: 200, bytes: picture });
-  const thumbnail = thumbnailName(image, 'micro', false);
-  const [first, second] = [await get(one, thumbnail), await get(two, thumbnail)];
-  expect(first.status).toBe(200);
-  expect(second).toEqual(first);
-  expect(fs.existsSync(path.join(folder, thumbnail.replace('/media/', '')))).toBe(true);
-});
+  test('what one takes the other shows, its thumbnails too', async () => {
+    const { image } = await upload(one);
+    for (const at of [one, two]) expect(await get(at, image)).toEqual({ status: 200, bytes: picture });
+    const thumbnail = thumbnailName(image, 'micro', false);
+    const [first, second] = [await get(one, thumbnail), await get(two, thumbnail)];
+    expect(first.status).toBe(200);
+    expect(second).toEqual(first);
+    expect(await two.services.media.holds(thumbnail.replace('/media/', ''))).toBe(true);
+  });
 
-test('a name is taken once, however many take it at both at the same time', async () => {
-  const images = await Promise.all([one, two, one, two, one, two].map(upload));
-  expect(new Set(images.map(({ image }) => image)).size).toBe(6);
-  for (const { image } of images) for (const at of [one, two]) expect((await get(at, image)).bytes).toEqual(picture);
-});
+  test('a name is taken once, however many take it at both at the same time', async () => {
+    const images = await Promise.all([one, two, one, two, one, two].map(upload));
+    expect(new Set(images.map(({ image }) => image)).size).toBe(6);
+    for (const { image } of images) for (const at of [one, two]) expect((await get(at, image)).bytes).toEqual(picture);
+  });
 
-test('what is deleted at one is gone at both', async () => {
-  const { id, image } = await upload(one);
-  expect((await get(two, image)).status).toBe(200);
-  await ann.at(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedId } }`);
-  await until('it is gone', async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404);
-});
+  test('what is deleted at one is gone at both', async () => {
+    const { id, image } = await upload(one);
+    expect((await get(two, image)).status).toBe(200);
+    await ann.at(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedId } }`);
+    await until('it is gone', async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404);
+  });
 
-test('the folder is left as open or closed as it was, and nothing is put beside it', () => {
-  expect(fs.statSync(folder).mode & 0o777).toBe(0o750);
-  expect(fs.readdirSync(folder)).toEqual(['exercise-images']);
+  if (where === 'a folder')
+    test('the folder is left as open or closed as it was, and nothing is put beside it', () => {
+      expect(fs.statSync(place.folder).mode & 0o777).toBe(0o750);
+      expect(fs.readdirSync(place.folder)).toEqual(['exercise-images']);
+    });
 });
 
 test.each([
-  ['that is not there', () => path.join(folder, 'nowhere')],
-  ['that is a file', () => __filename],
-])('a folder %s stops the start, and is not made', async (_what, place) => {
-  const starting = Fitgraph.start({ beside: one, environment: { MEDIA_DIR: place() } });
+  ['that is not there', path.join(__dirname, 'nowhere')],
+  ['that is a file', __filename],
+])('a folder %s stops the start, and is not made', async (_what, MEDIA_DIR) => {
+  const starting = Fitgraph.start({ environment: { MEDIA_DIR } });
   await expect(starting).rejects.toThrow(ConfigError);
   await expect(starting).rejects.toThrow('MEDIA_DIR');
-  expect(fs.existsSync(path.join(folder, 'nowhere'))).toBe(false);
+  expect(fs.existsSync(path.join(__dirname, 'nowhere'))).toBe(false);
 });

@@ -69,7 +69,7 @@ export class Fitgraph {
     const witness = new Witness();
     const server = await listening(app, witness);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-    return new Fitgraph(database, services.reference, url, logged, services.media.root, config.secretKey!, witness, services, async () => {
+    return new Fitgraph(database, services.reference, url, logged, config.mediaDir, config.secretKey!, witness, services, async () => {
       app.leave();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -125,10 +125,10 @@ function listening(app: App, witness: Witness): Promise<Server> {
 }
 
 /** For a test file: started before its first test and stopped after its last one. */
-export function fitgraphForThisFile(options?: Options): Fitgraph {
+export function fitgraphForThisFile(options?: Options | (() => Promise<Options>)): Fitgraph {
   let started: Fitgraph | undefined;
   beforeAll(async () => {
-    started = await Fitgraph.start(options);
+    started = await Fitgraph.start(typeof options === 'function' ? await options() : options);
   });
   afterEach(async () => expect(await started?.differences()).toEqual([]));
   afterAll(() => started?.stop());

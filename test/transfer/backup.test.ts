@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { migrateDown, migrateUp } from '../../src/database/migrate';
-import { MediaFolder } from '../../src/files/media';
+import { FolderStore } from '../../src/files/folderstore';
+import { Media } from '../../src/files/media';
 import { progressLine } from '../../src/cli/operator';
 import { ArchiveWriter, verifyArchive } from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
@@ -22,7 +23,7 @@ const file = path.join(folder, 'backup.tar.gz');
 let ann: Person;
 let image: { id: number; image: string };
 
-const mediaOf = ({ mediaFolder }: Fitgraph) => new MediaFolder(mediaFolder);
+const mediaOf = ({ mediaFolder }: Fitgraph) => new Media(new FolderStore(mediaFolder));
 const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
 const restore = async (into: Fitgraph, from = file, replace = true) =>
   restoreBackup({ file: from, found: await inspect(from), database: into.database, media: mediaOf(into), replace });

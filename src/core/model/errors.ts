@@ -60,6 +60,13 @@ export const invalid = (fields: FieldErrors) =>
   );
 export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });
 
+/** What keeps the files of rows did not answer, or not as it should. */
+export class FilesUnavailable extends Error {
+  constructor(override readonly cause: unknown) {
+    super(`files cannot be kept or read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`);
+  }
+}
+
 export const RETRY_SECONDS = 2;
 
 /** What is said of it, and nothing of what the database says, which is for the log. */
@@ -73,6 +80,8 @@ function reasonOf(error: unknown): [code: string, message: string] | undefined {
   if (isUnavailable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.'];
   if (isLocked(error)) return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
   if (isUnable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
+  if (error instanceof FilesUnavailable)
+    return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither kept nor read at the moment. Try again in a moment.'];
   return undefined;
 }
 
@@ -83,7 +92,7 @@ export function ofDatabase(error: unknown, log: Logger, id: string): KnownError 
   const reason = reasonOf(error);
   if (!reason) return undefined;
   const [code, message] = reason;
-  log.error({ id, err: error }, 'the database cannot be used');
+  log.error({ id, err: error }, error instanceof FilesUnavailable ? 'files cannot be kept or read' : 'the database cannot be used');
   return new KnownError(code, `${message} (id ${id})`, { retryAfter: RETRY_SECONDS, id });
 }
 

@@ -1,57 +1,53 @@
 /** The files of a backup, hidden until the rows that name them are there for good. */
 import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Database } from '../../database/connection';
 import { KnownError } from '../../core/model/errors';
-import { PRIVATE_FILE, PRIVATE_FOLDER, type MediaFolder } from '../../files/media';
-import { looksLikeThumbnail } from '../../files/names';
+import { PRIVATE_FILE } from '../../files/filestore';
+import type { Media } from '../../files/media';
+import { isPath, looksLikeThumbnail } from '../../files/names';
 import { RESTORE_LOCK } from './tables';
 
 const PREFIX = '.restore-';
 const ID = /^\.restore-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 export class WaitingFiles {
-  /** Below the media folder, so that moving a file out of it is a rename. */
+  /** Where the files of rows are, so that moving one out of it is a moment's work. */
   private readonly folder: string;
 
   constructor(
-    private readonly media: MediaFolder,
+    private readonly media: Media,
     id: string,
   ) {
-    this.folder = join(media.root, PREFIX + id);
+    this.folder = PREFIX + id;
   }
 
   async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!this.media.place(path)) throw new KnownError('BAD_USER_INPUT', `${JSON.stringify(path)} is no path of the media folder`);
-    const place = join(this.folder, path);
-    await mkdir(dirname(place), PRIVATE_FOLDER);
-    await pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE, flush: true }));
+    if (!isPath(path)) throw new KnownError('BAD_USER_INPUT', `${JSON.stringify(path)} is no path of the media folder`);
+    await this.media.files.write(`${this.folder}/${path}`, (place) =>
+      pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE, flush: true })),
+    );
   }
 
   /** Done again from the beginning, it does what is left of it. */
   async publish(): Promise<void> {
-    const entries = await readdir(this.folder, { recursive: true, withFileTypes: true }).catch(() => []);
-    const paths = entries.filter((entry) => entry.isFile()).map((entry) => relative(this.folder, join(entry.parentPath, entry.name)));
+    const paths = await this.media.files.list(this.folder);
     // With an image go the thumbnails of another one that was in its place; only then come its own.
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
       if (!looksLikeThumbnail(path)) await this.media.remove([path]);
-      const place = this.media.place(path)!;
-      await mkdir(dirname(place), PRIVATE_FOLDER);
-      await rename(join(this.folder, path), place);
+      await this.media.files.move(`${this.folder}/${path}`, path);
     }
     await this.discard();
   }
 
   async discard(): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true });
+    await this.media.files.discard(this.folder);
   }
 }
 
 /** What a restore that was killed has left: published if its rows are there, else removed. One that is at work is left to itself. */
-export async function finishRestores(database: Database, media: MediaFolder): Promise<void> {
-  const ids = (await readdir(media.root).catch(() => [])).flatMap((name) => ID.exec(name)?.[1] ?? []);
+export async function finishRestores(database: Database, media: Media): Promise<void> {
+  const ids = (await media.files.folders(PREFIX)).flatMap((name) => ID.exec(name)?.[1] ?? []);
   if (!ids.length) return;
   await database.unlimited(async (client) => {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [RESTORE_LOCK])).rows;

@@ -13,7 +13,7 @@ import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
-import type { MediaFolder } from '../../files/media';
+import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary } from './archive';
 import { WaitingFiles } from './files';
@@ -28,7 +28,7 @@ export interface Restore {
   /** As `inspect` answered it. */
   found: Found;
   database: Database;
-  media: MediaFolder;
+  media: Media;
   /** Where the key of the backup is kept; absent where SECRET_KEY says it. */
   dataDir?: string;
   /** Whether what is there goes. */

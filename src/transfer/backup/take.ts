@@ -1,12 +1,11 @@
 /** Takes a backup beside a running server: the rows as they are at one moment, the files of these rows, and the key. */
-import { open } from 'node:fs/promises';
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import { fieldsOf } from '../../core/model/fields';
 import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
-import type { MediaFolder } from '../../files/media';
-import { filesOf } from '../../files/names';
+import type { Media } from '../../files/media';
+import { filesOf, isPath } from '../../files/names';
 import { FILES_LOCK } from '../../files/removal';
 import { VERSION } from '../../platform/version';
 import {
@@ -32,7 +31,7 @@ export interface Backup {
   file: string;
   database: Database;
   /** Absent: rows alone. */
-  media?: MediaFolder;
+  media?: Media;
   secretKey: string;
   progress?: Progress;
 }
@@ -136,7 +135,7 @@ async function addRows(
 }
 
 /** The files of the rows, with the thumbnails that there are; no server removes any of them meanwhile. */
-async function addFiles(client: Client, archive: ArchiveWriter, media: MediaFolder, progress: Backup['progress']) {
+async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: Backup['progress']) {
   const missing: string[] = [];
   let [files, done] = [0, 0];
   for (const entity of entities())
@@ -161,22 +160,15 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: MediaFold
 }
 
 /** How many: none where the file itself is lost. */
-async function addFile(archive: ArchiveWriter, media: MediaFolder, image: string): Promise<number> {
+async function addFile(archive: ArchiveWriter, media: Media, image: string): Promise<number> {
   let added = 0;
   for (const path of filesOf(image)) {
-    const place = media.place(path);
-    // Opened first: another file may take its name meanwhile.
-    const handle = place && (await open(place, 'r').catch(() => undefined));
-    if (!handle) {
+    const file = isPath(path) ? await media.files.stream(path) : undefined;
+    if (!file) {
       if (path === image) return 0;
       continue;
     }
-    try {
-      const { size } = await handle.stat();
-      await archive.stream(MEDIA + path, size, handle.createReadStream({ autoClose: false }));
-    } finally {
-      await handle.close();
-    }
+    await archive.stream(MEDIA + path, file.size, file.content);
     added += 1;
   }
   return added;

@@ -1,0 +1,67 @@
+/** Where files can be kept: a folder, or a bucket of a real S3 server. */
+import { randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from '@20minutes/s3rver';
+import { readConfig } from '../../src/platform/config';
+import type { FileStore } from '../../src/files/filestore';
+import { Media } from '../../src/files/media';
+
+export interface Place {
+  /** That names it. */
+  environment: Record<string, string>;
+  /** What its operator sees. */
+  folder: string;
+  end(): Promise<void>;
+}
+
+async function folderPlace(): Promise<Place> {
+  const folder = mkdtempSync(join(tmpdir(), 'fitgraph-shared-'));
+  chmodSync(folder, 0o750);
+  return { environment: { MEDIA_DIR: folder }, folder, end: async () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+async function bucketPlace(): Promise<Place> {
+  const directory = mkdtempSync(join(tmpdir(), 'fitgraph-s3-'));
+  const server = new S3rver({
+    port: 0,
+    address: '127.0.0.1',
+    silent: true,
+    directory,
+    // It leaves out the slash behind the name of a bucket when it checks what has been signed.
+    allowMismatchedSignatures: true,
+    configureBuckets: [{ name: 'fit', configs: [] }],
+  });
+  const { port } = await server.run();
+  // Its own words for itself.
+  const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+  const environment = { MEDIA_URL: `s3://fit/${randomUUID()}`, MEDIA_ENDPOINT: `http://127.0.0.1:${port}`, ...credentials };
+  let ended = false;
+  const end = async () => {
+    if (ended) return;
+    ended = true;
+    await server.close();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return { environment, folder: directory, end };
+}
+
+export const PLACES: [string, () => Promise<Place>][] = [
+  ['a folder', folderPlace],
+  ['a bucket', bucketPlace],
+];
+export const startBucket = bucketPlace;
+
+/** Without a server around it. */
+export function mediaOf({ environment }: Place): Media {
+  const media = Media.of(readConfig({ DATA_DIR: tmpdir(), ...environment }));
+  if (environment.MEDIA_DIR) mkdirSync(environment.MEDIA_DIR, { recursive: true });
+  return media;
+}
+
+/** All that is there, hidden or not. */
+export async function namesIn(files: FileStore): Promise<string[]> {
+  const folders = await files.folders('');
+  return (await Promise.all(folders.map(async (folder) => (await files.list(folder)).map((name) => `${folder}/${name}`)))).flat().sort();
+}
