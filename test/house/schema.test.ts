@@ -138,11 +138,22 @@ test('every REST field has a label', () => {
 });
 
 test('every file of a resource is a type with an endpoint, or one that others show', () => {
-  const noun = /@Resource\(/;
+  const noun = /@Resource\(.*?\bclass (\w+)/s;
   const folder = path.join(root, 'src/resources');
   const files = (fs.readdirSync(folder, { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));
-  const described = files.filter((file) => noun.test(fs.readFileSync(path.join(folder, file), 'utf8')));
-  expect(resources).toHaveLength(described.length);
+  const described = files.map((file) => noun.exec(fs.readFileSync(path.join(folder, file), 'utf8'))?.[1]).filter(Boolean);
+  expect(resources.map(({ name }) => name).sort()).toEqual(described.sort());
+  const { resources: endpoints } = endpointsOf(restSchema, () => () => Promise.reject(new Error('nothing runs here')));
+  const shown = (name: string) =>
+    types.filter(isObjectType).some((type) => {
+      const fields = type.name === 'Query' ? [] : Object.values(type.getFields());
+      return fields.some((field) => getNamedType(field.type).name === name && !/(?:Edge|Connection|Payload)$/.test(type.name));
+    });
+  for (const { name, extensions } of resources) {
+    const { views } = extensions.resource!;
+    for (const { rest } of views) expect(endpoints.has(rest)).toBe(true);
+    expect([name, views.length > 0 || shown(name)]).toEqual([name, true]);
+  }
 });
 
 test('what only REST has is no part of GraphQL, in types, inputs, conditions and orders', () => {

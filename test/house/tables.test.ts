@@ -101,11 +101,24 @@ test('no table is left without a model', async () => {
 });
 
 test('every owned table starts its foreign keys and its lists with the owner', async () => {
-  for (const entity of entities()) {
-    const { owned, table } = resourceOf(entity)!;
-    if (!owned || table === 'user_account') continue;
+  const owned = entities().filter((entity) => resourceOf(entity)!.owned && resourceOf(entity)!.table !== 'user_account');
+  const tables = owned.map((entity) => resourceOf(entity)!.table);
+  for (const entity of owned) {
+    const { table } = resourceOf(entity)!;
     const indexes = await fitgraph.sql(`SELECT indexdef FROM pg_indexes WHERE tablename = $1`, [table]);
     expect(indexes.filter(({ indexdef }) => /\(user_id/.test(indexdef)).length).toBeGreaterThan(0);
+    // A row can only name another one of the same owner, so each of these is a pair.
+    const keys = await fitgraph.sql(
+      `SELECT (SELECT array_agg(attname::text ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS k(number, place)
+                 JOIN pg_attribute ON attrelid = conrelid AND attnum = k.number) AS "columns"
+         FROM pg_constraint WHERE contype = 'f' AND conrelid = $1::regclass AND confrelid = ANY($2::text[]::regclass[])`,
+      [table, tables],
+    );
+    const parents = fieldsOf(entity)
+      .filter(({ relation, stored }) => stored && relation?.owned)
+      .map(({ column }) => ['user_id', column])
+      .filter(([, column]) => column !== 'user_id');
+    expect([table, keys.map(({ columns }) => columns).sort()]).toEqual([table, parents.sort()]);
   }
 });
 

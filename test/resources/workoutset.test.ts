@@ -1,0 +1,76 @@
+/** Rules: API contract, section 9 (computed_settings, smart_text). */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+
+const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+
+/** A set of so many rounds, with settings of these exercises in this order. */
+async function setOf(sets: number, exercises: readonly number[]): Promise<number> {
+  const training = await made('/workout/', { comment: '' });
+  const exerciseday = await made('/day/', { training, description: 'Legs', day: [1] });
+  const set = await made('/set/', { exerciseday, sets });
+  for (const [index, exercise] of exercises.entries()) await made('/setting/', { set, exercise, reps: index + 1, order: index + 1 });
+  return set;
+}
+
+describe('the settings as they are trained', () => {
+  const trained = async (set: number) =>
+    (await ann.get(`/set/${set}/computed_settings/`)).body.results.map(({ exercise, reps }: any) => [exercise, reps]);
+
+  test.each<[string, number, number[], number[][]]>([
+    ['none', 3, [], []],
+    ['one, again for each set', 3, [1], Array(3).fill([1, 1])],
+    [
+      'two of one exercise, each once',
+      4,
+      [1, 1],
+      [
+        [1, 1],
+        [1, 2],
+      ],
+    ],
+    [
+      'of two exercises, in turn',
+      2,
+      [1, 2],
+      [
+        [1, 1],
+        [2, 2],
+        [1, 1],
+        [2, 2],
+      ],
+    ],
+    [
+      'as many rounds as the shorter one has',
+      4,
+      [1, 2, 1, 2, 1],
+      [
+        [1, 1],
+        [2, 2],
+        [1, 3],
+        [2, 4],
+      ],
+    ],
+  ])('%s', async (_name, sets, exercises, expected) => {
+    const set = await setOf(sets, exercises);
+    expect(await trained(set)).toEqual(expected);
+    const { workoutSet } = await ann.ask('query ($set: ID!) { workoutSet(id: $set) { computedSettings { exerciseId reps } } }', { set });
+    const found = workoutSet.computedSettings as { exerciseId: string; reps: number }[];
+    expect(found.map(({ exerciseId, reps }) => [Number(exerciseId), reps])).toEqual(expected);
+  });
+
+  test('are nobody else’s business', async () => {
+    const set = await setOf(1, [1]);
+    const bob = await fitgraph.user('bob');
+    for (const person of [bob, fitgraph.anyone]) {
+      const { status, body } = await person.get(`/set/${set}/computed_settings/`);
+      expect([status, Object.keys(body)]).toEqual([person === bob ? 404 : 403, ['detail']]);
+    }
+  });
+});
