@@ -177,12 +177,19 @@ function bins(field: string): Key {
   };
 }
 
-const plain = (asked: string, of: (row: Row) => any, shown: (keys: Row) => unknown, place?: Key['place']): Key => ({
+/** A field by itself; rows and keys mostly show it alike. */
+const plain = (
+  asked: string,
+  of: (row: Row) => any,
+  { shown = of, place }: { shown?: (keys: Row) => unknown; place?: Key['place'] } = {},
+): Key => ({
   asked: { field: asked },
   of: (row) => [{ value: of(row) }],
   shown,
   place,
 });
+
+const BY_NUMBER = { place: Number };
 
 const through = (asked: object, of: (row: Row) => any, shown: (keys: Row) => unknown): Key => ({
   asked,
@@ -208,74 +215,45 @@ function muscles(): Key {
   };
 }
 
+const date = () =>
+  days(
+    'date',
+    (keys) => keys,
+    (row) => row.date,
+    (key) => key,
+  );
+const creationDate = () =>
+  days(
+    'creationDate',
+    (keys) => keys.planKeys,
+    (row) => row.plan_.creationDate,
+    (key) => ({ plan: key }),
+  );
+const datetime = () => moments('datetime');
+
+const kilograms = ({ weightKg }: Row) => weightKg && Number(weightKg);
+const categoryName = (row: Row) => row.exercise_.category.name;
+const impression = ({ session }: Row) => session?.impression ?? null;
+const category = { exercise: { category: 'name' } };
+
+/** What stands more than once is tried more often. */
 const KEYS: Record<string, (() => Key)[]> = {
   workoutLogs: [
-    () =>
-      plain(
-        'reps',
-        ({ reps }) => reps,
-        ({ reps }) => reps,
-        Number,
-      ),
-    () =>
-      plain(
-        'rir',
-        ({ rir }) => rir,
-        ({ rir }) => rir,
-      ),
-    () =>
-      plain(
-        'weightKg',
-        ({ weightKg }) => weightKg && Number(weightKg),
-        ({ weightKg }) => weightKg && Number(weightKg),
-        Number,
-      ),
-    () =>
-      plain(
-        'exercise',
-        ({ exercise }) => exercise,
-        ({ exercise }) => exercise?.id ?? null,
-        Number,
-      ),
-    () =>
-      plain(
-        'session',
-        ({ sessionId }) => sessionId,
-        ({ sessionId }) => sessionId,
-        Number,
-      ),
-    () =>
-      through(
-        { exercise: { category: 'name' } },
-        ({ exercise_ }) => exercise_.category.name,
-        ({ exerciseKeys }) => exerciseKeys.categoryKeys.name,
-      ),
-    () =>
-      through(
-        { session: { field: 'impression' } },
-        ({ session }) => session?.impression ?? null,
-        ({ sessionKeys }) => sessionKeys.impression,
-      ),
+    () => plain('reps', (row) => row.reps, BY_NUMBER),
+    () => plain('rir', (row) => row.rir),
+    () => plain('weightKg', kilograms, BY_NUMBER),
+    () => plain('exercise', (row) => row.exercise, { shown: (keys) => keys.exercise?.id ?? null, ...BY_NUMBER }),
+    () => plain('session', (row) => row.sessionId, BY_NUMBER),
+    () => through(category, categoryName, ({ exerciseKeys }) => exerciseKeys.categoryKeys.name),
+    () => through({ session: { field: 'impression' } }, impression, ({ sessionKeys }) => sessionKeys.impression),
     () =>
       through(
         { exercise: { field: 'category' } },
-        ({ exercise_ }) => exercise_.categoryId,
-        ({ exerciseKeys }) => exerciseKeys.category.id,
+        (row) => row.exercise_.categoryId,
+        (keys) => keys.exerciseKeys.category.id,
       ),
-    () =>
-      days(
-        'date',
-        (keys) => keys,
-        ({ date }) => date,
-        (key) => key,
-      ),
-    () =>
-      days(
-        'date',
-        (keys) => keys,
-        ({ date }) => date,
-        (key) => key,
-      ),
+    date,
+    date,
     () => bins('reps'),
     () => bins('weight'),
     () => bins('weightKg'),
@@ -283,36 +261,18 @@ const KEYS: Record<string, (() => Key)[]> = {
     muscles,
   ],
   diaryEntries: [
-    () =>
-      plain(
-        'amount',
-        ({ amount }) => Number(amount),
-        ({ amount }) => Number(amount),
-        Number,
-      ),
-    () =>
-      plain(
-        'ingredientUnit',
-        ({ ingredientUnitId }) => ingredientUnitId,
-        ({ ingredientUnitId }) => ingredientUnitId,
-        Number,
-      ),
+    () => plain('amount', (row) => Number(row.amount), BY_NUMBER),
+    () => plain('ingredientUnit', (row) => row.ingredientUnitId, BY_NUMBER),
     () =>
       through(
         { ingredient: { field: 'name' } },
-        ({ ingredient_ }) => ingredient_.name,
-        ({ ingredientKeys }) => ingredientKeys.name,
+        (row) => row.ingredient_.name,
+        (keys) => keys.ingredientKeys.name,
       ),
-    () =>
-      days(
-        'creationDate',
-        (keys) => keys.planKeys,
-        ({ plan_ }) => plan_.creationDate,
-        (key) => ({ plan: key }),
-      ),
-    () => moments('datetime'),
-    () => moments('datetime'),
-    () => moments('datetime'),
+    creationDate,
+    datetime,
+    datetime,
+    datetime,
     () => bins('amount'),
   ],
 };
