@@ -32,6 +32,8 @@ export type Attempt = { kept: KeptAnswer } | { claim: Claim };
 
 const SWEEP_MS = 10 * 60 * 1000;
 const RETRY_MS = 500;
+/** Keys become free one after the other, as they grow old. */
+const FULL_RETRY_SECONDS = 600;
 /** Claims that wait for the database to be there again. */
 const MAX_ENDING = 10_000;
 const MAX_DEPTH = 200;
@@ -44,7 +46,12 @@ const OLD = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."
     SELECT FROM pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${INSTANCE_LOCK} AND l."objid"::bigint = k."instance" AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())))`;
 
-const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance") VALUES ($1, $2, $3, $4, $5)
+/** As far as it matters; those that have expired are taken away soon. */
+const KEYS = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED} LIMIT $MOST::integer) AS "some"`;
+/** One more only where there is room for it. */
+const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
+  SELECT $1::integer, $2::varchar, $3::bytea, $4::uuid, $5::integer
+  WHERE (${KEYS.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
   ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "instance" = EXCLUDED."instance",
     "written" = false, "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
   WHERE k.${EXPIRED} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${OLD})
@@ -68,6 +75,14 @@ const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${MINE
 const conflict = (message: string, retryAfter?: number) =>
   new KnownError('CONFLICT', message, retryAfter === undefined ? {} : { retryAfter });
 const busy = () => conflict('A request with this Idempotency-Key is being carried out. Send it again in a moment.', 1);
+const tooMany = (most: number) =>
+  new KnownError(
+    'TOO_MANY_REQUESTS',
+    `You have used ${most} Idempotency-Keys in ${KEPT_HOURS} hours, and more are not kept. Send this without one, or later.`,
+    {
+      retryAfter: FULL_RETRY_SECONDS,
+    },
+  );
 const malformed = (message: string) => new KnownError('BAD_REQUEST', message);
 
 /** Files count by what is in them. */
@@ -130,6 +145,8 @@ export class Idempotency {
     private readonly vault: TokenVault,
     /** In bytes: of all that is kept of one user's answers. */
     private readonly room: number,
+    /** Keys of one user. */
+    private readonly most: number,
     /** Of this process, as it holds its lock. */
     private readonly instance: number | null = null,
   ) {
@@ -162,15 +179,18 @@ export class Idempotency {
     // Keyed, because a request may hold a password, which a bare digest would let anybody try who has the database.
     const hash = this.vault.sign(`request ${JSON.stringify(plain(request))}`);
     const claim = randomUUID();
-    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance]).catch((error) => {
+    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance, this.most]).catch((error) => {
       // It may have been made, and nobody would know of it.
       if (isUnavailable(error)) this.abandoned([userId, key, claim]);
       throw error;
     });
     if (claimed) return { claim: new Claim(session, this.vault, this.room, this.abandoned, userId, key, claim) };
     const [found] = await session.query(FIND, [userId, key, hash]);
-    // Gone in between: whoever sends it again finds it free.
-    if (!found) throw busy();
+    if (!found) {
+      const [{ keys } = { keys: 0 }] = await session.query(KEYS.replace('$MOST', '$2'), [userId, this.most]);
+      // Else it has gone in between: whoever sends it again finds it free.
+      throw keys < this.most ? busy() : tooMany(this.most);
+    }
     if (!found.same) throw conflict('This Idempotency-Key was used for another request.');
     const text = found.body === null ? 'null' : this.vault.open(found.body);
     if (found.lost || text === undefined)

@@ -7,7 +7,7 @@ import { routeOf } from '../telemetry/routes';
 import type { Means } from './exchange';
 
 /** Of a path and of an operation's name, as the log has them; clients choose both. */
-const MAX_LOGGED = 200;
+export const MAX_LOGGED = 200;
 /** The longest IPv6 address; a zone, which follows it, may have any length. */
 const MAX_ADDRESS = 45;
 export const shownAddress = (address: string): string => address.slice(0, MAX_ADDRESS);

@@ -11,7 +11,8 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { RequestHandler, Response } from 'express';
-import { ConfigError, type Bucket } from '../platform/config';
+import type { Bucket } from '../platform/bucket';
+import { ConfigError } from '../platform/config';
 import { FilesUnavailable } from '../core/model/errors';
 import { KEPT_SECONDS, PRIVATE_FILE, type FileFacts, type FileStore } from './filestore';
 

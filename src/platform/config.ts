@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { IANAZone } from 'luxon';
+import { bucketOf, type Bucket } from './bucket';
 
 export class ConfigError extends Error {}
 
@@ -9,18 +10,6 @@ export class ConfigError extends Error {}
 export interface Rate {
   readonly points: number;
   readonly seconds: number;
-}
-
-/** Of S3, or of a server that speaks its language. */
-export interface Bucket {
-  readonly name: string;
-  /** Of all keys; empty, or with a slash at the end. */
-  readonly prefix: string;
-  /** Absent: Amazon's. */
-  readonly endpoint?: string;
-  readonly region: string;
-  /** Absent: those that the machine has. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 }
 
 export interface Config {
@@ -78,6 +67,8 @@ export interface Config {
   readonly uploadQuota: number;
   /** Of the answers that are kept for one user's Idempotency-Keys. */
   readonly keptAnswers: number;
+  /** Idempotency-Keys of one user. */
+  readonly maxKeys: number;
   /** Of a body whose sender is not signed in. */
   readonly maxAnonymousBody: number;
   /** Milliseconds in which a client must send something of its request, or take something of its answer; 0: for ever. */
@@ -203,20 +194,8 @@ export function readConfig(environment: Environment = process.env): Config {
   const mediaUrl = url('MEDIA_URL', ['s3:'], 's3://bucket/prefix');
   if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
   const mediaEndpoint = url('MEDIA_ENDPOINT', ['http:', 'https:'], 'https://s3.example.com');
-  const bucketOf = (value: string): Bucket => {
-    const { host, pathname, search, hash, username } = new URL(value);
-    if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(host) || search || hash || username)
-      fail('MEDIA_URL', 'a URL such as s3://bucket/prefix');
-    const prefix = decodeURIComponent(pathname).split('/').filter(Boolean).join('/');
-    const [accessKeyId, secretAccessKey] = [text('AWS_ACCESS_KEY_ID'), text('AWS_SECRET_ACCESS_KEY')];
-    return {
-      name: host,
-      prefix: prefix && `${prefix}/`,
-      endpoint: mediaEndpoint,
-      region: text('AWS_REGION') ?? text('AWS_DEFAULT_REGION') ?? 'us-east-1',
-      ...(accessKeyId && secretAccessKey && { credentials: { accessKeyId, secretAccessKey, sessionToken: text('AWS_SESSION_TOKEN') } }),
-    };
-  };
+  const bucket = mediaUrl === undefined ? undefined : bucketOf(mediaUrl, mediaEndpoint, text);
+  if (bucket === null) fail('MEDIA_URL', 'a URL such as s3://bucket/prefix');
   const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
   const publicOrigin = publicUrl && new URL(publicUrl).origin;
   // A path, a query or a password in it would end up in every link.
@@ -261,7 +240,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxLag: duration('MAX_LAG', 100),
     dataDir: dataFolder,
     mediaDir: mediaDir === undefined ? join(dataFolder, 'media') : resolve(mediaDir),
-    bucket: mediaUrl === undefined ? undefined : bucketOf(mediaUrl),
+    bucket: bucket ?? undefined,
     ownMediaDir: mediaDir !== undefined,
     timeZone,
     tracing: endpoint === undefined ? undefined : { endpoint, service: text('OTEL_SERVICE_NAME') ?? 'fitgraph' },
@@ -276,6 +255,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxBody: size('MAX_BODY', 5 * SIZES.mb!),
     maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
     uploadQuota: text('UPLOAD_QUOTA') === 'off' ? Infinity : size('UPLOAD_QUOTA', 200 * SIZES.mb!),
+    maxKeys: whole('MAX_KEYS', 10_000, 1, 1_000_000),
     keptAnswers: size('KEPT_ANSWERS', 20 * SIZES.mb!),
     maxAnonymousBody: size('MAX_ANONYMOUS_BODY', 256 * SIZES.kb!),
     imageTimeout: duration('IMAGE_TIMEOUT', 10_000),

@@ -4,6 +4,8 @@ import { prettyFactory } from 'pino-pretty';
 
 /** The message of the line that each request has. */
 export const REQUEST = 'request';
+/** And of that of one which was refused before it was begun. */
+export const TURNED_AWAY = 'turned away';
 
 export function createLog(level: string, stream?: DestinationStream): Logger {
   const options = {

@@ -14,6 +14,7 @@ import { HttpExchange, type Means } from '../exchange/exchange';
 import { Exposure } from '../exchange/exposure';
 import { serveMedia } from '../files/serve';
 import { apolloServer, refusal, refuse, type GraphQLContext } from '../graphql/handler';
+import { Door, type Why } from './door';
 import { Gate } from './gate';
 import { Idempotency } from '../exchange/idempotency';
 import { liveTransports } from '../graphql/live';
@@ -92,11 +93,11 @@ const loadTracing: (...given: ConstructorParameters<typeof Tracing>) => Tracing 
 
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, media, vault, origin } = services;
-  const turnedAway = { pressure: 0, late: 0 };
+  const door = new Door(origin, log);
   const metrics =
     config.metrics &&
     loadMetrics(services, {
-      turnedAway,
+      turnedAway: door.turnedAway,
       lateness: () => gate.lateness,
       compiled: () => executor.kept,
       subscriptions: () => ({ running: executor.following, told: executor.toldEvents, ...live.connections() }),
@@ -108,7 +109,7 @@ export async function createApp(services: Services): Promise<App> {
     sessions: new Sessions(vault),
     accessTokens: new AccessTokens(config.maxTokens),
     exposure: new Exposure(config, origin, log),
-    idempotency: new Idempotency(database, vault, config.keptAnswers, services.instance),
+    idempotency: new Idempotency(database, vault, config.keptAnswers, config.maxKeys, services.instance),
   };
   const executing: ExecutorOptions = { compiling: config.compileOperations ? undefined : 'never', maxCost: config.maxCost };
   const gate = new Gate();
@@ -252,7 +253,7 @@ export async function createApp(services: Services): Promise<App> {
       const { authorization, cookie } = request.headers;
       // Whether they are any good costs more to say than to refuse.
       if (pressure.refuses(authorization === undefined && cookie === undefined)) {
-        turnedAway.pressure += 1;
+        door.turnAway(request, 'pressure');
         return turnAway(request, response, overloaded(), corsOf(request));
       }
       gate.pass(
@@ -260,30 +261,25 @@ export async function createApp(services: Services): Promise<App> {
         (waitedMs) => {
           if (response.destroyed) return;
           if (!pressure.isTooLate(waitedMs)) return begin(request, response);
-          turnedAway.late += 1;
+          door.turnAway(request, 'late');
           turnAway(request, response, overloaded(), corsOf(request));
         },
       );
     },
     connected: gate.connected,
     upgrade(request, socket, head) {
-      const id = origin.identify(request);
+      origin.identify(request);
       // Until somebody has it who says so, nobody hears of a client that is gone.
       socket.on('error', () => socket.destroy());
-      const turnAwayFrom = () =>
-        socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
-      if (leaving) return void turnAwayFrom();
-      if (pressure.refuses(true)) {
-        turnedAway.pressure += 1;
-        return void turnAwayFrom();
-      }
+      const turnAwayFrom = (why: Why) => door.close(request, socket, why);
+      if (leaving) return turnAwayFrom('leaving');
+      if (pressure.refuses(true)) return turnAwayFrom('pressure');
       gate.pass(
         () => origin.network(request),
         (waitedMs) => {
           if (socket.destroyed) return;
           if (!pressure.isTooLate(waitedMs)) return live.upgrade(request, socket, head);
-          turnedAway.late += 1;
-          turnAwayFrom();
+          turnAwayFrom('late');
         },
       );
     },

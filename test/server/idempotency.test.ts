@@ -1,7 +1,7 @@
 /** A change that is sent again with its Idempotency-Key is not made again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Idempotency } from '../../src/exchange/idempotency';
-import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile({ environment: { KEPT_ANSWERS: '1MB' } });
@@ -327,9 +327,39 @@ describe('answers that take too much', () => {
   });
 });
 
+test('of one user so many keys are known at a time, and who uses more is told so', async () => {
+  const few = await Fitgraph.start({ beside: fitgraph, environment: { MAX_KEYS: '3' } });
+  try {
+    await fitgraph.sql('DELETE FROM "idempotency_key"');
+    const keyed = (person: Person, name: string) =>
+      person.at(few.url).sending({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
+    const written = async () => Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
+    const answers = [];
+    for (const name of ['bounded-1', 'bounded-2', 'bounded-3', 'bounded-4']) answers.push(await keyed(ann, name));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429]);
+    expect(answers[3]!.headers.get('retry-after')).toBe('600');
+    expect(answers[3]!.body.detail).toContain('3 Idempotency-Keys');
+    expect(await written()).toBe(3);
+    const graphql = await ann
+      .at(few.url)
+      .sending({ 'Idempotency-Key': 'bounded-5' })
+      .query('mutation { createWorkout(input: { comment: "bounded-5" }) { workout { id } } }');
+    expect(graphql.code).toBe('TOO_MANY_REQUESTS');
+    expect(graphql.errors![0]!.extensions.retryAfter).toBe(600);
+    // What is known is still answered, others have keys of their own, and a key that has expired makes room.
+    expect((await keyed(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
+    expect((await keyed(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
+    await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours' WHERE "key" = 'bounded-2'`);
+    expect((await keyed(ann, 'bounded-7')).status).toBe(201);
+    expect(await written()).toBe(5);
+  } finally {
+    await few.stop();
+  }
+});
+
 test('what has expired is swept up', async () => {
   await as(ann).post('/weightentry/', ENTRY);
-  const idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000);
+  const idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   await idempotency.sweep();
   expect(await kept()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);

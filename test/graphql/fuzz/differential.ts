@@ -42,7 +42,7 @@ export class Contexts {
   private readonly idempotency: Idempotency;
 
   constructor(private readonly fitgraph: Fitgraph) {
-    this.idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000);
+    this.idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   }
 
   /** A request's context, of the owner of a token. */

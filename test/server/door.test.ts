@@ -1,0 +1,36 @@
+/** Requests that are refused before they are begun have a line of the log like others. */
+import { until } from '../database/processes';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+// The tests are later than that themselves, in the same process.
+const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '1ms' } });
+
+interface Line {
+  id: string;
+  method: string;
+  path: string;
+  status: number;
+  address: string;
+  why: string;
+  msg: string;
+}
+
+test('with the id that the client was told, and without what it sent', async () => {
+  const refused = new Map<string, number>();
+  await until('some are refused', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`)));
+    for (const answer of answers) {
+      await answer.arrayBuffer();
+      if (answer.status === 503) refused.set(answer.headers.get('x-request-id')!, answer.status);
+    }
+    return refused.size > 10;
+  });
+  const turnedAway = fitgraph.logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'turned away');
+  expect(new Set(turnedAway.map(({ id }) => id))).toEqual(new Set(refused.keys()));
+  for (const { method, path, status, address, why } of turnedAway) {
+    expect({ method, path, status }).toEqual({ method: 'GET', path: '/api/v2/muscle/', status: 503 });
+    expect(address).toMatch(/^(127\.0\.0\.1|::1)$/);
+    expect(['pressure', 'late']).toContain(why);
+  }
+  expect(fitgraph.logged.join('')).not.toContain('plugh');
+});
