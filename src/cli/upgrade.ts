@@ -11,12 +11,12 @@ import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { inspect, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
-import { say, stages } from './operator';
+import { noteOf, say, stages } from './operator';
 
 const opened = (config: Config, connection: object) => new Database({ ...config, connection, patience: config.queue, models });
 
 /** A database of the new version in a folder of its own, with all rows. */
-async function fill(config: Config, dataDir: string, file: string, progress: ReturnType<typeof stages>): Promise<void> {
+async function fill(config: Config, dataDir: string, file: string, detail: string, progress: ReturnType<typeof stages>): Promise<void> {
   const embedded = await openEmbedded({ dataDir });
   const database = opened(config, embedded.connection);
   try {
@@ -24,6 +24,7 @@ async function fill(config: Config, dataDir: string, file: string, progress: Ret
     const found = await inspect(file, progress);
     // The files of rows and the key stay where they are.
     await restoreBackup({ file, found, database, media: new Media(new FolderStore(dataDir)), replace: false, progress });
+    await noteOf({ kind: 'COMMAND', detail }, database.session());
   } finally {
     await database.close();
     await embedded.release();
@@ -51,7 +52,7 @@ export const upgradeCommand = () =>
           await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
         });
         makeDraft(former);
-        await fill(config, former.draft, file, progress);
+        await fill(config, former.draft, file, `upgrade from PostgreSQL ${former.from} to ${former.to}`, progress);
         const kept = takeOver(former);
         say(
           `The database is one of PostgreSQL ${former.to} now. That of PostgreSQL ${former.from} is kept in ${kept}: delete it when all is well.`,
