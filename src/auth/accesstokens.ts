@@ -81,7 +81,7 @@ export class AccessTokens {
 
   /** The owner of a token, with its scopes; FORBIDDEN for one that is none or no more, or an inactive owner. */
   async viewerOf(token: string, session: Session): Promise<Viewer> {
-    const [row] = await session.query(VIEWER, [digestOf(token)]);
+    const [row] = await session.identify(VIEWER, [digestOf(token)]);
     if (!row) throw forbidden('Invalid token.');
     if (row.isExpired) throw forbidden('Token expired.');
     if (!row.isActive) throw forbidden('User inactive or deleted.');

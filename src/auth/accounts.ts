@@ -18,7 +18,7 @@ const VIEWER_BY_TOKEN = `SELECT u."id", u."username", u."is_superuser" AS "isSup
 
 /** The owner of a token; FORBIDDEN for a bad token or an inactive owner. */
 export async function viewerOf(token: string, session: Session): Promise<Viewer> {
-  const [row] = await session.query(VIEWER_BY_TOKEN, [digestOf(token)]);
+  const [row] = await session.identify(VIEWER_BY_TOKEN, [digestOf(token)]);
   if (!row) throw forbidden('Invalid token.');
   if (!row.isActive) throw forbidden('User inactive or deleted.');
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };

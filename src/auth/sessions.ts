@@ -46,10 +46,10 @@ export class Sessions {
 
   async viewerOf(id: string, session: Session): Promise<Viewer | undefined> {
     const digest = digestOf(id);
-    const [row] = await session.query(FIND, [digest]);
+    const [row] = await session.identify(FIND, [digest]);
     if (!row) return undefined;
     // To the minute nobody needs it, and a page should not cost a write.
-    if (row.unseen) await session.query('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
+    if (row.unseen) await session.identify('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
   }
 

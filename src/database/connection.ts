@@ -12,9 +12,10 @@ import { LockedTables } from './locked';
 import { KEEP_ALIVE, Pulse, type Wire } from './pulse';
 import type { Row } from './rows';
 import { Session } from './session';
-import { beginningWith, keptByPoolers, settingOf, settingsOf, takenAlong, TIMEOUTS, type Limits } from './settings';
+import { BEGINNING, beginningWith, keptByPoolers, settingOf, settingsOf, takenAlong, TIMEOUTS, type Limits } from './settings';
 import type { Reads } from './statement';
 import { getTypeParser } from './types';
+import { Viewers } from './viewers';
 
 /**
  * What a pooler between this program and PostgreSQL gives to a connection: a session of its own, though without what was asked for when it was made, or
@@ -45,8 +46,9 @@ export interface ConnectionOptions extends Limits {
 /** Longer than this nobody waits for a connection to be made. */
 export const CONNECTION_TIMEOUT_MS = 3_000;
 
-/** Of the connections, those that no request can take from the server itself. */
+/** Statements of the server itself at a time, and its connections, which no request takes. */
 const OWN = 2;
+const OWN_CONNECTIONS = 4;
 
 /** Connections for work that needs a session, where they are others than the rest. */
 const SESSIONS = 4;
@@ -66,7 +68,7 @@ const GIVEN_WITHIN_MS = 50;
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
-  /** Of everybody but strangers, whose connections have a shorter timeout of their own. */
+  /** Of the server itself, to which PostgreSQL shows everything. */
   readonly pool: Pool;
   readonly lanes: Readonly<Record<LaneName, Reads>>;
   /** Of transactions. */
@@ -74,7 +76,10 @@ export class Database {
   readonly sequelize: Sequelize;
   readonly pulse: Pulse;
   readonly lockedTables = new LockedTables();
+  readonly viewers: Viewers;
+  /** Strangers' connections have a shorter timeout of their own. */
   private readonly strangers: Pool;
+  private readonly users: Pool;
   /** Whose connections keep what they are told. */
   private readonly sessions: Pool;
   readonly prepared = new Prepared();
@@ -84,8 +89,10 @@ export class Database {
     const writes = Math.max(2, Math.ceil(poolSize / 2));
     const live = Math.ceil(poolSize / 4);
     const pulse = (this.pulse = new Pulse(connection, pooling && direct));
-    const told = { session: settingOf, transaction: keptByPoolers };
-    const pool = (max: number, timeout: number, to = connection, tell = pooling && told[pooling](options, timeout)) => {
+    const viewers = (this.viewers = new Viewers(pooling === 'transaction'));
+    const kept = { session: settingOf, transaction: keptByPoolers };
+    const told = (timeout: number) => (pooling ? kept[pooling](options, timeout) : undefined);
+    const pool = (max: number, timeout: number, of?: Viewers, to = connection, tell = told(timeout)) => {
       const made = new Pool({
         ...to,
         ...KEEP_ALIVE,
@@ -95,8 +102,7 @@ export class Database {
         types: { getTypeParser },
         application_name: 'fitgraph',
         // Before it is used for anything.
-        verify: (client: PoolClient, over: (error?: Error) => void) =>
-          tell === undefined ? over() : client.query(tell, (error) => over(error ?? undefined)),
+        verify: (client: PoolClient, over: (error?: Error) => void) => first(client, [tell, of?.first]).then(() => over(), over),
       } as PoolConfig);
       // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
       made.on('error', () => undefined);
@@ -107,18 +113,20 @@ export class Database {
       });
       return made;
     };
-    this.pool = pool(poolSize + live + OWN, statementTimeout);
-    this.strangers = pool(poolSize, anonymousTimeout);
-    this.sessions = direct ? pool(SESSIONS, statementTimeout, direct, settingOf(options, statementTimeout)) : this.pool;
+    this.pool = pool(OWN_CONNECTIONS, statementTimeout);
+    this.users = pool(poolSize + live, statementTimeout, viewers);
+    this.strangers = pool(poolSize, anonymousTimeout, viewers);
+    this.sessions = direct ? pool(SESSIONS, statementTimeout, undefined, direct, settingOf(options, statementTimeout)) : this.pool;
     const before = (timeout: number) => (pooling === 'transaction' ? takenAlong(options, timeout) : undefined);
-    const shared = { pool: this.pool, other: this.strangers, prepared: this.prepared, pulse, before: before(statementTimeout) };
-    const ofStrangers = { pool: this.strangers, other: this.pool, before: before(anonymousTimeout) };
+    const shared = { prepared: this.prepared, pulse, before: before(statementTimeout) };
+    const ofUsers = { ...shared, pool: this.users, other: this.strangers, viewers };
+    const ofStrangers = { ...shared, pool: this.strangers, other: this.users, viewers, before: before(anonymousTimeout) };
     this.lanes = {
-      strangers: { ...shared, ...ofStrangers, lane: new Lane(poolSize, patience) },
-      users: { ...shared, lane: new Lane(poolSize, patience) },
+      strangers: { ...ofStrangers, lane: new Lane(poolSize, patience) },
+      users: { ...ofUsers, lane: new Lane(poolSize, patience) },
       // Of these there are so many at most, and what they are told is told to them even if it takes a while.
-      live: { ...shared, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
-      own: { ...shared, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
+      live: { ...ofUsers, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
+      own: { ...shared, pool: this.pool, other: this.pool, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
     };
     this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
     const { ssl, ...target } = sequelizeConnection(connection);
@@ -144,20 +152,21 @@ export class Database {
           const { connection: wire } = client as Wire;
           wire.stream.setKeepAlive?.(true, KEEP_ALIVE.keepAliveInitialDelayMillis);
           pulse.watch(client as Wire, statementTimeout);
-          if (pooling) await (client as PoolClient).query(told[pooling](options, statementTimeout));
+          await first(client as PoolClient, [told(statementTimeout), viewers.first]);
         },
       },
     });
-    if (pooling === 'transaction') this.tellEachTransaction(beginningWith(options, statementTimeout));
+    const { config } = this.sequelize as unknown as { config: { keepDefaultTimezone: boolean } };
+    config.keepDefaultTimezone = pooling === 'transaction';
+    this.tellEachTransaction(pooling === 'transaction' ? beginningWith(options, statementTimeout) : BEGINNING);
   }
 
-  /** In the packet that begins it. */
+  /** In the packet that begins it, where it belongs to a viewer of whom too. */
   private tellEachTransaction(beginning: string): void {
-    const { config } = this.sequelize as unknown as { config: { keepDefaultTimezone: boolean } };
-    config.keepDefaultTimezone = true;
-    const generator = this.sequelize.getQueryInterface().queryGenerator as { startTransactionQuery(of: { parent?: unknown }): string };
+    type Begun = { parent?: unknown; options: { viewer?: string } };
+    const generator = this.sequelize.getQueryInterface().queryGenerator as { startTransactionQuery(of: Begun): string };
     const begin = generator.startTransactionQuery.bind(generator);
-    generator.startTransactionQuery = (of) => (of.parent ? begin(of) : beginning);
+    generator.startTransactionQuery = (of) => (of.parent ? begin(of) : beginning + this.viewers.beginning(of.options.viewer));
   }
 
   /** Of whatever needs a session of its own. */
@@ -174,7 +183,7 @@ export class Database {
     });
     const { using, available, waiting } = (this.sequelize.connectionManager as unknown as { pool: Record<string, number> }).pool;
     const writes = { busy: using!, idle: available!, waiting: waiting! };
-    return { strangers: ofPool(this.strangers), users: ofPool(this.pool), writes };
+    return { strangers: ofPool(this.strangers), users: ofPool(this.users), own: ofPool(this.pool), writes };
   }
 
   session(): Session {
@@ -223,8 +232,8 @@ export class Database {
 
   /** PostgreSQL has no connection left: of those that read, one is ended, so that there is one to write. */
   async giveUpOne(): Promise<void> {
-    const { pool, strangers } = this;
-    const richer = pool.totalCount < strangers.totalCount ? strangers : pool;
+    const { users, strangers } = this;
+    const richer = users.totalCount < strangers.totalCount ? strangers : users;
     if (richer.totalCount > 1) {
       makeDo(richer, richer.totalCount - 1);
       await richer.connect().then(
@@ -237,11 +246,17 @@ export class Database {
 
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
-    const pools = new Set([this.pool, this.strangers, this.sessions]);
+    const pools = new Set([this.pool, this.users, this.strangers, this.sessions]);
     const closed = Promise.all([...[...pools].map((pool) => pool.end()), this.sequelize.close()]);
     await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.pulse.stop();
   }
+}
+
+/** What a connection is told before it is used for anything. */
+async function first(client: PoolClient, told: readonly (string | undefined)[]): Promise<void> {
+  const text = told.filter(Boolean).join('; ');
+  if (text) await client.query(text);
 }
 
 /** The same connection for Sequelize, which knows other names. */

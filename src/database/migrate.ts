@@ -7,7 +7,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
-import { prepareRole } from './viewerrole';
+import { prepareRole, refuseBound } from './viewerrole';
 
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 
@@ -115,6 +115,7 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
     database,
     async (migrations, client) => {
       const applied = await migrations.up();
+      await refuseBound(client);
       if (database.options.rowSecurity !== 'off') await prepareRole(client);
       return applied.map(({ name }) => name);
     },

@@ -76,6 +76,8 @@ export class NamedQuery implements Submittable {
     wire.stream.cork();
     if (this.before) this.goBefore(wire, this.before);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
+      // It may be there in spite of all, see `goBefore`; closing what is not there is no mistake.
+      if (name) wire.close({ type: 'S', name });
       wire.parse({ name, text });
       if (name) wire.submittedNamedStatements[name] = text;
     }
@@ -95,7 +97,6 @@ export class NamedQuery implements Submittable {
     }
     wire.bind({ statement: BEFORE, values: [...values] });
     wire.execute();
-    if (this.name && !(this.name in wire.parsedStatements)) wire.close({ type: 'S', name: this.name });
   }
 
   handleRowDescription({ fields }: Description): void {

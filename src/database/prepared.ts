@@ -13,7 +13,7 @@ const USES_BEFORE_NAMED = 2;
 const MAX_TEXT = 16_000;
 /** Texts that are counted or have a name: how many, and of how many characters in all. */
 const KNOWN = { max: 5_000, maxSize: 5_000_000 };
-/** What a connection keeps. */
+/** What a connection keeps, with the one that goes before others. */
 export const MAX_KEPT = 200;
 const MAX_KEPT_TEXT = 250_000;
 
@@ -72,14 +72,14 @@ export class Prepared {
       kept.total += known.length;
     }
     statements.set(name, known);
-    if (statements.size > MAX_KEPT || kept.total > MAX_KEPT_TEXT) this.letGo(client, kept);
+    if (statements.size >= MAX_KEPT || kept.total > MAX_KEPT_TEXT) this.letGo(client, kept);
     return known;
   }
 
   private letGo(client: ClientBase, kept: Kept): void {
     const { connection } = client as unknown as { connection: Wire };
     for (const [oldest, { length }] of kept.statements) {
-      if (kept.statements.size <= MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
+      if (kept.statements.size < MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
       // Its answer would make pg believe that it is still there.
       if (oldest in connection.submittedNamedStatements) continue;
       kept.statements.delete(oldest);

@@ -7,6 +7,7 @@ import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, Uncer
 import type { Parameters, Row } from './rows';
 import { PATIENCE_MS } from './scarcity';
 import { Statement, type Asking } from './statement';
+import { NOBODY } from './viewers';
 
 /** What one request sends to the database, counted. */
 export class Session implements Asking {
@@ -23,6 +24,8 @@ export class Session implements Asking {
   private lane: LaneName = 'own';
   caller: Caller = 'own';
   begun = false;
+  /** For whom PostgreSQL shows rows: the id of a user, or nobody. What asks for the server itself is shown all. */
+  private viewer = NOBODY;
 
   constructor(readonly database: Database) {}
 
@@ -30,13 +33,23 @@ export class Session implements Asking {
   asks(lane: LaneName, caller: Caller): void {
     if (this.lane !== 'live') this.lane = lane;
     this.caller = caller;
+    this.viewer = typeof caller === 'number' ? String(caller) : NOBODY;
     this.begun = false;
   }
 
   async query(text: string, values: Parameters = []): Promise<Row[]> {
+    return this.ask(text, values, this.viewer);
+  }
+
+  /** Looks up who asks. Such a statement reads nothing that PostgreSQL shows to some and not to others, so it need not be told for whom. */
+  async identify(text: string, values: Parameters): Promise<Row[]> {
+    return this.ask(text, values, undefined);
+  }
+
+  private async ask(text: string, values: Parameters, viewer: string | undefined): Promise<Row[]> {
     if (this.over) throw this.over;
     try {
-      return await this.send(text, values);
+      return await this.send(text, values, viewer);
     } catch (error) {
       // What else is asked for would be in vain too, and is not tried: one request waits in vain once.
       if (error instanceof Overloaded || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
@@ -47,12 +60,12 @@ export class Session implements Asking {
   /** Notes what became of the request, whatever that is. */
   async note(text: string, values: Parameters): Promise<void> {
     this.begun = true;
-    await this.send(text, values);
+    await this.send(text, values, this.viewer);
   }
 
-  private async send(text: string, values: Parameters): Promise<Row[]> {
+  private async send(text: string, values: Parameters, viewer: string | undefined): Promise<Row[]> {
     const began = performance.now();
-    const statement = new Statement(this.database.lanes[this.lane], this, text, values);
+    const statement = new Statement(this.database.lanes[this.lane], this, text, values, viewer);
     this.running.add(statement);
     this.statements += 1;
     const over = this.trace?.statement(text);
@@ -124,10 +137,11 @@ export class Session implements Asking {
   ): Promise<T> {
     const { pulse, sequelize } = this.database;
     if (pulse.away) throw pulse.away;
+    const options = { ...this.counted, viewer: this.lane === 'own' ? undefined : this.viewer };
     let begun = false;
     let done = false;
     try {
-      return await sequelize.transaction(this.counted, async (transaction) => {
+      return await sequelize.transaction(options, async (transaction) => {
         begun = true;
         const result = await work(transaction);
         await this.beforeCommit?.(transaction);

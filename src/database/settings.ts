@@ -48,9 +48,12 @@ export const settingOf = (limits: Limits, statementTimeout: number): string => s
 /** What a pooler keeps for a connection whatever session each of its transactions has, because PostgreSQL reports it. */
 export const keptByPoolers = (limits: Limits): string => statements(ofTime(limits));
 
+/** Of a transaction; the last semicolon is left to what follows. */
+export const BEGINNING = 'START TRANSACTION';
+
 /** The rest of it, as each transaction there begins. */
 export const beginningWith = (limits: Limits, statementTimeout: number): string =>
-  `START TRANSACTION; ${statements(timeouts(limits, statementTimeout), 'SET LOCAL')}`;
+  `${BEGINNING}; ${statements(timeouts(limits, statementTimeout), 'SET LOCAL')}`;
 
 /** And what a statement takes along that is a transaction of its own. */
 export const takenAlong = ({ lockTimeout = 0 }: Limits, statementTimeout: number): Before => ({

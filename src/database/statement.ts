@@ -8,6 +8,7 @@ import type { Prepared } from './prepared';
 import type { Pulse } from './pulse';
 import { isFull, isUnavailable, Unavailable } from './refusals';
 import { Scarcity } from './scarcity';
+import type { Viewers } from './viewers';
 
 /** Connections, and who may use how many of them. */
 export interface Reads {
@@ -19,6 +20,8 @@ export interface Reads {
   pulse: Pulse;
   /** What each statement takes along, where no session keeps it. */
   before?: Before;
+  /** Absent: it does not matter who asks. */
+  viewers?: Viewers;
 }
 
 /** Of statements: those that nothing comes of if they run twice. What only looks like a change is no harm. */
@@ -47,6 +50,8 @@ export class Statement {
     private readonly request: Asking,
     private readonly text: string,
     private readonly values: Parameters,
+    /** For whom; absent: it does not matter. */
+    private readonly viewer: string | undefined,
   ) {
     this.caller = request.caller;
   }
@@ -84,7 +89,8 @@ export class Statement {
     const { text, values } = this;
     this.client = client;
     try {
-      const { prepared, before } = this.reads;
+      const { prepared, viewers } = this.reads;
+      const before = viewers ? viewers.before(client, this.viewer, this.reads.before) : this.reads.before;
       const name = values.decisive ? undefined : prepared.nameOf(text);
       const ask = (as: string, known: Known) =>
         client.query(new NamedQuery(as, text, values, known, client, (error, rows) => this.answered(error, rows, client), before));
@@ -98,6 +104,7 @@ export class Statement {
 
   private answered(error: Error | null, rows: Row[], client: PoolClient): void {
     this.client = undefined;
+    if (error) this.reads.viewers?.forget(client);
     // After an error that PostgreSQL tells of, the connection is as good as before.
     const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
     if (broken && !this.why && (this.tries += 1) === 1 && READS.test(this.text)) {

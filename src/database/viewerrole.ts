@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { DatabaseError, escapeIdentifier, type ClientBase, type Pool } from 'pg';
+import { ConfigError } from '../platform/config';
+import type { Database } from './connection';
 
 /** Of a name, in bytes. */
 const MAX_NAME = 63;
@@ -24,7 +26,7 @@ export interface Standing {
   role: string;
   /** Why the role cannot be taken; absent: it can be. */
   lacking?: string;
-  /** In SQL, for somebody who may do it. */
+  /** What somebody who may do it is to run. */
   advice?: string;
   /** Whether the user of the server itself is bound, and would see nothing. */
   isBound: boolean;
@@ -180,4 +182,32 @@ async function judge({ owner, self }: Owner, client: ClientBase): Promise<Standi
       advice: 'fitgraph migrate',
     };
   return standing;
+}
+
+/**
+ * From now on the requests of this process ask in the name of the role. To be called before there are any. Where that cannot be, `tell` hears of it, or
+ * a ConfigError is thrown if the configuration demands it.
+ */
+export async function takeRole({ options, pool, viewers }: Database, tell: (message: string) => void): Promise<void> {
+  const { rowSecurity = 'on' } = options;
+  if (rowSecurity === 'off') return;
+  const standing = await standingOf(pool);
+  if (!standing) return;
+  const { role, lacking, advice } = standing;
+  if (lacking === undefined) viewers.role = role;
+  else {
+    const said = `row-level security cannot guard what requests read: ${lacking}. To be run: ${advice}`;
+    if (rowSecurity === 'required') throw new ConfigError(`ROW_SECURITY=required, but ${said}`);
+    tell(said);
+  }
+}
+
+/** Throws a ConfigError where PostgreSQL would show the server itself no rows. */
+export async function refuseBound(client: ClientBase): Promise<void> {
+  const found = await ownerOf(client);
+  if (!found || !(await client.query(BOUND)).rows[0].some) return;
+  const { owner, self } = found;
+  throw new ConfigError(
+    `DATABASE_URL: row-level security shows ${self} no rows, because the tables belong to ${owner}: GRANT ${escapeIdentifier(owner)} TO ${escapeIdentifier(self)}`,
+  );
 }

@@ -138,6 +138,7 @@ export class HttpExchange {
       if (viewer) this.full.session.asks('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
+      this.full.session.asks('strangers', this.network);
       throw ofDatabase(error, this.services.log, this.id) ?? error;
     }
   }

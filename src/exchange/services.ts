@@ -12,6 +12,7 @@ import { NamesInMemory } from '../core/cache/namesinmemory';
 import { ReferenceTables } from '../core/cache/reference';
 import { entities } from '../core/model/registry';
 import type { Database } from '../database/connection';
+import { takeRole } from '../database/viewerrole';
 import { imageProcesses } from '../files/imageprocesses';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
@@ -46,6 +47,7 @@ export async function startServices(
   origin: Origin,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
+  await takeRole(database, (message) => log.warn(message));
   const listener = new Listener(database, log);
   const reference = new ReferenceTables(database, entities(), listener, log);
   const names = new NamesInMemory(database, entities(), listener, log);

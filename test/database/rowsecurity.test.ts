@@ -1,9 +1,10 @@
 /** The second wall, straight in SQL: what PostgreSQL shows and lets write whoever has the role of requests, table by table, and how the role comes to be. */
 import { randomUUID } from 'node:crypto';
 import { Client, type PoolConfig } from 'pg';
+import { ConfigError, type Config } from '../../src/platform/config';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { prepareRole, roleOf, standingOf } from '../../src/database/viewerrole';
+import { prepareRole, refuseBound, roleOf, standingOf, takeRole } from '../../src/database/viewerrole';
 import { furnish } from '../setup/belongings';
 import { createDatabase, open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -144,8 +145,8 @@ describe('how the role comes to be', () => {
     made.push(one);
     return one.connection;
   };
-  const connected = (connection: PoolConfig): Database => {
-    const one = open(connection);
+  const connected = (connection: PoolConfig, rowSecurity?: Config['rowSecurity']): Database => {
+    const one = open(connection, { rowSecurity });
     opened.push(one);
     return one;
   };
@@ -202,6 +203,14 @@ describe('how the role comes to be', () => {
       lacking: `there is no role ${user}_viewer`,
       advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
     });
+    const told: string[] = [];
+    await takeRole(theirs, (message) => told.push(message));
+    expect(told).toEqual([expect.stringContaining(`there is no role ${user}_viewer. To be run: CREATE ROLE`)]);
+    expect(theirs.viewers.role).toBeUndefined();
+    const demanding = connected({ ...connection, user }, 'required');
+    const refused = takeRole(demanding, (message) => told.push(message));
+    await expect(refused).rejects.toThrow(ConfigError);
+    await expect(refused).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
     expect(await standingOf(theirs.pool)).toMatchObject({ lacking: `${user} may not take the role ${user}_viewer` });
@@ -212,6 +221,11 @@ describe('how the role comes to be', () => {
     });
     await migrateUp(theirs);
     expect(await standingOf(theirs.pool)).toEqual({ role: `${user}_viewer`, isBound: false });
+    await takeRole(demanding, (message) => told.push(message));
+    expect([demanding.viewers.role, told.length]).toEqual([`${user}_viewer`, 1]);
+    const off = connected({ ...connection, user }, 'off');
+    await takeRole(off, (message) => told.push(message));
+    expect([off.viewers.role, told.length]).toEqual([undefined, 1]);
     // Tables that come later need nothing more.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
     expect((await standingOf(theirs.pool))!.lacking).toBeUndefined();
@@ -224,7 +238,11 @@ describe('how the role comes to be', () => {
     const user = `guest_${randomUUID().slice(0, 8)}`;
     users.push(user);
     await connected(connection).pool.query(`CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`);
-    expect(await standingOf(connected({ ...connection, user }).pool)).toMatchObject({
+    const theirs = connected({ ...connection, user });
+    await expect(theirs.unlimited(refuseBound)).rejects.toThrow(
+      /shows guest_\w+ no rows, because the tables belong to fitgraph: GRANT "fitgraph" TO/,
+    );
+    expect(await standingOf(theirs.pool)).toMatchObject({
       isBound: true,
       advice: `GRANT "${connection.user}" TO "${user}";`,
     });

@@ -37,7 +37,9 @@ async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
 /** Without a configuration nothing is given up, as for the commands of an operator. */
 export const open = (
   connection: PoolConfig,
-  config?: Pick<Config, 'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'lockTimeout' | 'idleTransactionTimeout' | 'queue'>,
+  config?: Partial<
+    Pick<Config, 'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'lockTimeout' | 'idleTransactionTimeout' | 'rowSecurity' | 'queue'>
+  >,
 ): Database =>
   new Database({
     connection,

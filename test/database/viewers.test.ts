@@ -1,0 +1,153 @@
+/**
+ * A connection is used for one viewer after the other, some of whose statements fail. Whatever came before, each is shown their own rows alone, also
+ * by statements that do not say whose they want.
+ */
+import type { Database } from '../../src/database/connection';
+import type { Parameters } from '../../src/database/rows';
+import type { Session } from '../../src/database/session';
+import { takeRole } from '../../src/database/viewerrole';
+import { open } from '../setup/databases';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+
+const ASKED = 2_000;
+const ROWS = 5;
+
+let state = (Number(process.env.SEED ?? 0) || Math.floor(Date.now() / 86_400_000)) >>> 0;
+console.log(`seed ${state}`);
+/** Numerical Recipes' linear congruential generator. */
+const below = (limit: number): number => {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  return Math.floor((state / 2 ** 32) * limit);
+};
+const oneOf = <T>(items: readonly T[]): T => items[below(items.length)]!;
+
+let database: Database;
+let ann: number;
+let bob: number;
+
+beforeAll(async () => {
+  [ann, bob] = [(await fitgraph.user('ann')).id, (await fitgraph.user('bob')).id];
+  for (const user of [ann, bob])
+    await fitgraph.sql(
+      `INSERT INTO "weight_entry" ("user_id", "date", "weight") SELECT $1, '2021-01-01'::date + n, 80 FROM generate_series(1, $2) n`,
+      [user, ROWS],
+    );
+  database = open(fitgraph.database.options.connection, { poolSize: 1 });
+  await takeRole(database, (message) => {
+    throw new Error(message);
+  });
+});
+afterAll(() => database?.close());
+
+interface Asker {
+  id: number | null;
+  session(): Session;
+}
+
+const asking = (lane: 'users' | 'strangers', id: number | null): Asker => ({
+  id,
+  session() {
+    const session = database.session();
+    session.asks(lane, id ?? 'a network');
+    return session;
+  },
+});
+
+/** Strangers on the connections of users too, as when there are no others. */
+const askers = (): Asker[] => [asking('users', ann), asking('users', bob), asking('users', null), asking('strangers', null)];
+
+const SELECT = 'SELECT "user_id" AS "user" FROM "weight_entry"';
+
+function statement(): { text: string; values: Parameters; fails?: boolean } {
+  const values: Parameters = [];
+  switch (below(9)) {
+    case 0:
+      return { text: `${SELECT} /* ${below(300)} */`, values };
+    case 1:
+      values.decisive = true;
+      values.push(80);
+      return { text: `${SELECT} WHERE "weight" = $1`, values };
+    case 2:
+      return { text: `${SELECT} WHERE 1 / ("id" * 0) > 1 OR 1 / $1::int > 1`, values: [0], fails: true };
+    case 3:
+      return { text: `${SELECT} WHERE "id" = $1`, values: ['no number'], fails: true };
+    case 4:
+      return { text: `${SELECT} FROM nowhere`, values, fails: true };
+    case 5:
+      return {
+        text: `WITH changed AS (UPDATE "weight_entry" SET "weight" = 80 RETURNING "user_id") SELECT "user_id" AS "user" FROM changed`,
+        values,
+      };
+    default:
+      return { text: oneOf([`${SELECT} ORDER BY "id"`, `${SELECT} WHERE "date" > '2020-01-01'`]), values };
+  }
+}
+
+async function expectOwn({ id, session }: Asker): Promise<boolean> {
+  const { text, values, fails } = statement();
+  const asked = session().query(text, values);
+  if (fails) {
+    // Nobody has rows that something could be wrong with.
+    await asked.catch(() => undefined);
+    return false;
+  }
+  expect({ text, users: (await asked).map(({ user }) => user) }).toEqual({ text, users: id === null ? [] : Array(ROWS).fill(id) });
+  return true;
+}
+
+test('viewers in random order, whose statements fail now and then', async () => {
+  let right = 0;
+  for (let count = 0; count < ASKED; count += 1) if (await expectOwn(oneOf(askers()))) right += 1;
+  expect(right).toBeGreaterThan(ASKED / 3);
+});
+
+test('many at a time, and some go away', async () => {
+  for (let round = 0; round < 30; round += 1)
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        if (below(4)) return expectOwn(oneOf(askers()));
+        const session = oneOf(askers()).session();
+        const asked = session.query('SELECT pg_sleep(1)').catch(() => undefined);
+        setTimeout(() => session.abandon(), below(20));
+        return asked;
+      }),
+    );
+});
+
+test('looking up who asks leaves the connection as it was', async () => {
+  const [own] = askers();
+  for (let count = 0; count < 20; count += 1) {
+    const session = own!.session();
+    await session.identify('SELECT 1', []);
+    expect(await session.query(SELECT)).toHaveLength(ROWS);
+  }
+});
+
+test('transactions, of which some are rolled back', async () => {
+  const write = ({ session: open }: Asker, fails: boolean) => {
+    const session = open();
+    return session
+      .transaction(async (transaction) => {
+        const [rows] = await database.sequelize.query(`UPDATE "weight_entry" SET "weight" = 81 RETURNING "user_id" AS "user"`, {
+          transaction,
+          ...session.counted,
+        });
+        if (fails) throw new Error('rolled back');
+        return { statements: session.statements, users: (rows as { user: number }[]).map(({ user }) => user) };
+      })
+      .catch(() => undefined);
+  };
+  for (let count = 0; count < 60; count += 1) {
+    const asker = oneOf(askers());
+    const fails = below(3) === 0;
+    const written = await write(asker, fails);
+    // The viewer is told of with the beginning.
+    expect(written).toEqual(fails ? undefined : { statements: 2, users: asker.id === null ? [] : Array(ROWS).fill(asker.id) });
+  }
+  // The server itself is shown everything.
+  const own: Asker = { id: null, session: () => database.session() };
+  expect((await write(own, false))!.users).toHaveLength(2 * ROWS);
+  expect((await write(askers()[1]!, false))!.users).toHaveLength(ROWS);
+});
