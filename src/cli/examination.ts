@@ -7,6 +7,7 @@ import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
 import { migrated, refuseNewer } from '../database/migrate';
 import { openDatabase } from '../database/open';
+import { standingOf } from '../database/viewerrole';
 import { keyFile, readKey } from '../database/secretkey';
 import { fieldsOf } from '../core/model/fields';
 import { entities, resourceOf } from '../core/model/registry';
@@ -136,6 +137,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
     examineConnections(config, server.connections, note);
     await examineSchema(database, note);
     if (!server.filled) return;
+    await examineSecurity(config, database, note);
     await examineKey(config, database, note);
     await examineFiles(config, database, note);
   } finally {
@@ -145,7 +147,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
 
 function examineConnections({ workers, poolSize }: Config, available: number, note: Note): void {
   // Reads of users and strangers, writes, subscriptions, and those of the server itself.
-  const needed = Math.max(1, workers) * (2 * poolSize + Math.ceil(poolSize / 2) + Math.ceil(poolSize / 4) + 3);
+  const needed = Math.max(1, workers) * (2 * poolSize + Math.ceil(poolSize / 2) + Math.ceil(poolSize / 4) + 5);
   const said = `${available} are to be had, ${needed} may be wanted`;
   note(
     needed > available
@@ -171,6 +173,22 @@ async function examineSchema(database: Database, note: Note): Promise<void> {
       said: `${rows.map(({ name }) => name).join(', ')} missing`,
       advice: "install PostgreSQL's contrib package",
     });
+}
+
+async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {
+  const about = 'Row security';
+  if (rowSecurity === 'off') return note({ state: 'ok', about, said: 'off: the program alone decides whose rows a request reads' });
+  const standing = (await migrated(database)) && (await standingOf(database.pool));
+  if (!standing) return;
+  const { role, lacking, advice, isBound } = standing;
+  if (lacking === undefined)
+    return note({ state: 'ok', about, said: `requests ask in the name of ${role}, which sees their viewer's rows alone` });
+  note({
+    state: isBound || rowSecurity === 'required' ? 'failure' : 'warning',
+    about,
+    said: lacking,
+    advice: `to be run: ${advice}`,
+  });
 }
 
 async function examineKey({ secretKey, dataDir }: Config, { pool }: Database, note: Note): Promise<void> {

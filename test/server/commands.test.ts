@@ -196,10 +196,12 @@ test('the doctor finds nothing beside a healthy server, and says what to do abou
     'Clock',
     'Connections',
     'Schema',
+    'Row security',
     'Files',
   ])
     expect(healthy.stdout).toMatch(new RegExp(`^(?:ok  |WARN)  ${about}: `, 'm'));
   expect(healthy.stdout).toMatch(/^ok {4}Files: all \d+ images have their file$/m);
+  expect(healthy.stdout).toMatch(/^ok {4}Row security: requests ask in the name of fitgraph_viewer, /m);
   expect(healthy.stdout).toMatch(new RegExp(`Port: a server answers at ${port}, and is ready`));
 
   const [key, aside] = [path.join(installation.dataDir, 'secret-key'), path.join(installation.folder, 'aside')];
@@ -208,7 +210,7 @@ test('the doctor finds nothing beside a healthy server, and says what to do abou
   fs.renameSync(aside, key);
   expect(ill.status).toBe(1);
   expect(ill.stdout).toMatch(/^FAIL {2}Secret key: \S+ is gone\n {6}→ put it back/m);
-  expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 are to be had, 2753 may be wanted\n {6}→ lower DATABASE_POOL/m);
+  expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 are to be had, 2755 may be wanted\n {6}→ lower DATABASE_POOL/m);
   expect(ill.stdout).toMatch(/1 failed, \d warnings\.\n$/);
 
   const nowhere = await examined({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
