@@ -5,6 +5,7 @@ import type { TokenVault } from '../auth/tokens';
 import { today } from '../core/model/clock';
 import type { Database } from '../database/connection';
 import { isDamage } from '../database/refusals';
+import { User } from '../resources/user';
 import { demo } from '../../seeders/demo';
 import { exercises } from '../../seeders/exercises';
 import { ingredients } from '../../seeders/ingredients';
@@ -47,15 +48,17 @@ export async function seedReference({ database, vault, timeZone, progress }: See
 /** Undefined where there is a demo account already, and nothing was done. */
 export async function seedDemo({ database, vault, timeZone, progress }: Seeding): Promise<DemoAccount | undefined> {
   const session = database.session();
-  const { rows } = await database.pool.query('SELECT 1 FROM "user_account" WHERE "username" = $1', [DEMO_NAME]);
-  if (rows.length) return undefined;
+  const isThere = await session.transaction((transaction) =>
+    User.count({ where: { username: DEMO_NAME }, transaction, ...session.counted }),
+  );
+  if (isThere) return undefined;
   // Made anew for every installation, so that no server on a network has a demo account that everybody can enter.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {
     await writeRows(asDump(demo(today(timeZone), id)), database, { vault, renumber: true, progress });
   } catch (error) {
-    await session.query('DELETE FROM "user_account" WHERE "id" = $1', [id]);
+    await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.counted }));
     throw error;
   }
   return { username: DEMO_NAME, password, token: await tokenOf(id, session, vault) };
