@@ -1,5 +1,5 @@
 /** Tests run on real PostgreSQL; global setup starts the embedded one, each worker gets databases of its own. */
-const { canMount, chromium, pgbouncer } = require('./test/setup/machine');
+const { canMount, chromium, nginx, pgbouncer, systemdAnalyze } = require('./test/setup/machine');
 
 // The workers have it from here.
 const browser = chromium();
@@ -11,6 +11,12 @@ else
   console.warn(
     'No pgbouncer of 1.21 or newer was found, so its tests do not run: scripts/pgbouncer.sh brings one, PGBOUNCER may say where one is.',
   );
+const proxy = nginx();
+if (proxy) process.env.NGINX = proxy;
+else console.warn('No nginx was found, so the test of deploy/nginx.conf does not run. NGINX may say where one is.');
+const analyze = systemdAnalyze();
+if (analyze) process.env.SYSTEMD_ANALYZE = analyze;
+else console.warn('No systemd-analyze was found, so nobody looks at deploy/fitgraph.service.');
 const mounts = canMount();
 if (!mounts) console.warn('Only who may mount a small file system can fill it, so the test of a full disk does not run.');
 
@@ -21,6 +27,8 @@ module.exports = {
     '/node_modules/',
     ...(browser ? [] : ['<rootDir>/test/browser/']),
     ...(pooler ? [] : ['<rootDir>/test/database/pooler']),
+    ...(proxy ? [] : ['<rootDir>/test/deploy/nginx.test.ts']),
+    ...(analyze ? [] : ['<rootDir>/test/deploy/systemd.test.ts']),
     ...(mounts ? [] : ['<rootDir>/test/faults/disk.test.ts']),
   ],
   transform: {

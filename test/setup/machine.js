@@ -32,6 +32,12 @@ module.exports.chromium = () => program('CHROMIUM', 'program', CHROMIUM, runs);
 const PGBOUNCER = ['/usr/local/bin/pgbouncer', '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'];
 module.exports.pgbouncer = () => program('PGBOUNCER', 'pgbouncer of 1.21 or newer', PGBOUNCER, isNewPgbouncer);
 
+const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/local/bin/nginx', '/usr/bin/nginx'];
+module.exports.nginx = () => program('NGINX', 'program', NGINX, runs);
+
+const SYSTEMD_ANALYZE = ['/usr/bin/systemd-analyze', '/bin/systemd-analyze'];
+module.exports.systemdAnalyze = () => program('SYSTEMD_ANALYZE', 'program', SYSTEMD_ANALYZE, runs);
+
 /** Root may do so, but for the root of most containers. */
 module.exports.canMount = () => {
   if (process.getuid?.() !== 0) return false;
