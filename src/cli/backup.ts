@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { KnownError } from '../core/model/errors';
 import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
-import { noteOf, operate, say, stages } from './operator';
+import { counted, noteOf, operate, say, stages } from './operator';
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -30,7 +30,7 @@ export const backupCommand = () =>
           const rows = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
           const { size } = await stat(file);
           say(
-            `${rows} rows of ${Object.keys(summary.rows).length} tables and ${summary.files} files are in ${file} (${megabytes(size)}), verified.`,
+            `${counted(rows, 'row')} of ${counted(Object.keys(summary.rows).length, 'table')} and ${counted(summary.files, 'file')} are in ${file} (${megabytes(size)}), verified.`,
           );
         },
         { migrate: false },

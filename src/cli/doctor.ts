@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { ConfigError, readConfig, wantsStacks } from '../platform/config';
 import { examine, type Finding } from './examination';
-import { say } from './operator';
+import { counted, say } from './operator';
 
 const WORDS = { ok: 'ok  ', warning: 'WARN', failure: 'FAIL' };
 
@@ -26,6 +26,6 @@ export const doctorCommand = () =>
         note({ state: 'failure', about: known ? 'Configuration' : 'Unexpected', said: known || !wantsStacks() ? message : stack! });
       }
       const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
-      say(`${findings.length} checks: ${count('failure')} failed, ${count('warning')} warnings.`);
+      say(`${findings.length} checks: ${count('failure')} failed, ${counted(count('warning'), 'warning')}.`);
       if (count('failure')) process.exitCode = 1;
     });

@@ -5,7 +5,7 @@ import { Staging } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
-import { noteOf, operate, progress, say } from './operator';
+import { counted, noteOf, operate, progress, say } from './operator';
 
 export const importCommand = () =>
   new Command('import')
@@ -28,10 +28,10 @@ export const importCommand = () =>
             },
           });
           const count = [...counts.values()].reduce((sum, some) => sum + some, 0);
-          await noteOf({ kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${count} rows` }, session);
+          await noteOf({ kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${counted(count, 'row')}` }, session);
           // The old rows are gone for good only now, and with them the need for their files.
           await staging.publish(Boolean(replace));
-          say(`${count} rows of ${counts.size} models imported.`);
+          say(`${counted(count, 'row')} of ${counted(counts.size, 'model')} imported.`);
         } catch (error) {
           await staging.discard();
           throw error;

@@ -2,6 +2,7 @@
 /** The commands of the operator. They work beside a running server: the embedded database is joined and left running. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, wantsStacks } from '../platform/config';
+import { VERSION } from '../platform/version';
 import { main as serveForever } from '../index';
 
 const others = (): typeof import('./commands') =>
@@ -9,21 +10,23 @@ const others = (): typeof import('./commands') =>
   require('./commands');
 
 const program = new Command('fitgraph')
-  .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see README).')
-  .showHelpAfterError('(fitgraph --help lists the commands)')
+  .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).')
+  .version(VERSION, '-V, --version', 'print the version')
   .exitOverride();
 
 program.command('serve').description('Start the server, as `npm start` does.').action(serveForever);
 // The process that watches over the workers stays, and stays small.
 if (process.argv[2] !== 'serve') for (const command of others().commands()) program.addCommand(command);
 
-function inherit(command: Command): void {
+/** Whoever mistypes is told where to read on: of the command that they mean. */
+function inherit(command: Command, names: string): void {
+  command.showHelpAfterError(`(${names} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
-    inherit(child);
+    inherit(child, `${names} ${child.name()}`);
   }
 }
-inherit(program);
+inherit(program, 'fitgraph');
 
 program.parseAsync().catch((error: unknown) => {
   // Commander has said already what was wrong with the arguments.

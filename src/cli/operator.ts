@@ -42,6 +42,9 @@ export async function operate<T>(work: (desk: Desk) => Promise<T>, { migrate = t
   }
 }
 
+/** `1 row`, `2 rows` */
+export const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const SHOWN_EVERY_MS = 200;

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { ConfigError, readConfig } from '../platform/config';
 import { Media } from '../files/media';
 import { inspect, restoreBackup } from '../transfer/backup/restore';
-import { noteOf, operate, say, stages } from './operator';
+import { counted, noteOf, operate, say, stages } from './operator';
 
 export const restoreCommand = () =>
   new Command('restore')
@@ -26,7 +26,7 @@ export const restoreCommand = () =>
           // In the log that was restored, of course: the one before it is gone with all else.
           await noteOf({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
           const rows = Object.values(found.summary.rows).reduce((sum, count) => sum + count, 0);
-          say(`${rows} rows and ${found.summary.files} files of ${found.header.taken} are restored.`);
+          say(`${counted(rows, 'row')} and ${counted(found.summary.files, 'file')} of ${found.header.taken} are restored.`);
           if (!elsewhere) say('A server that runs has to be restarted if its key was another one.');
         },
         { key: false, config },

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
-import { createInterface } from 'node:readline/promises';
 import { checkPassword, createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
 import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
@@ -10,28 +9,25 @@ import type { Database } from '../database/connection';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { createLog } from '../platform/logging';
-import { noteOf, operate, say } from './operator';
+import { confirm, newPassword } from './asking';
+import { counted, noteOf, operate, say } from './operator';
 
-/** From the option, or else from standard input, so that it need not stand in the shell's history. */
-const passwordOf = async (option: string | undefined): Promise<string> => option ?? answerTo('Password: ');
-
-async function answerTo(question: string): Promise<string> {
-  const input = createInterface({ input: process.stdin, output: process.stderr, terminal: process.stdin.isTTY });
-  try {
-    return (await input.question(question)).trim();
-  } finally {
-    input.close();
-  }
-}
+/** From the option, or else typed, so that it need not stand in the shell's history. */
+const passwordOf = async (option: string | undefined): Promise<string> => option ?? newPassword();
 
 /** Of many accounts of many installations, a reader tells by its beginning whose it is. */
-const newPassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
+const madePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
+
+const ACCOUNTS = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",
+  "is_active" AS "active" FROM "user_account" ORDER BY "id"`;
+
+const dayOf = (moment: string) => new Date(moment).toISOString().slice(0, 10);
 
 export function userCommand(): Command {
-  const user = new Command('user').description('Make and change accounts.');
+  const user = new Command('user').description('Make, change and list accounts.');
   user
     .command('create <name>')
-    .description('Make an account and print its token. The password is read from standard input unless given.')
+    .description('Make an account and print its token. The password is asked for unless given.')
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--email <address>')
     .option('--superuser', 'what the user contributes is accepted at once')
@@ -45,11 +41,11 @@ export function userCommand(): Command {
     });
   user
     .command('password <name>')
-    .description('Set a new password, read from standard input unless given, and a new token.')
+    .description('Set a new password, asked for unless given, and a new token.')
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--new', 'make one and print it')
     .action(async (username: string, options: { password?: string; new?: boolean }) => {
-      const password = options.new ? newPassword(username) : await passwordOf(options.password);
+      const password = options.new ? madePassword(username) : await passwordOf(options.password);
       await operate(async ({ session, vault }) => {
         const { id } = await findUser(username, session);
         checkPassword(password);
@@ -88,16 +84,35 @@ export function userCommand(): Command {
     .description('Delete an account with everything of it: its rows, the images that it added, and their files. Nothing of it comes back.')
     .option('--yes', 'do not ask')
     .action(async (username: string, options: { yes?: boolean }) => {
-      if (!options.yes && (await answerTo(`Everything of ${username} will be deleted. Type the name again: `)) !== username)
+      if (!options.yes && !(await confirm(`Everything of ${username} will be deleted. Type the name again: `, username)))
         throw new KnownError('BAD_USER_INPUT', 'That is another name: nothing was deleted.');
       await operate(async ({ config, database, session }) => {
         const { id } = await findUser(username, session);
         await noteOf({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
         const { rows, contributions } = await deleteUser(id, database);
         await removeFiles(config, database);
-        say(`User ${username} is deleted, with ${rows} rows and ${contributions} images.`);
+        say(`User ${username} is deleted, with ${counted(rows, 'row')} and ${counted(contributions, 'image')}.`);
       });
     });
+  user
+    .command('list')
+    .description('Print all accounts, the oldest first.')
+    .option('--json', 'one JSON object a line')
+    .action((options: { json?: boolean }) =>
+      operate(async ({ session }) => {
+        const accounts = await session.query(ACCOUNTS, []);
+        if (options.json) return accounts.forEach((account) => say(JSON.stringify(account)));
+        for (const { username, joined, lastLogin, superuser, active } of accounts) {
+          const marks = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
+          say(
+            [username, `joined ${dayOf(joined)}`, lastLogin ? `last login ${dayOf(lastLogin)}` : 'never signed in', marks]
+              .join('  ')
+              .trimEnd(),
+          );
+        }
+        process.stderr.write(`${counted(accounts.length, 'account')}\n`);
+      }),
+    );
   return user;
 }
 

@@ -126,6 +126,10 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
 export const migrateDown = (database: Database, all = false): Promise<string[]> =>
   umzug(database, async (migrations) => (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name), toStderr);
 
+/** What `migrateDown` would take back; undefined where there is nothing. */
+export const lastMigration = (database: Database): Promise<string | undefined> =>
+  umzug(database, async (migrations) => (await migrations.executed()).at(-1)?.name, toStderr);
+
 /** Of all that this version knows, in order. */
 export const migrationNames = (): string[] => names();
 

@@ -1,12 +1,17 @@
 /** How a process of the server ends. */
-import { ConfigError } from '../platform/config';
+import { ConfigError, wantsStacks } from '../platform/config';
 
-/** A wrong configuration or a taken port is one line; anything else shows where it comes from. */
+/** The setting that is to blame where the server cannot listen. */
+const BLAMED: Record<string, string> = { EADDRINUSE: 'PORT', EACCES: 'PORT', EADDRNOTAVAIL: 'HOST', ENOTFOUND: 'HOST', EAI_AGAIN: 'HOST' };
+const LISTENING = new Set(['listen', 'bind', 'getaddrinfo']);
+
+/** One line that says what is wrong; where it comes from is for who debugs. */
 export function fail(error: unknown): never {
-  const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') process.stderr.write(`fitgraph: PORT: ${message}\n`);
+  const { code, message, stack, syscall } = error as NodeJS.ErrnoException;
+  const setting = LISTENING.has(syscall ?? '') && BLAMED[code ?? ''];
+  if (setting) process.stderr.write(`fitgraph: ${setting}: ${message}\n`);
   else if (error instanceof ConfigError) process.stderr.write(`fitgraph: ${message}\n`);
-  else process.stderr.write(`fitgraph: ${stack ?? message}\n`);
+  else process.stderr.write(`fitgraph: ${wantsStacks() ? stack : `${message} (LOG_LEVEL=debug shows where)`}\n`);
   process.exit(1);
 }
 

@@ -14,6 +14,8 @@ export interface Site {
   app: App;
   /** Where one was made just now. */
   demo?: DemoAccount;
+  /** Whether nobody can sign in yet, where nobody else made an account. */
+  deserted: boolean;
   close(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export async function openSite(config: Config, origin: Origin, log: Logger): Pro
     return {
       app,
       demo,
+      deserted: config.production && !(await database.ask('SELECT FROM "user_account" LIMIT 1')).length,
       async close() {
         await app.stop();
         await stop();

@@ -40,6 +40,7 @@ const COMMANDS = [
   ['user', 'token'],
   ['user', 'deactivate'],
   ['user', 'delete'],
+  ['user', 'list'],
 ];
 
 test.each(COMMANDS.map((names): [string, string[]] => [names.join(' '), names]))('%s --help', async (_name, names) => {
@@ -49,12 +50,19 @@ test.each(COMMANDS.map((names): [string, string[]] => [names.join(' '), names]))
 });
 
 test('what is no command, and what lacks an argument, is refused with a hint', async () => {
-  for (const args of [['frobnicate'], ['import'], ['user', 'create'], ['user', 'frobnicate'], ['migrate', '--sideways']]) {
+  const hints: [string[], string][] = [
+    [['frobnicate'], 'fitgraph --help lists the commands'],
+    [['import'], 'fitgraph import --help tells more'],
+    [['user', 'create'], 'fitgraph user create --help tells more'],
+    [['user', 'frobnicate'], 'fitgraph user --help lists the commands'],
+    [['migrate', '--sideways'], 'fitgraph migrate --help tells more'],
+  ];
+  for (const [args, hint] of hints) {
     const { status, stdout, stderr } = await fitgraph(...args);
     expect(status).not.toBe(0);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^error: /);
-    expect(stderr).toContain('--help');
+    expect(stderr).toContain(`(${hint})`);
   }
 });
 
@@ -143,7 +151,7 @@ test('a user is deleted with everything, but only by name', async () => {
   expect((await mine(tokenIn(stdout))).body.count).toBe(1);
 
   const deleted = await installation.commandReading('dora\n', 'user', 'delete', 'dora');
-  expect(deleted).toMatchObject({ status: 0, stdout: 'User dora is deleted, with 3 rows and 1 images.\n' });
+  expect(deleted).toMatchObject({ status: 0, stdout: 'User dora is deleted, with 3 rows and 1 image.\n' });
   expect((await mine(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
   expect((await server.anyone.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
   await until('the file is gone', () => !fs.existsSync(file));
@@ -211,7 +219,7 @@ test('the doctor finds nothing beside a healthy server, and says what to do abou
   expect(ill.status).toBe(1);
   expect(ill.stdout).toMatch(/^FAIL {2}Secret key: \S+ is gone\n {6}→ put it back/m);
   expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 are to be had, 2755 may be wanted\n {6}→ lower DATABASE_POOL/m);
-  expect(ill.stdout).toMatch(/1 failed, \d warnings\.\n$/);
+  expect(ill.stdout).toMatch(/1 failed, \d warnings?\.\n$/);
 
   const nowhere = await examined({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
   expect(nowhere).toMatchObject({
@@ -323,6 +331,13 @@ test('migrate and seed have nothing to do, and say so', async () => {
   expect(stdout).toMatch(
     /^There is reference data already.*\nThere is a demo account already; `fitgraph user password demo --new` gives it another password\.\n$/,
   );
+});
+
+test('no migration is taken back beside a running server', async () => {
+  const { status, stdout, stderr } = await fitgraph('migrate', '--down', '--yes');
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^fitgraph: A server runs on this database[^\n]*stop it first\.\n$/);
+  expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
 });
 
 test('schema prints what is committed', async () => {

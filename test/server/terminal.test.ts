@@ -1,0 +1,120 @@
+/** The commands in a terminal, where somebody sits: what is asked, hidden and told. */
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { VERSION } from '../../src/platform/version';
+import { createDatabase, SECRET_KEY } from '../setup/databases';
+import { build, Installation } from './running';
+
+const COMMANDS = path.join(__dirname, '../../dist/src/cli/index.js');
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let installation: Installation;
+
+beforeAll(async () => {
+  build();
+  database = await createDatabase('catalogue');
+  installation = new Installation({ DATABASE_URL: database.url, SECRET_KEY, NODE_ENV: 'production' });
+}, 120_000);
+afterAll(async () => {
+  await installation.remove();
+  await database.drop();
+});
+
+/** In a terminal of its own; each answer is typed when its question is there. */
+function typing(args: string[], answers: [question: string, typed: string][]): Promise<{ status: number | null; shown: string }> {
+  const child = spawn('script', ['--quiet', '--return', '--command', `${process.execPath} ${COMMANDS} ${args.join(' ')}`, '/dev/null'], {
+    env: {
+      PATH: process.env.PATH!,
+      SHELL: '/bin/sh',
+      TERM: 'dumb',
+      DATABASE_URL: database.url,
+      SECRET_KEY,
+      DATA_DIR: installation.dataDir,
+    },
+  });
+  let [shown, read] = ['', 0];
+  const left = [...answers];
+  child.stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+    const [next] = left;
+    if (!next || !shown.slice(read).includes(next[0])) return;
+    read = shown.length;
+    left.shift();
+    child.stdin.write(next[1]);
+  });
+  return new Promise((resolve) =>
+    child.once('close', (status) => {
+      child.stdin.destroy();
+      resolve({ status, shown: shown.replace(/\r/g, '') });
+    }),
+  );
+}
+
+const twice = (first: string, second = first): [string, string][] => [
+  ['Password: ', `${first}\n`],
+  ['The same again: ', `${second}\n`],
+];
+
+test('a start in production without accounts says how to make the first', async () => {
+  const hint = 'There are no accounts yet. Make the first: fitgraph user create <name> --superuser';
+  const first = await installation.start({ WEB_CONCURRENCY: '0' });
+  expect(first.stdout).toContain(hint);
+  first.process.kill('SIGTERM');
+  await first.ended;
+  expect((await installation.command('user', 'create', 'root', '--superuser', '--password', 'some password')).status).toBe(0);
+  const second = await installation.start({ WEB_CONCURRENCY: '0' });
+  expect(second.stdout).toContain('/api/v2/');
+  expect(second.stdout).not.toContain('no accounts');
+  second.process.kill('SIGTERM');
+  await second.ended;
+});
+
+test('a password is hidden and asked for twice', async () => {
+  const { status, shown } = await typing(['user', 'create', 'thea'], twice('hidden and long'));
+  expect(shown).toMatch(/^Password: \nThe same again: \nUser thea was made\. Token: [0-9a-f]{40}\n$/);
+  expect(status).toBe(0);
+});
+
+test.each<[string, [string, string][], string]>([
+  ['two that differ', twice('hidden and long', 'hidden but longer'), 'These were two different passwords: nothing was changed.'],
+  ['one that is no good, before it is asked for again', [['Password: ', '12345678\n']], 'The password must not consist of digits alone.'],
+  ['Ctrl-C', [['Password: ', '\x03']], 'There was no answer: nothing was changed.'],
+])('%s: nothing happens', async (_name, answers, message) => {
+  const { status, shown } = await typing(['user', 'password', 'root'], answers);
+  expect(shown).toContain(`fitgraph: ${message}\n`);
+  expect(shown).not.toMatch(/hidden|12345678/);
+  expect(status).toBe(1);
+});
+
+test('without a terminal an end of the input is no answer', async () => {
+  const { status, stderr } = await installation.commandReading('', 'user', 'create', 'nemo');
+  expect([status, stderr]).toEqual([1, 'fitgraph: There was no answer: nothing was changed.\n']);
+});
+
+test('accounts are listed, for people and for programs', async () => {
+  const today = new Date().toISOString().slice(0, 10);
+  await installation.command('user', 'deactivate', 'thea');
+  const { stdout, stderr } = await installation.command('user', 'list');
+  expect(stdout.split('\n')).toEqual([
+    `root  joined ${today}  never signed in  superuser`,
+    `thea  joined ${today}  never signed in  locked`,
+    '',
+  ]);
+  expect(stderr).toBe('2 accounts\n');
+  const listed = (await installation.command('user', 'list', '--json')).stdout.trim().split('\n');
+  expect(JSON.parse(listed[1]!)).toMatchObject({ username: 'thea', superuser: false, active: false, lastLogin: null });
+});
+
+test('a migration is taken back by who types its name, and comes again', async () => {
+  const refused = await typing(['migrate', '--down'], [['Type its name to go on: ', 'yes\n']]);
+  expect(refused.shown).toContain('fitgraph: That is another name: nothing was changed.');
+  const name = /^(\S+) will be taken back/.exec(refused.shown)![1]!;
+  const done = await typing(['migrate', '--down'], [['Type its name to go on: ', `${name}\n`]]);
+  expect([done.status, done.shown]).toEqual([0, expect.stringMatching(new RegExp(`\nTaken back: ${name}\n$`))]);
+  expect((await installation.command('migrate')).stdout).toBe(`Applied: ${name}\n`);
+});
+
+test('--version', async () => {
+  for (const option of ['--version', '-V'])
+    expect(await installation.command(option)).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: '' });
+});
