@@ -55,7 +55,7 @@ test('compose.yaml sets nothing that the server does not know', () => {
       ),
     ]),
   );
-  const known = [...read('README.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
+  const known = [...read('docs/configuration.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
   expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   expect(readConfig({ NODE_ENV: 'production', ...given })).toMatchObject({
     production: true,
