@@ -98,6 +98,10 @@ export interface Config {
   readonly maxCost: number;
   /** What may be spent on operations, in units of cost a second; absent: as much as anybody likes. */
   readonly budget?: { readonly user: number; readonly anonymous: number };
+  /** Milliseconds after which a file that is still being sent is given up; 0: never. */
+  readonly exportTimeout: number;
+  /** Files that are sent at a time. */
+  readonly maxExports: number;
   /** Folder with manifests of operations that clients name by an id. */
   readonly persistedOperations?: string;
   /** Whether /graphql runs nothing else. */
@@ -273,6 +277,8 @@ export function readConfig(environment: Environment = process.env): Config {
       ? { user: whole('BUDGET_USER', 100_000, 1, 1_000_000_000), anonymous: whole('BUDGET_ANONYMOUS', 20_000, 1, 1_000_000_000) }
       : undefined,
     maxCost: whole('MAX_COST', 500_000, 1000, 1_000_000_000),
+    exportTimeout: duration('EXPORT_TIMEOUT', 10 * DURATIONS.min!),
+    maxExports: whole('MAX_EXPORTS', 20, 1, 1000),
     compileOperations: flag('COMPILE_OPERATIONS', true),
     persistedOperations: persistedOperations && resolve(persistedOperations),
     persistedOnly,

@@ -17,6 +17,7 @@ import { apolloServer, refusal, refuse, type GraphQLContext } from '../graphql/h
 import { Door, type Why } from './door';
 import { Gate } from './gate';
 import { Idempotency } from '../exchange/idempotency';
+import { exportRoutes } from '../graphql/export/route';
 import { liveTransports } from '../graphql/live';
 import { browsePages } from '../pages/browse';
 import { missingPage } from '../pages/missing';
@@ -168,6 +169,7 @@ export async function createApp(services: Services): Promise<App> {
   app.use('/media', serveMedia(media));
   app.use(muscleDrawings((id) => services.reference.get(Muscle, id)));
   app.use('/graphql', jsonBody(config, exchangeOf), live.events);
+  app.use(exportRoutes({ executor, trusted, config, exchangeOf, log }));
   app.use(
     '/graphql',
     graphqlUploads(config, exchangeOf),

@@ -1,0 +1,186 @@
+/** The one list that an operation asks for, and the operation that answers a page of it. */
+import {
+  getNullableType,
+  isListType,
+  Kind,
+  OperationTypeNode,
+  valueFromASTUntyped,
+  type ArgumentNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type TypeNode,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { refused } from './refusal';
+import { Selections, type Selected } from './selection';
+
+type Variables = Record<string, unknown>;
+
+/** What is asked of one page; the arguments of the list have it. */
+export interface Window {
+  first: number;
+  after: string | null;
+  offset: number | null;
+}
+
+/** As the operation has it: all in all, and from where on. */
+type Asked = Omit<Window, 'first'> & { first: number | null };
+
+export interface ExportedList {
+  /** In an answer. */
+  name: string;
+  /** Of the rows, in an answer; the last one is `nodes` or `edges` where the list has pages. */
+  path: readonly string[];
+  /** What is shown of each row. */
+  rows: readonly FieldNode[];
+  type: GraphQLCompositeType;
+  selections: Selections;
+  /** Answers a page. */
+  document: DocumentNode;
+  /** Absent: the list has no pages. */
+  pages?: {
+    /** Where `pageInfo` is. */
+    info: readonly string[];
+    /** The groups of a grouping are worked out anew for each page. */
+    grouped: boolean;
+    asked: Asked;
+    variables(window: Window): Variables;
+  };
+}
+
+const INFO = 'exportedPage';
+/** The arguments that say which page, by their types as variables have them. */
+const WINDOW = { first: 'Int!', after: 'String', offset: 'Int' } as const;
+type Argument = keyof typeof WINDOW;
+const ARGUMENTS = Object.keys(WINDOW) as Argument[];
+
+const nameNode = (value: string) => ({ kind: Kind.NAME, value }) as const;
+const fieldNode = (name: string, selections: readonly SelectionNode[], further: Partial<FieldNode> = {}): FieldNode => ({
+  kind: Kind.FIELD,
+  name: nameNode(name),
+  ...(selections.length && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
+  ...further,
+});
+const below = ({ nodes }: Selected): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
+const placeOf = (path: readonly string[]) => `\`${path.join('.')}\``;
+
+/** Throws a Refused that names the field for an operation that is not one list. */
+export function exportedList(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): ExportedList {
+  if (operation.operation !== OperationTypeNode.QUERY) throw refused('A file is made of a query, which changes nothing.');
+  const fragments = document.definitions.filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION);
+  const selections = new Selections(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
+  const way: Selected[] = [];
+  let parent: GraphQLCompositeType = schema.getQueryType()!;
+  let parents: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
+  for (;;) {
+    const [step, other] = selections.below(parents, parent);
+    const path = way.map(({ key }) => key);
+    if (!step) throw refused('A file is one list, and this operation asks for nothing.');
+    if (other) {
+      const both = `${placeOf([...path, step.key])} and ${placeOf([...path, other.key])}`;
+      throw refused(`A file is one list. Ask for one field here, not for ${both}.`, [...path, other.key].join('.'));
+    }
+    way.push(step);
+    const type = selections.typeBelow(step);
+    if (!type) throw refused(`${placeOf([...path, step.key])} is no list of objects.`, [...path, step.key].join('.'));
+    const whole = { ...operation, directives: [] };
+    if (isListType(getNullableType(step.field.type)))
+      return {
+        name: step.key,
+        path: way.map(({ key }) => key),
+        rows: step.nodes,
+        type,
+        selections,
+        document: { kind: Kind.DOCUMENT, definitions: [whole, ...fragments] },
+      };
+    if (isPaged(step)) return paged(whole, fragments, way, type, selections, variables);
+    [parent, parents] = [type, step.nodes];
+  }
+}
+
+/** Connections and groupings. */
+export const isPaged = ({ field }: Selected): boolean =>
+  ['first', 'after'].every((name) => field.args.some((argument) => argument.name === name));
+
+function paged(
+  operation: OperationDefinitionNode,
+  fragments: readonly FragmentDefinitionNode[],
+  way: readonly Selected[],
+  type: GraphQLCompositeType,
+  selections: Selections,
+  variables: Variables,
+): ExportedList {
+  const list = way.at(-1)!;
+  const listPath = way.map(({ key }) => key);
+  const inner = selections.below(list.nodes, type).filter(({ field }) => isListType(getNullableType(field.type)));
+  const [rows, other] = inner;
+  if (!rows) throw refused(`Ask for \`nodes\` of ${placeOf(listPath)}: they are the rows of the file.`, listPath.join('.'));
+  if (other) throw refused(`A file has the rows of ${placeOf(listPath)} once: ask for \`${rows.key}\` or for \`${other.key}\`.`, other.key);
+  const given = list.nodes[0]!.arguments ?? [];
+  const valueOf = (name: string): unknown => {
+    const argument = given.find((one) => one.name.value === name);
+    return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
+  };
+  if (valueOf('last') !== null)
+    throw refused('A file begins with the first row: turn `orderBy` around, and ask with `first` instead of `last`.', 'last');
+  const taken = new Set((operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value));
+  const nameOf = (argument: Argument): string => {
+    let name = `exported_${argument}`;
+    while (taken.has(name)) name += '_';
+    return name;
+  };
+  const present = ARGUMENTS.filter((argument) => list.field.args.some(({ name }) => name === argument));
+  const names = Object.fromEntries(present.map((argument) => [argument, nameOf(argument)])) as Partial<Record<Argument, string>>;
+  const own = present.map((argument): ArgumentNode => ({
+    kind: Kind.ARGUMENT,
+    name: nameNode(argument),
+    value: { kind: Kind.VARIABLE, name: nameNode(names[argument]!) },
+  }));
+  const definitions = present.map((argument): VariableDefinitionNode => ({
+    kind: Kind.VARIABLE_DEFINITION,
+    variable: { kind: Kind.VARIABLE, name: nameNode(names[argument]!) },
+    type: typeNode(WINDOW[argument]),
+  }));
+  const others = given.filter(({ name }) => ![...ARGUMENTS, 'last'].includes(name.value));
+  const info = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], { alias: nameNode(INFO) });
+  const shown = fieldNode(rows.name, below(rows), { alias: nameNode(rows.key) });
+  // From the list outwards.
+  const field = way.reduceRight<FieldNode | undefined>((within, { key, name, nodes }) => {
+    const selected = within ? [within] : [shown, info];
+    return fieldNode(name, selected, { alias: nameNode(key), arguments: within ? nodes[0]!.arguments : [...others, ...own] });
+  }, undefined)!;
+  const page: OperationDefinitionNode = {
+    ...operation,
+    variableDefinitions: [...(operation.variableDefinitions ?? []), ...definitions],
+    selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
+  };
+  return {
+    name: list.key,
+    path: [...listPath, rows.key],
+    rows: rows.nodes,
+    type: selections.typeBelow(rows)!,
+    selections,
+    document: { kind: Kind.DOCUMENT, definitions: [page, ...fragments] },
+    pages: {
+      info: [...listPath, INFO],
+      grouped: !present.includes('offset'),
+      asked: { first: valueOf('first'), after: valueOf('after'), offset: valueOf('offset') } as Asked,
+      variables: (window) => Object.fromEntries(present.map((argument) => [names[argument]!, window[argument]])),
+    },
+  };
+}
+
+function typeNode(name: string): TypeNode {
+  const named = { kind: Kind.NAMED_TYPE, name: nameNode(name.replace('!', '')) } as const;
+  return name.endsWith('!') ? { kind: Kind.NON_NULL_TYPE, type: named } : named;
+}

@@ -1,0 +1,149 @@
+/**
+ * `/graphql/export.csv` and `.jsonl`: the rows of one list as a file, written while they are read. Of a list however long one page is in memory, and
+ * the next one is read once the client has taken this one. Until the first page is there errors are answered as GraphQL's are; from then on a
+ * connection that ends too early tells that the file is not whole.
+ */
+import type { Request, RequestHandler, Response } from 'express';
+import { GraphQLError } from 'graphql';
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import type { Context } from '../../core/context';
+import { overloaded } from '../../core/model/errors';
+import type { Executor } from '../../core/operation/execute';
+import type { HttpExchange } from '../../exchange/exchange';
+import { EXPORT_PATH } from '../../pages/exportpath';
+import type { Config } from '../../platform/config';
+import { refusal } from '../handler';
+import type { TrustedDocuments } from '../trusted';
+import { FORMATS, type Format } from './formats';
+import { Pages } from './pages';
+import { askedBy } from './parameters';
+import { answerRefusal, Refused, refused } from './refusal';
+
+interface Means {
+  executor: Executor;
+  trusted: TrustedDocuments;
+  config: Pick<Config, 'exportTimeout' | 'maxExports'>;
+  exchangeOf(request: IncomingMessage): HttpExchange;
+  log: Logger;
+}
+
+const METHODS = ['GET', 'HEAD', 'POST'];
+const RETRY_SECONDS = 10;
+/** Of all files that are written at a time, one caller may have this part. */
+const SHARE = 4;
+
+/** Each file that is written holds memory, so there are so many at a time. */
+class Room {
+  private readonly taken = new Map<unknown, number>();
+  private count = 0;
+
+  constructor(private readonly most: number) {}
+
+  /** Throws a Refused; answers how to leave. */
+  enter(caller: unknown): () => void {
+    const own = this.taken.get(caller) ?? 0;
+    if (this.count >= this.most) throw new Refused([overloaded()]);
+    if (own >= Math.ceil(this.most / SHARE)) {
+      const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
+      throw new Refused([
+        new GraphQLError(`You are being sent ${own} files already. Try again when one of them is there.`, { extensions }),
+      ]);
+    }
+    this.taken.set(caller, own + 1);
+    this.count += 1;
+    return () => {
+      this.count -= 1;
+      const left = this.taken.get(caller)! - 1;
+      if (left) this.taken.set(caller, left);
+      else this.taken.delete(caller);
+    };
+  }
+}
+
+/** Waits until the client has taken what was written, or has gone. */
+function written(response: Response, text: string): Promise<void> | undefined {
+  if (text === '' || response.write(text) || response.destroyed) return undefined;
+  return new Promise((resolve) => {
+    const over = () => {
+      response.off('drain', over).off('close', over);
+      resolve();
+    };
+    response.on('drain', over).on('close', over);
+  });
+}
+
+async function identified(exchange: HttpExchange): Promise<void> {
+  try {
+    await exchange.identified();
+  } catch (error) {
+    const told = refusal(error);
+    if (!(told instanceof GraphQLError)) throw error;
+    const { http: _status, ...extensions } = told.extensions;
+    throw new Refused([new GraphQLError(told.message, { extensions })]);
+  }
+}
+
+export function exportRoutes({ executor, trusted, config, exchangeOf, log }: Means): RequestHandler {
+  const room = new Room(config.maxExports);
+
+  async function send(request: Request, response: Response, exchange: HttpExchange, extension: string, format: Format): Promise<void> {
+    const { list, variables, withBom, name } = askedBy(request, exchange, executor.schema, trusted);
+    const writer = format.writer(list, withBom);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const rows = new Pages(list, executor, exchange.context, variables, gone.signal).rows();
+    const first = await rows.next();
+    response.status(200).set({
+      ...exchange.headers(),
+      'Content-Type': format.mediaType,
+      'Content-Disposition': `attachment; filename="${name}.${extension}"`,
+    });
+    if (request.method === 'HEAD') return void response.end();
+    await written(response, writer.header);
+    for (let page = first; !page.done && !response.destroyed; page = await rows.next()) await written(response, writer.linesOf(page.value));
+    response.end();
+  }
+
+  /** What is wrong with a file that has begun is told by its end. */
+  function fail(error: unknown, response: Response, exchange: HttpExchange): void {
+    if (!response.headersSent) {
+      if (!(error instanceof Refused)) throw error;
+      const { viewer }: Context = exchange.context;
+      return answerRefusal(response, error, viewer !== null);
+    }
+    // Who has gone does not mind.
+    if (!response.destroyed) log.error({ id: exchange.id, err: error }, 'a file could not be finished');
+    response.destroy();
+  }
+
+  return async (request, response, next) => {
+    const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
+    const format = FORMATS.get(extension);
+    if (!format) return next();
+    const exchange = exchangeOf(request);
+    let leave: (() => void) | undefined;
+    const late = setTimeout(
+      () => {
+        log.warn({ id: exchange.id, ms: config.exportTimeout }, 'a file took too long');
+        response.destroy();
+      },
+      config.exportTimeout || 2 ** 31 - 1,
+    ).unref();
+    try {
+      if (!METHODS.includes(request.method)) {
+        response.set('Allow', METHODS.join(', '));
+        throw refused(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
+      }
+      await identified(exchange);
+      const { session }: Context = exchange.context;
+      leave = room.enter(session.caller);
+      await send(request, response, exchange, extension, format);
+    } catch (error) {
+      fail(error, response, exchange);
+    } finally {
+      clearTimeout(late);
+      leave?.();
+    }
+  };
+}

@@ -1,0 +1,262 @@
+/** Lists as files: what is in them, how they are written, and what cannot be one. That they have the rows of pages: exportedrows.test.ts. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Visitor } from '../pages/visitor';
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+import { files, read } from './exported';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let file: ReturnType<typeof files>;
+
+const COMMENTS = ['plain', 'a, b', 'said "so"', 'two\r\nlines', '', ' padded ', 'Möhre'];
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  file = files(fitgraph.url);
+  for (const comment of COMMENTS)
+    await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, ann.id]);
+  const { id } = (await ann.post('/workout/', { comment: 'logged' })).body;
+  for (const [date, exercise, reps, weight] of [
+    ['2021-03-08', 1, 5, '100.00'],
+    ['2021-03-09', 1, 3, '110.00'],
+    ['2021-03-16', 2, 8, '60.00'],
+  ])
+    expect((await ann.post('/workoutlog/', { date, exercise, reps, weight, workout: id })).status).toBe(201);
+});
+
+const WORKOUTS = 'query Plans { workouts(orderBy: [{ id: ASC }]) { nodes { comment } } }';
+
+describe('a file', () => {
+  test('has a header in the order of the selection, with aliases, and nested objects under both names', async () => {
+    const query = `{ workoutLogs(orderBy: [{ date: ASC }]) { totalCount nodes {
+      kg: weight date exercise { name of: category { name } } ...rest } } } fragment rest on WorkoutLog { reps exercise { id } }`;
+    const { status, headers, text } = await file(ann, { query });
+    expect([status, text]).toEqual([
+      200,
+      [
+        'kg,date,exercise.name,exercise.of.name,exercise.id,reps',
+        '100.00,2021-03-08,Squat,Legs,1,5',
+        '110.00,2021-03-09,Squat,Legs,1,3',
+        text.split('\r\n')[3],
+        '',
+      ].join('\r\n'),
+    ]);
+    expect(text.split('\r\n')[3]).toMatch(/^60\.00,2021-03-16,[^,]+,[^,]+,2,8$/);
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
+    expect(headers.get('content-disposition')).toBe('attachment; filename="workoutLogs.csv"');
+    expect(headers.get('cache-control')).toBe('private, no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('ratelimit')).toMatch(/^"cost";r=\d+/);
+  });
+
+  test('is quoted so that a reader of CSV finds what is stored', async () => {
+    const { records, text, headers } = await file(ann, { query: WORKOUTS });
+    expect(records.flat()).toEqual(['comment', ...COMMENTS, 'logged']);
+    expect(text).toBe(`comment\r\nplain\r\n"a, b"\r\n"said ""so"""\r\n"two\r\nlines"\r\n""\r\n padded \r\nMöhre\r\nlogged\r\n`);
+    expect(headers.get('content-disposition')).toBe('attachment; filename="Plans.csv"');
+  });
+
+  test('has a byte order mark if it is asked for', async () => {
+    const marked = await file(ann, { query: WORKOUTS, bom: 1 });
+    expect(marked.text.startsWith('\uFEFFcomment\r\n')).toBe(true);
+    expect((await file(ann, { query: WORKOUTS, bom: 0 })).text).toBe(marked.text.slice(1));
+    expect((await file(ann, { query: WORKOUTS, bom: 'yes' })).error!.extensions).toEqual({ code: 'BAD_USER_INPUT', field: 'bom' });
+  });
+
+  test('tells nothing from an empty text, and has a line for a row that has nothing', async () => {
+    const query = '{ logs: workoutLogs(first: 1) { nodes { rir session { notes } date } } }';
+    expect((await file(ann, { query })).text).toBe('rir,session.notes,date\r\n,,2021-03-08\r\n');
+    expect((await file(ann, { query: query.replace('rir', '').replace('date }', '}') })).text).toBe('session.notes\r\n""\r\n');
+  });
+
+  test.each([
+    ['=1+1', `'=1+1`],
+    ['+49 30 1', `'+49 30 1`],
+    ['-', `'-`],
+    ['-5+1', `'-5+1`],
+    ['@SUM(A1)', `'@SUM(A1)`],
+    ['\tx', `'\tx`],
+    ['\rx', `'\rx`],
+    ['＝1', `'＝1`],
+    ['-5', '-5'],
+    ['-5.25', '-5.25'],
+    ['- '.repeat(30), `'${'- '.repeat(30)}`],
+    ['a=1', 'a=1'],
+  ])('with the text %j has a cell that no spreadsheet works out: %j', async (comment, cell) => {
+    const bob = await fitgraph.user(`bob-${comment.charCodeAt(0)}-${comment.length}-${cell.length}`);
+    await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, bob.id]);
+    const query = '{ workouts { nodes { comment id } } }';
+    expect((await file(bob, { query })).records[1]![0]).toBe(cell);
+    // A program has what is stored.
+    expect((await file(bob, { query }, 'jsonl')).rows[0].comment).toBe(comment);
+  });
+
+  test('as JSON Lines has each row as GraphQL answers it', async () => {
+    const nodes = 'nodes { comment logs(first: 1) { nodes { reps exercise { name } } } }';
+    const { rows, headers } = await file(ann, { query: `{ workouts { ${nodes} } }` }, 'jsonl');
+    expect(rows).toEqual((await ann.ask(`{ workouts { ${nodes} } }`)).workouts.nodes);
+    expect(headers.get('content-type')).toBe('application/jsonl; charset=utf-8');
+    expect(headers.get('content-disposition')).toBe('attachment; filename="workouts.jsonl"');
+  });
+
+  test('has values of lists in one cell, and those of lists of objects under their names', async () => {
+    const query = '{ exercises(where: { id: { eq: 1 } }) { nodes { muscleIds muscles { name id } } } }';
+    const [exercise] = (await ann.ask(query)).exercises.nodes;
+    expect(exercise.muscles.length).toBeGreaterThan(0);
+    const cell = (values: string[]) => values.join('; ');
+    expect((await file(ann, { query })).records).toEqual([
+      ['muscleIds', 'muscles.name', 'muscles.id'],
+      [cell(exercise.muscleIds), cell(exercise.muscles.map(({ name }: any) => name)), cell(exercise.muscles.map(({ id }: any) => id))],
+    ]);
+  });
+
+  test('has the groups of a grouping', async () => {
+    const query = `{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }], orderBy: [{ count: DESC }]) {
+      nodes { keys { week: dateBucket { start } } count max { weight } } } }`;
+    expect((await file(ann, { query })).records).toEqual([
+      ['keys.week.start', 'count', 'max.weight'],
+      ['2021-03-08', '2', '110.00'],
+      ['2021-03-15', '1', '60.00'],
+    ]);
+  });
+
+  test('may be a list below one row, or one without pages', async () => {
+    const [{ id }] = (await ann.ask('{ workouts(where: { comment: { eq: "logged" } }) { nodes { id } } }')).workouts.nodes;
+    const query = 'query ($id: ID!) { workout(id: $id) { logs(orderBy: [{ reps: DESC }], first: 2) { edges { node { reps } cursor } } } }';
+    const { records } = await file(ann, { query, variables: { id } });
+    expect(records[0]).toEqual(['node.reps', 'cursor']);
+    expect(records.slice(1).map(([reps]) => reps)).toEqual(['8', '5']);
+    const { records: names } = await file(ann, { query: '{ __type(name: "WorkoutImpression") { enumValues { name } } }' });
+    expect(names).toEqual([['name'], ['BAD'], ['NEUTRAL'], ['GOOD']]);
+  });
+
+  test('begins and ends where the operation says', async () => {
+    const ids = async (args: string) =>
+      (await file(ann, { query: `{ workouts(orderBy: [{ id: ASC }]${args}) { nodes { comment } } }` })).records.slice(1).flat();
+    expect(await ids(', first: 2, offset: 1')).toEqual(COMMENTS.slice(1, 3));
+    const page = await ann.ask('{ workouts(orderBy: [{ id: ASC }], first: 6) { pageInfo { endCursor } } }');
+    expect(await ids(`, after: "${page.workouts.pageInfo.endCursor}"`)).toEqual(['Möhre', 'logged']);
+    expect(await ids(`, before: "${page.workouts.pageInfo.endCursor}", offset: 3`)).toEqual(COMMENTS.slice(3, 5));
+    expect(await ids(', first: 0')).toEqual([]);
+  });
+
+  test('may leave out fields by a variable, and be one of several operations', async () => {
+    const query = `query A($all: Boolean!) { workouts(first: 1) { nodes { id @include(if: $all) comment } } } query B { workouts { totalCount } }`;
+    const header = async (all: boolean) => (await file(ann, { query, variables: { all }, operationName: 'A' })).records[0];
+    expect([await header(true), await header(false)]).toEqual([['id', 'comment'], ['comment']]);
+    expect((await file(ann, { query })).error!.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
+  });
+
+  test('is asked for by POST too, and HEAD tells of it', async () => {
+    const headers = { 'Content-Type': 'application/json', Authorization: `Token ${ann.token}` };
+    const body = JSON.stringify({ query: 'query ($n: Int) { workouts(first: $n) { nodes { comment } } }', variables: { n: 1 } });
+    const sent = await read(await fetch(`${fitgraph.url}/graphql/export.csv?bom=1`, { method: 'POST', headers, body }));
+    expect([sent.status, sent.text]).toEqual([200, '\uFEFFcomment\r\nlogged\r\n']);
+    const head = await file(ann, { query: WORKOUTS }, 'csv', { method: 'HEAD' });
+    expect([head.status, head.text, head.headers.get('content-type')]).toEqual([200, '', 'text/csv; charset=utf-8; header=present']);
+    const put = await file(ann, { query: WORKOUTS }, 'csv', { method: 'PUT' });
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+  });
+});
+
+describe('who may have it', () => {
+  test('a token for reading, a session, and of the catalogue anybody', async () => {
+    const create = 'mutation ($s: [TokenScope!]!, $n: String!) { t: createAccessToken(name: $n, scopes: $s) { token } }';
+    const holding = async (...s: string[]) =>
+      new Person(fitgraph.url, { id: ann.id, token: (await ann.ask(create, { s, n: s.join() })).t.token });
+    expect((await file(await holding('READ'), { query: WORKOUTS })).records).toHaveLength(COMMENTS.length + 2);
+    expect(await file(await holding('WRITE_BODY'), { query: WORKOUTS })).toMatchObject({
+      status: 403,
+      error: { extensions: { code: 'FORBIDDEN' } },
+    });
+    const visitor = new Visitor(fitgraph.url);
+    await visitor.signIn('ann', PASSWORD);
+    const page = await visitor.get(`/graphql/export.csv?query=${encodeURIComponent(WORKOUTS)}`);
+    expect([page.status, page.text.split('\r\n')[0]]).toEqual([200, 'comment']);
+    expect((await file(undefined, { query: '{ exercises { nodes { name } } }' })).records.length).toBeGreaterThan(3);
+  });
+
+  test('nobody else', async () => {
+    expect(await file(undefined, { query: WORKOUTS })).toMatchObject({ status: 401, error: { extensions: { code: 'UNAUTHENTICATED' } } });
+    const wrong = new Person(fitgraph.url, { id: 0, token: 'f'.repeat(40) });
+    expect((await file(wrong, { query: WORKOUTS })).status).toBe(401);
+    const bob = await fitgraph.user('bob');
+    expect((await file(bob, { query: WORKOUTS })).text).toBe('comment\r\n');
+    const [{ id }] = (await ann.ask('{ workouts { nodes { id } } }')).workouts.nodes;
+    const hers = 'query ($id: ID!) { workout(id: $id) { logs { nodes { reps } } } }';
+    expect(await file(bob, { query: hers, variables: { id } })).toMatchObject({
+      status: 404,
+      error: { extensions: { code: 'NOT_FOUND' } },
+    });
+  });
+});
+
+describe('what is no file is refused before the first byte', () => {
+  test.each([
+    ['{ workouts { nodes { comment } } viewer { username } }', 'viewer'],
+    ['{ viewer { username } }', 'viewer.username'],
+    ['{ workouts { totalCount } }', 'workouts'],
+    ['{ workouts { nodes { id } more: nodes { comment } } }', 'more'],
+    ['{ workouts { nodes { comment logs { nodes { reps } } } } }', 'logs'],
+    ['{ workouts { nodes { comment inner: logsGrouped { nodes { count } } } } }', 'inner'],
+    ['{ workouts(last: 3) { nodes { comment } } }', 'last'],
+  ])('%s, with the field that is wrong: %s', async (query, field) => {
+    const { status, error, headers } = await file(ann, { query });
+    expect([status, error!.extensions]).toEqual([400, { code: 'BAD_USER_INPUT', field }]);
+    expect(error!.message).toContain(field);
+    expect(headers.get('content-disposition')).toBeNull();
+    expect(headers.get('cache-control')).toBe('private, no-store');
+  });
+
+  test.each([
+    [{ query: '{ workouts { nodes { nothing } } }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
+    [{ query: '{ workouts {' }, 400, 'GRAPHQL_PARSE_FAILED'],
+    [{}, 400, 'BAD_USER_INPUT'],
+    [{ query: WORKOUTS, variables: '{' }, 400, 'BAD_USER_INPUT'],
+    [{ query: WORKOUTS, variables: '[1]' }, 400, 'BAD_USER_INPUT'],
+    [{ query: 'query ($n: Int!) { workouts(first: $n) { nodes { id } } }' }, 400, 'BAD_USER_INPUT'],
+    [{ query: '{ workouts(first: -1) { nodes { id } } }' }, 400, 'BAD_USER_INPUT'],
+    [{ query: '{ workouts(after: "x") { nodes { id } } }' }, 400, 'BAD_USER_INPUT'],
+    [{ query: 'mutation { signOutEverywhere { id } }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
+    [{ query: 'mutation { deleteWorkout(id: "1") { deletedId } }' }, 400, 'BAD_USER_INPUT'],
+    [{ id: 'unknown' }, 400, 'PERSISTED_QUERY_NOT_FOUND'],
+  ])('%j', async (asked, status, code) => {
+    const { error, ...answer } = await file(ann, asked);
+    expect([answer.status, error!.extensions.code]).toEqual([status, code]);
+  });
+
+  test('a body that is none', async () => {
+    const Authorization = `Token ${ann.token}`;
+    for (const [type, body] of [
+      ['text/plain', WORKOUTS],
+      ['application/json', '[]'],
+    ]) {
+      const answer = await fetch(`${fitgraph.url}/graphql/export.csv`, {
+        method: 'POST',
+        headers: { 'Content-Type': type!, Authorization },
+        body,
+      });
+      expect([answer.status, (await read(answer)).error!.extensions.code]).toEqual([400, 'BAD_REQUEST']);
+    }
+  });
+});
+
+test('an operation that is stored is asked for by its id', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-stored-'));
+  fs.writeFileSync(
+    path.join(folder, 'relay.json'),
+    JSON.stringify({ plans: 'query Plans($n: Int) { workouts(first: $n) { nodes { comment } } }' }),
+  );
+  const other = await Fitgraph.start({ beside: fitgraph, environment: { PERSISTED_OPERATIONS: folder, PERSISTED_ONLY: 'on' } });
+  try {
+    const stored = files(other.url);
+    expect((await stored(ann, { id: 'plans', variables: { n: 1 } })).text).toBe('comment\r\nlogged\r\n');
+    expect((await stored(ann, { query: WORKOUTS })).error!.extensions.code).toBe('PERSISTED_QUERY_ONLY');
+  } finally {
+    await other.stop();
+    fs.rmSync(folder, { recursive: true });
+  }
+});
