@@ -32,7 +32,7 @@ export interface Window {
 type Asked = Omit<Window, 'first'> & { first: number | null };
 
 export interface ExportedList {
-  /** In an answer. */
+  /** Of the field. */
   name: string;
   /** Of the rows, in an answer; the last one is `nodes` or `edges` where the list has pages. */
   path: readonly string[];
@@ -96,7 +96,7 @@ export function exportedList(
     const whole = { ...operation, directives: [] };
     if (isListType(getNullableType(step.field.type)))
       return {
-        name: step.key,
+        name: step.name,
         path: way.map(({ key }) => key),
         rows: step.nodes,
         type,
@@ -165,7 +165,7 @@ function paged(
     selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
   };
   return {
-    name: list.key,
+    name: list.name,
     path: [...listPath, rows.key],
     rows: rows.nodes,
     type: selections.typeBelow(rows)!,

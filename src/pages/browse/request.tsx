@@ -2,7 +2,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { HtmlView } from './view/view';
 import { KEY_PATH } from '../keypath';
-import { address } from './lists';
+import { EXPORT_PATH } from '../exportpath';
+import { address, envelopeOf } from './lists';
 
 /** Of the request, as a program sends it for the same as JSON. */
 function Asking({ view }: { view: HtmlView }) {
@@ -23,10 +24,19 @@ function Asking({ view }: { view: HtmlView }) {
   );
 }
 
+/** The rows of the list as a file: all of those that the page is one of. */
+function fileOf(view: HtmlView): string | undefined {
+  if (!view.graphql || !envelopeOf(view)) return undefined;
+  const { first: _size, offset: _start, ...variables } = view.graphql.variables;
+  const query = view.graphql.document.replace(/\s+/g, ' ').trim();
+  return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;
+}
+
 const SHOWN = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
 export function Exchange({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allow, body } = view;
+  const file = fileOf(view);
   const all: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
     <section class="exchange" aria-label="Request and answer">
@@ -50,6 +60,7 @@ export function Exchange({ view }: { view: HtmlView }) {
           <span class="formats">
             <a href={address(view, { format: 'json' })}>JSON</a>
             <a href={address(view, { format: 'json', indent: '2' })}>Indented</a>
+            {file !== undefined && <a href={file}>CSV</a>}
             {view.options && <a href="#options">OPTIONS</a>}
           </span>
         )}

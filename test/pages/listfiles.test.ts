@@ -1,0 +1,57 @@
+/** Every page of a list links all of its rows as a file. */
+import { endpoints } from '../attacks/surface';
+import { read } from '../graphql/exported';
+import { furnish } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  await furnish(ann);
+  // What waits for its review REST shows in places where GraphQL does not.
+  await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
+});
+
+async function linkOn(path: string): Promise<string | undefined> {
+  const { text } = await ann.sending({ Accept: 'text/html' }).get(path);
+  return /<a href="([^"]*)">CSV<\/a>/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+}
+
+const follow = async (link: string) => read(await fetch(fitgraph.url + link, { headers: { Authorization: `Token ${ann.token}` } }));
+
+test('which has as many rows as the list, whichever list it is', async () => {
+  const lists = endpoints.map(({ view }) => `/${view.rest}/`);
+  expect(lists.length).toBeGreaterThan(20);
+  const seen: [string, number, number][] = [];
+  const expected: typeof seen = [];
+  for (const path of lists) {
+    const { count } = (await ann.get(`${path}?limit=1`)).body;
+    const { status, records } = await follow((await linkOn(`${path}?limit=1`))!);
+    seen.push([path, status, records.length - 1]);
+    expected.push([path, 200, count]);
+  }
+  expect(seen).toEqual(expected);
+});
+
+test('by the same conditions and in the same order', async () => {
+  for (const comment of ['b', 'a', 'c', 'a']) await ann.post('/workout/', { comment });
+  const { text, headers } = await follow((await linkOn('/workout/?comment=a&ordering=-id&limit=1&offset=1'))!);
+  const { results } = (await ann.get('/workout/?comment=a&ordering=-id')).body;
+  expect(
+    text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => Number(line.split(',')[0])),
+  ).toEqual(results.map(({ id }: { id: number }) => id));
+  expect(headers.get('content-disposition')).toBe('attachment; filename="workouts.csv"');
+});
+
+test('and no other page does', async () => {
+  for (const path of ['/', '/exercise/1/', '/exercise/search/?term=squat', '/workout/?creation_date=never']) {
+    const link = await linkOn(path);
+    expect([path, link && (await follow(link)).status]).toEqual([path, undefined]);
+  }
+});
