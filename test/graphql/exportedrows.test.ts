@@ -1,0 +1,262 @@
+/** A file has the rows that whoever pages has; and of one however long only a little is read before its reader takes it. */
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getNamedType, getNullableType, isEnumType, isInputObjectType, isListType, isNonNullType, isObjectType } from 'graphql';
+import type { GraphQLArgument, GraphQLObjectType } from 'graphql';
+import { Client } from 'pg';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { Random } from '../../seeders/random';
+import { until } from '../database/processes';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { populate } from '../setup/population';
+import { addressOf, files } from './exported';
+
+const running: Fitgraph[] = [];
+afterAll(async () => {
+  for (const one of running.splice(0).reverse()) await one.stop();
+});
+async function started(options: Parameters<typeof Fitgraph.start>[0]): Promise<Fitgraph> {
+  const one = await Fitgraph.start(options);
+  running.push(one);
+  return one;
+}
+
+describe('random selections', () => {
+  const FILES = 120;
+  const random = new Random(20_260_101);
+  const schema = buildGraphQLSchema();
+  const pagedOf = (args: readonly GraphQLArgument[]) => ['first', 'after'].every((name) => args.some((argument) => argument.name === name));
+  const lists = Object.values(schema.getQueryType()!.getFields()).filter(
+    ({ name, args }) =>
+      pagedOf(args) &&
+      !args.some(({ type, defaultValue }) => isNonNullType(type) && defaultValue === undefined) &&
+      !name.endsWith('Grouped'),
+  );
+
+  /** Fields of a type, and the columns that they make. */
+  function selection(type: GraphQLObjectType, depth: number): { text: string; columns: string[] } {
+    const columns: string[] = [];
+    const parts: string[] = [];
+    const fields = Object.values(type.getFields()).filter(
+      ({ args }) => !pagedOf(args) && !args.some(({ type: one }) => isNonNullType(one)),
+    );
+    for (let count = random.int(1, 4); count > 0; count -= 1) {
+      const field = random.pick(fields as [(typeof fields)[0]]);
+      const inner = getNamedType(field.type);
+      const key = random.chance(0.2) ? `a${random.int(1, 9)}x${parts.length}` : field.name;
+      if (parts.some((part) => part.startsWith(`${key}:`))) continue;
+      if (!isObjectType(inner)) {
+        parts.push(`${key}: ${field.name}`);
+        columns.push(key);
+      } else if (depth > 0) {
+        const below = selection(inner, depth - 1);
+        if (!below.columns.length) continue;
+        parts.push(`${key}: ${field.name} { ${below.text} }`);
+        columns.push(...below.columns.map((column) => `${key}.${column}`));
+      }
+    }
+    return { text: parts.join(' '), columns };
+  }
+
+  function argumentsOf(args: readonly GraphQLArgument[]): string {
+    const order = getNamedType(args.find(({ name }) => name === 'orderBy')!.type);
+    const terms = isInputObjectType(order)
+      ? Object.values(order.getFields()).filter(({ name, type }) => isEnumType(getNamedType(type)) && name !== 'relevance')
+      : [];
+    const ordered = random.chance(0.6)
+      ? `, orderBy: [{ ${random.pick(terms as [(typeof terms)[0]]).name}: ${random.pick(['ASC', 'DESC'])} }]`
+      : '';
+    return ordered + (random.chance(0.3) ? `, where: { not: { id: { eq: "${random.int(1, 10)}" } } }` : '');
+  }
+
+  const joined = (value: unknown, path: readonly string[]): string => {
+    if (value === null || value === undefined) return '';
+    if (Array.isArray(value)) return value.map((one) => joined(one, path)).join('; ');
+    return path.length ? joined((value as Record<string, unknown>)[path[0]!], path.slice(1)) : String(value as string);
+  };
+  const cell = (row: unknown, column: string) => {
+    const text = joined(row, column.split('.'));
+    return /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+  };
+
+  async function paged(person: Person, list: string, args: string, nodes: string): Promise<unknown[]> {
+    const rows: unknown[] = [];
+    for (let after = 'null', more = true; more;) {
+      const { page } = await person.ask(
+        `{ page: ${list}(first: 5, after: ${after}${args}) { ${nodes} pageInfo { hasNextPage endCursor } } }`,
+      );
+      rows.push(...page.nodes);
+      after = JSON.stringify(page.pageInfo.endCursor);
+      more = page.pageInfo.hasNextPage;
+    }
+    return rows;
+  }
+
+  test('give the same rows in pages, as CSV and as JSON Lines', async () => {
+    const fitgraph = await started({ content: 'tables' });
+    const [ann] = await populate(fitgraph, random);
+    const file = files(fitgraph.url);
+    const seen = { rows: 0, columns: 0, lists: new Set<string>() };
+    for (let number = 0; number < FILES; number += 1) {
+      const list = lists[number % lists.length]!;
+      const connection = getNamedType(list.type) as GraphQLObjectType;
+      const { text, columns } = selection(getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType, 2);
+      if (!columns.length) continue;
+      const [args, nodes] = [argumentsOf(list.args), `nodes { ${text} }`];
+      const rows = await paged(ann, list.name, args, nodes);
+      const query = `{ ${list.name}${args && `(${args.slice(2)})`} { ${nodes} } }`;
+      const lines = await file(ann, { query }, 'jsonl');
+      expect([query, lines.rows]).toEqual([query, rows]);
+      const { records } = await file(ann, { query });
+      expect([query, records]).toEqual([query, [columns, ...rows.map((row) => columns.map((column) => cell(row, column)))]]);
+      seen.rows += rows.length;
+      seen.columns += columns.length;
+      seen.lists.add(list.name);
+    }
+    expect(seen.lists.size).toBe(lists.length);
+    expect(seen.rows).toBeGreaterThan(500);
+    expect(seen.columns).toBeGreaterThan(200);
+    for (const by of ['{ date: { by: DAY } }', '{ exercise: { category: name } }', '{ reps: { width: 2 } }']) {
+      const [args, nodes] = [`, groupBy: [${by}]`, 'nodes { count keys { exercise { name } date reps } max { weight } }'];
+      const { rows } = await file(ann, { query: `{ workoutLogsGrouped(${args.slice(2)}) { ${nodes} } }` }, 'jsonl');
+      expect(rows).toEqual(await paged(ann, 'workoutLogsGrouped', args, nodes));
+    }
+    expect(isListType(getNullableType(lists[0]!.type))).toBe(false);
+  });
+});
+
+describe('a long file', () => {
+  const ROWS = 20_000;
+  const PAGE = 1_000;
+  const fitgraph = fitgraphForThisFile();
+  let ann: Person;
+  let blocker: Client;
+
+  beforeAll(async () => {
+    ann = await fitgraph.user('ann');
+    await fitgraph.sql(
+      `INSERT INTO "workout" ("creation_date", "comment", "user_id") SELECT date '2021-01-01' + n % 50, repeat('x', 94) || n, $1 FROM generate_series(10001, $2) n`,
+      [ann.id, 10_000 + ROWS],
+    );
+    blocker = new Client(fitgraph.database.options.connection);
+    await blocker.on('error', () => undefined).connect();
+  });
+  afterEach(() => blocker.query('ROLLBACK'));
+  afterAll(() => blocker.end());
+
+  const IDS = '{ workouts(orderBy: [{ creationDate: DESC }]) { nodes { id } } }';
+  /** Forty megabytes: more than lies between a server and a client that does not read. */
+  const WIDE = `{ workouts { nodes { ${Array.from({ length: 20 }, (_, index) => `c${index}: comment`).join(' ')} } } }`;
+
+  /** What the log has of requests for files. */
+  const logged = (at: Fitgraph): { statements: number; user: number }[] =>
+    at.logged.map((line) => JSON.parse(line)).filter(({ path }) => path?.startsWith('/graphql/export'));
+
+  /** Asks, and has read the headers. */
+  function begun(person: Person, query: string, url = fitgraph.url): Promise<http.IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const headers = { Authorization: `Token ${person.token}` };
+      http.get(url + addressOf({ query }), { headers, agent: false }, resolve).on('error', reject);
+    });
+  }
+
+  /** Of what comes, until it ends or breaks off. */
+  async function taken(response: http.IncomingMessage): Promise<{ bytes: number; broken: boolean }> {
+    let bytes = 0;
+    try {
+      for await (const chunk of response) bytes += (chunk as Buffer).length;
+    } catch {
+      return { bytes, broken: true };
+    }
+    return { bytes, broken: false };
+  }
+
+  test('has every row once, in order, a page at a statement', async () => {
+    const before = logged(fitgraph).length;
+    const { records } = await files(fitgraph.url)(ann, { query: IDS });
+    const rows = await fitgraph.sql('SELECT "id" FROM "workout" WHERE "user_id" = $1 ORDER BY "creation_date" DESC, "id"', [ann.id]);
+    expect(rows).toHaveLength(ROWS);
+    expect(records.slice(1).map(([id]) => Number(id))).toEqual(rows.map(({ id }) => id));
+    await until('the request is logged', () => logged(fitgraph).length > before);
+    // One more asks who it is.
+    expect(logged(fitgraph).at(-1)!.statements).toBe(ROWS / PAGE + 1);
+  });
+
+  test('is read no further than its reader has come, and not at all once that has gone', async () => {
+    const before = logged(fitgraph).length;
+    const response = await begun(ann, WIDE);
+    await sleep(1_000);
+    response.destroy();
+    await until('the request is logged', () => logged(fitgraph).length > before);
+    expect(logged(fitgraph).at(-1)!.statements).toBeLessThan(ROWS / PAGE);
+  });
+
+  test('whose reader goes while a page is read leaves no statement behind', async () => {
+    const waiting = async () =>
+      (await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).length;
+    const response = await begun(ann, WIDE);
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
+    response.resume();
+    await until('a page waits', async () => (await waiting()) === 1);
+    response.destroy();
+    await until('nothing waits', async () => (await waiting()) === 0);
+  });
+
+  test('that cannot be finished breaks off, so that nobody takes it for whole', async () => {
+    const other = await started({ beside: fitgraph, environment: { LOCK_TIMEOUT: '200ms' } });
+    const response = await begun(ann, WIDE, other.url);
+    expect(response.statusCode).toBe(200);
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
+    const { bytes, broken } = await taken(response);
+    expect(broken).toBe(true);
+    expect(bytes).toBeLessThan(ROWS * 20 * 100);
+    expect(other.logged.join('')).toContain('a file could not be finished');
+  });
+
+  test('that takes too long is given up', async () => {
+    const other = await started({ beside: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
+    const response = await begun(ann, WIDE, other.url);
+    await until('it is given up', () => other.logged.join('').includes('a file took too long'));
+    expect(await taken(response)).toMatchObject({ broken: true });
+  });
+
+  test('is one of a few of its reader, and of others there is room for theirs', async () => {
+    const other = await started({ beside: fitgraph, environment: { MAX_EXPORTS: '5' } });
+    const bob = await fitgraph.user('bob');
+    const file = files(other.url);
+    const stalled = [await begun(ann, WIDE, other.url), await begun(ann, WIDE, other.url)];
+    const third = await file(ann, { query: IDS });
+    expect([third.status, third.headers.get('retry-after'), third.error!.extensions.code]).toEqual([429, '10', 'TOO_MANY_REQUESTS']);
+    expect((await file(bob, { query: IDS })).status).toBe(200);
+    for (const response of stalled) response.destroy();
+    await until('there is room again', async () => (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200);
+  });
+
+  test('costs what its pages do: begun, it waits for more to spend, and without that it does not begin', async () => {
+    const other = await started({ beside: fitgraph, environment: { BUDGET_USER: '1000' } });
+    const file = files(other.url);
+    const query = '{ workouts(first: 3000) { nodes { id } } }';
+    const spend = (total: number) =>
+      other.services.budgets
+        .of({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, () => '')!
+        .reserve({ total, coordinate: '' });
+    spend(98_500);
+    const began = performance.now();
+    const { records } = await file(ann, { query });
+    expect(records).toHaveLength(3_001);
+    expect(performance.now() - began).toBeGreaterThan(900);
+    while (!(await file(ann, { query: '{ workouts(first: 1000) { nodes { id } } }' })).error);
+    const refused = await file(ann, { query });
+    expect([refused.status, refused.error!.extensions.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('of rows that cost much is read in smaller pages', async () => {
+    const other = await started({ beside: fitgraph, environment: { MAX_COST: '1000' } });
+    const { records } = await files(other.url)(ann, { query: '{ workouts(first: 250) { nodes { id } } }' });
+    expect(records).toHaveLength(251);
+  });
+});
