@@ -1,0 +1,96 @@
+/**
+ * A million rows as a file, from the real server: `npm run bench:export`. Says how long it takes and what the server's process holds in memory at
+ * most, by the operating system's account of it, and fails above 300 MB. EXPORT_ROWS changes how many rows.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setInterval, clearInterval } from 'node:timers';
+import { createRequire } from 'node:module';
+import pg from 'pg';
+
+const require = createRequire(import.meta.url);
+const { openEmbedded } = require('../dist/src/database/embedded.js');
+const { MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
+
+const ROWS = Number(process.env.EXPORT_ROWS ?? 1_000_000);
+const MOST_MB = 300;
+const QUERY = '{ workoutLogs(orderBy: [{ date: ASC }]) { nodes { id date reps weight weightKg exercise { name category { name } } } } }';
+
+const folder = mkdtempSync(join(tmpdir(), 'fitgraph-export-'));
+const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0', WEB_CONCURRENCY: '0', LOG_LEVEL: 'warn' };
+
+/** Resolves once the server says where it is and who the demo user is. */
+function started() {
+  const server = spawn(process.execPath, [...MEMORY_FLAGS, 'dist/src/index.js'], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    let said = '';
+    server.stdout.on('data', (chunk) => {
+      said += chunk;
+      const url = /REST +(http:\S+)\/api\/v2\//.exec(said)?.[1];
+      if (url) resolve({ server, url, said });
+    });
+    server.once('exit', (status) => reject(new Error(`the server ended with ${status}`)));
+  });
+}
+
+/** Straight into the database, beside the server: without the log of changes, which is not what is measured. */
+async function fill(username) {
+  const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
+  const client = new pg.Client(embedded.connection);
+  await client.connect();
+  await client.query('SET session_replication_role = replica');
+  await client.query(
+    `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "workout_id", "user_id")
+       SELECT 1 + n % 12, 20 + n % 100, date '2000-01-01' + n % 9000, e."id", w."id", w."user_id"
+       FROM generate_series(1, $1::int) n, (SELECT min("id") AS "id" FROM "exercise") e,
+         (SELECT w."id", w."user_id" FROM "workout" w JOIN "account" a ON a."id" = w."user_id" WHERE a."username" = $2 LIMIT 1) w`,
+    [ROWS, username],
+  );
+  await client.query('ANALYZE "workout_log"');
+  await client.end();
+  await embedded.release();
+}
+
+const residentMb = (pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+const peakMb = (pid) => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+const { server, url, said } = await started();
+try {
+  const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(said);
+  await fill(username);
+  const before = residentMb(server.pid);
+  for (const format of ['csv', 'jsonl']) {
+    const began = performance.now();
+    let bytes = 0;
+    let lines = 0;
+    const seen = [];
+    const watching = setInterval(() => seen.push(residentMb(server.pid)), 500);
+    const address = `${url}/graphql/export.${format}?${new URLSearchParams({ query: QUERY })}`;
+    const answer = await fetch(address, { headers: { Authorization: `Token ${token}` } });
+    for await (const chunk of answer.body) {
+      bytes += chunk.length;
+      for (const byte of chunk) if (byte === 10) lines += 1;
+    }
+    clearInterval(watching);
+    const seconds = (performance.now() - began) / 1000;
+    const highest = Math.max(...seen);
+    console.log(
+      `${format}: ${answer.status}, ${lines} lines, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s (${Math.round(lines / seconds)} rows/s); ` +
+        `the server held ${before.toFixed(0)} MB before and ${highest.toFixed(0)} MB at most`,
+    );
+    if (lines < ROWS) process.exitCode = 1;
+  }
+  const peak = peakMb(server.pid);
+  console.log(`highest of all: ${peak.toFixed(0)} MB; ${MOST_MB} MB are allowed`);
+  if (peak > MOST_MB) process.exitCode = 1;
+} finally {
+  server.kill('SIGTERM');
+  await new Promise((resolve) => server.once('exit', resolve));
+  rmSync(folder, { recursive: true, force: true });
+}
