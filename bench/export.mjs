@@ -60,10 +60,19 @@ async function fill(username) {
 const residentMb = (pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 const peakMb = (pid) => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
-const { server, url, said } = await started();
+const ended = (server) => {
+  const over = new Promise((resolve) => server.removeAllListeners('exit').once('exit', resolve));
+  server.kill('SIGTERM');
+  return over;
+};
+
+// A first start makes the tables, the reference data and somebody to sign in as.
+const first = await started();
+const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(first.said);
+await fill(username);
+await ended(first.server);
+const { server, url } = await started();
 try {
-  const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(said);
-  await fill(username);
   const before = residentMb(server.pid);
   for (const format of ['csv', 'jsonl']) {
     const began = performance.now();
@@ -90,7 +99,6 @@ try {
   console.log(`highest of all: ${peak.toFixed(0)} MB; ${MOST_MB} MB are allowed`);
   if (peak > MOST_MB) process.exitCode = 1;
 } finally {
-  server.kill('SIGTERM');
-  await new Promise((resolve) => server.once('exit', resolve));
+  await ended(server);
   rmSync(folder, { recursive: true, force: true });
 }

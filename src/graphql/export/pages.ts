@@ -7,8 +7,8 @@ import type { Executor, Variables } from '../../core/operation/execute';
 import type { ExportedList, Window } from './list';
 import { Refused, refused } from './refusal';
 
-/** So few that others are heard in between. */
-const PAGE = 1_000;
+/** So few that others are heard in between, and that the next collection of garbage finds most of them gone: of more it keeps many for long. */
+const PAGE = 250;
 /** Rows that cost so much that not even so many may be asked for at a time are none for a file. */
 const LEAST = 10;
 const SMALLER = 10;
