@@ -34,6 +34,9 @@ export function userCommand(): Command {
     .action(async (username: string, options: { password?: string; email?: string; superuser?: boolean }) => {
       const password = await passwordOf(options.password);
       await operate(async ({ session, vault }) => {
+        // Every account has a language.
+        if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
+          throw new KnownError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
         const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
         await noteOf({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
         say(`User ${username} was made. Token: ${await tokenOf(id, session, vault)}`);

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { VERSION } from '../../src/platform/version';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
-import { build, Installation } from './running';
+import { build, Installation, run } from './running';
 
 const COMMANDS = path.join(__dirname, '../../dist/src/cli/index.js');
 
@@ -89,6 +89,15 @@ test.each<[string, [string, string][], string]>([
 test('without a terminal an end of the input is no answer', async () => {
   const { status, stderr } = await installation.commandReading('', 'user', 'create', 'nemo');
   expect([status, stderr]).toEqual([1, 'fitgraph: There was no answer: nothing was changed.\n']);
+});
+
+test('an empty database is to be filled before the first account', async () => {
+  const empty = await createDatabase('tables');
+  const { status, stderr } = await run('command', { DATABASE_URL: empty.url, SECRET_KEY, DATA_DIR: installation.dataDir }, [
+    ...['user', 'create', 'nemo', '--password', 'some password'],
+  ]);
+  await empty.drop();
+  expect([status, stderr]).toEqual([1, 'fitgraph: The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.\n']);
 });
 
 test('accounts are listed, for people and for programs', async () => {
