@@ -138,25 +138,24 @@ export class Session implements Asking {
     const { pulse, sequelize } = this.database;
     if (pulse.away) throw pulse.away;
     const options = { ...this.counted, viewer: this.lane === 'own' ? undefined : this.viewer };
-    let begun = false;
-    let done = false;
+    const progress = { begun: false, done: false };
     try {
       return await sequelize.transaction(options, async (transaction) => {
-        begun = true;
+        progress.begun = true;
         const result = await work(transaction);
         await this.beforeCommit?.(transaction);
-        done = true;
+        progress.done = true;
         return result;
       });
     } catch (error) {
       if (!isLost(error)) throw error;
-      if (!begun && isFull(error) && performance.now() < until) {
+      if (!progress.begun && isFull(error) && performance.now() < until) {
         await this.database.giveUpOne();
         return this.atOnce(work, again, until);
       }
       // The connection was dead before anything was asked of it.
-      if (again && !begun && !pulse.away) return this.atOnce(work, false, until);
-      throw done ? new Uncertain(error) : new Unavailable(error);
+      if (again && !progress.begun && !this.database.pulse.away) return this.atOnce(work, false, until);
+      throw progress.done ? new Uncertain(error) : new Unavailable(error);
     }
   }
 

@@ -1,5 +1,5 @@
 /** One statement that reads: it waits for a place in its lane, runs on a connection of the pool, and can be stopped when nobody waits for it. */
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { DatabaseError, type Pool, type PoolClient, type QueryResult } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
 import type { Caller, Lane, Waiting } from './lane';
@@ -96,13 +96,16 @@ export class Statement {
         client.query(new NamedQuery(as, text, values, known, client, (error, rows) => this.answered(error, rows, client), before));
       if (name !== undefined) ask(name, prepared.known(client, name, text));
       else if (before) ask('', { length: text.length });
-      else client.query({ text, values }, (error: Error | null, result) => this.answered(error, result?.rows as Row[], client));
+      else
+        client.query({ text, values }, (error: Error | null, result: QueryResult<Row> | undefined) =>
+          this.answered(error, result?.rows, client),
+        );
     } catch (error) {
       this.answered(error as Error, [], client);
     }
   }
 
-  private answered(error: Error | null, rows: Row[], client: PoolClient): void {
+  private answered(error: Error | null, rows: Row[] | undefined, client: PoolClient): void {
     this.client = undefined;
     if (error) this.reads.viewers?.forget(client);
     // After an error that PostgreSQL tells of, the connection is as good as before.

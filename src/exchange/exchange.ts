@@ -99,8 +99,8 @@ export class HttpExchange {
     this.full.spending = services.budgets.of(this.full, () => this.network);
   }
 
-  get context(): Context & never {
-    return this.full as Context & never;
+  get context(): Context {
+    return this.full;
   }
 
   /** What its sender does about their own account. */

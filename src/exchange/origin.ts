@@ -100,7 +100,7 @@ export class Origin {
   isEncrypted(request: IncomingMessage): boolean {
     const told = this.isProxied(request) ? last(request.headers['x-forwarded-proto']) : '';
     if (told === 'https' || told === 'http') return told === 'https';
-    return (request.socket as TLSSocket).encrypted === true;
+    return (request.socket as Partial<TLSSocket>).encrypted === true;
   }
 
   /** Whether nobody on a network could read what was sent: it was encrypted, or never left this host. */

@@ -38,7 +38,7 @@ for (const input of document.querySelectorAll('input[data-suggest]')) {
 `;
 
 export interface SuggestingExchange extends Pick<PageExchange, 'authenticate'> {
-  context: never;
+  context: object;
 }
 
 export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf: (request: IncomingMessage) => SuggestingExchange): Router {

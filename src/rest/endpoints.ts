@@ -5,7 +5,7 @@ import type { ActionFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from
 import { snake } from './names';
 
 /** Runs a prepared operation; the context is nobody's business here. */
-export type Run = (context: never, variables?: Record<string, unknown>) => Promise<ExecutionResult<any>>;
+export type Run = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<any>>;
 export type Prepare = (document: string) => Run;
 /** With its text, for whoever is shown what it does. */
 export type Operation = Run & { readonly document: string };

@@ -10,7 +10,7 @@ import type { Route } from './routes';
 /** One request, as the application sees it. */
 export interface Exchange {
   /** For the operations. */
-  context: never;
+  context: object;
   /** Scheme and host of the links. */
   baseUrl: string;
   /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */

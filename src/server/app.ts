@@ -13,6 +13,7 @@ import { leaveUnread } from './connections';
 import { HttpExchange, type Means } from '../exchange/exchange';
 import { Exposure } from '../exchange/exposure';
 import { serveMedia } from '../files/serve';
+import type { Context } from '../core/context';
 import { apolloServer, refusal, refuse, type GraphQLContext } from '../graphql/handler';
 import { Door, type Why } from './door';
 import { Gate } from './gate';
@@ -120,7 +121,11 @@ export async function createApp(services: Services): Promise<App> {
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config, log);
   const pages = new Turns(2, PAGES);
-  const prepare: Prepare = (document) => restExecutor.prepare(document) as never;
+  const prepare: Prepare = (document) => {
+    const run = restExecutor.prepare(document);
+    // What REST hands on is what `exchangeOf` has made.
+    return (context, variables) => run(context as Context, variables);
+  };
   const rest = restHandler({
     schema: restExecutor.schema,
     publicSchema: executor.schema,

@@ -41,10 +41,11 @@ export class Readiness {
 
   /** Those who ask at the same time are told the same, so that they take one connection of those that others wait for. */
   async decide(): Promise<Reason> {
-    if (this.ending) return 'the server is about to end';
+    const refused = () => (this.ending ? 'the server is about to end' : undefined);
+    if (refused()) return refused();
     if (this.database.pulse.away) return 'the database does not answer';
     const decided = await (this.deciding ??= this.ask());
-    return this.ending ? 'the server is about to end' : decided;
+    return refused() ?? decided;
   }
 
   private async ask(): Promise<Reason> {

@@ -45,7 +45,6 @@ function work(): void {
   process.on('SIGINT', () => undefined);
   process.on('message', (order: Order) => {
     if (order.kind === 'load') return void loadSite();
-    if (order.kind !== 'serve') return;
     const { port, early, announce } = order;
     serve({ ...config, port }, { early, announce }).then((running) => {
       server = running;

@@ -52,16 +52,18 @@ export function inMemory(rows: readonly DumpRow[]): DumpRows {
 }
 
 /** The form of rows, one after the other. */
+const isObject = (data: unknown): data is object => typeof data === 'object' && data !== null;
+const isRow = (data: unknown): data is DumpRow =>
+  isObject(data) && 'model' in data && typeof data.model === 'string' && 'fields' in data && isObject(data.fields);
+
 export class RowCheck {
   private readonly models = byModel();
   private readonly seen = new Map<string, Set<number | string>>();
   private count = 0;
 
   passed(data: unknown): DumpRow {
-    const row = data as DumpRow;
     const where = `Row ${(this.count += 1)}`;
-    if (row === null || typeof row !== 'object' || typeof row.model !== 'string' || row.fields === null || typeof row.fields !== 'object')
-      fail(`${where} is not of the form {"model", "pk", "fields"}.`);
+    const row = isRow(data) ? data : fail(`${where} is not of the form {"model", "pk", "fields"}.`);
     if (!this.models.has(row.model) && row.model !== TOKENS) fail(`${where}: unknown model ${JSON.stringify(row.model)}.`);
     const valid =
       row.model === TOKENS

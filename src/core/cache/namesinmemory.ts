@@ -156,7 +156,7 @@ class Table {
           rowMode: 'array',
         });
         // A row without a name is a damaged one.
-        const named = (rows as NameRow[]).filter((row) => row.every((value) => value !== null));
+        const named = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
         return rows.length > MAX_NAMES ? undefined : namesOf(snapshots[0].snapshot, named);
       });
     } finally {

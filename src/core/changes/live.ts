@@ -150,7 +150,8 @@ async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal):
   const unwatch = context.changes.watch(watched(args, context), context.session.caller, onChange);
   try {
     let { since } = args;
-    for (let first = true; !ended.aborted; first = false) {
+    const over = () => ended.aborted;
+    for (let first = true; !over(); first = false) {
       // Made before the reading, so that what happens meanwhile is not slept through.
       const change = new Promise<void>((resolve) => (wake = resolve));
       let next: Changes;
@@ -161,14 +162,14 @@ async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal):
         next = await page({ ...args, since }, MAX_CHANGES, context);
       } catch (error) {
         // A database that is away for a while ends nothing that was begun: what is missed now is told then.
-        if (first || ended.aborted || !(isPassing(error) || isUnavailable(error))) throw error;
+        if (first || over() || !(isPassing(error) || isUnavailable(error))) throw error;
         await sleep(RETRY_MS);
         context.session.renew();
         continue;
       }
       since = next.cursor;
       if (first || next.changes.length) yield next;
-      if (!next.hasMore && !ended.aborted) await change;
+      if (!next.hasMore && !over()) await change;
     }
   } finally {
     unwatch();

@@ -19,6 +19,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type InlineFragmentNode,
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLSchema,
@@ -157,7 +158,7 @@ class Estimate {
         if (name !== undefined && spread.has(name)) continue;
         if (name !== undefined) spread.add(name);
         const inner = name === undefined ? selection : this.fragments.get(name)!;
-        const { typeCondition, selectionSet } = inner as FragmentDefinitionNode;
+        const { typeCondition, selectionSet } = inner as Pick<InlineFragmentNode, 'typeCondition' | 'selectionSet'>;
         walk(selectionSet, typeCondition ? (typeFromAST(this.schema, typeCondition) as GraphQLCompositeType) : parent);
       }
     };

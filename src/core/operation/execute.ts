@@ -281,7 +281,7 @@ function presentable(error: GraphQLError, { log, requestId: id }: Context, refus
   if (!refusals.has(cause)) refusals.set(cause, ofDatabase(cause, log, id));
   const refused = refusals.get(cause);
   if (refused) return shown(refused.message, { ...refused.extensions });
-  if (error.extensions?.code) return shown(error.message, { ...error.extensions });
+  if (error.extensions.code) return shown(error.message, { ...error.extensions });
   log.error({ id, err: cause, path }, 'unexpected error');
   return shown(`Internal server error (id ${id}).`, { code: 'INTERNAL_SERVER_ERROR', id });
 }

@@ -109,12 +109,12 @@ class Findings {
     readonly hideSuggestions: boolean,
   ) {}
 
-  get full(): boolean {
+  isFull(): boolean {
     return this.count >= this.most;
   }
 
   add(path: string, message: string): void {
-    if (this.full) return;
+    if (this.isFull()) return;
     this.count += 1;
     const name = shortened(path);
     this.fields[name] = [...(this.fields[name] ?? []), shortened(message)];
@@ -123,7 +123,7 @@ class Findings {
 
 /** Collects messages under paths such as `days[1].reps`. */
 function check(type: GraphQLInputType, value: unknown, path: string, found: Findings): void {
-  if (found.full) return;
+  if (found.isFull()) return;
   if (value === null || value === undefined) {
     if (isNonNullType(type)) found.add(path, value === null ? 'This field may not be null.' : 'This field is required.');
     return;
@@ -131,14 +131,15 @@ function check(type: GraphQLInputType, value: unknown, path: string, found: Find
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
     if (!Array.isArray(value)) return check(nullable.ofType, value, path, found);
-    for (let index = 0; index < value.length && !found.full; index += 1) check(nullable.ofType, value[index], `${path}[${index}]`, found);
+    for (let index = 0; index < value.length && !found.isFull(); index += 1)
+      check(nullable.ofType, value[index], `${path}[${index}]`, found);
   } else if (isInputObjectType(nullable)) {
     if (typeof value !== 'object' || Array.isArray(value)) return found.add(path, `Expected an object, ${nullable.name}.`);
     const fields = nullable.getFields();
     const below = (name: string) => (path ? `${path}.${name}` : name);
     const names = Object.keys(value);
     for (const name of names) {
-      if (found.full) return;
+      if (found.isFull()) return;
       if (!Object.hasOwn(fields, name)) found.add(below(name), `There is no such field in ${nullable.name}.`);
     }
     if (nullable.isOneOf && (names.length !== 1 || (value as Variables)[names[0]!] === null))

@@ -109,7 +109,7 @@ function rowLoader(entity: Entity, { name, columns }: Reading, context: Context)
 }
 
 /** The row that a reference names. Small public tables answer from memory, at once. */
-export function loadParent(entity: Entity, id: number | null, context: Context, info: Info): Row | null | Promise<Row | null> {
+export function loadParent(entity: Entity, id: number | null | undefined, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.reference.get(entity, id);
   return rowLoader(entity, reading(entity, info, context), context).load(id);

@@ -19,7 +19,7 @@ export interface Binaries {
 /** Checked rather than assumed: no package, a foreign C library, no permission, missing links all show here. */
 export function versionOf(bin: string, owner?: Owner): { major?: string; problem: string } {
   const run = spawnSync(path.join(bin, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
-  const major = /\) (\d+)/.exec(run.stdout ?? '')?.[1];
+  const major = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
   return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
 }
 

@@ -86,7 +86,11 @@ function readPid(place: Place): { pid: number; sockets?: string } | undefined {
 
 /** A process number may have been given to another program since; the command line tells. */
 function commandOf(pid: number): string {
-  if (process.platform !== 'linux') return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+  if (process.platform !== 'linux') {
+    const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    // Null where there is no such program.
+    return (stdout as string | null) ?? '';
+  }
   try {
     return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {

@@ -11,8 +11,8 @@ const MOMENTS: readonly Kind[] = ['time', 'date', 'datetime'];
 export interface Naming {
   owned: boolean;
   /** Rows that are called like that, a few at most; absent where no text tells them apart. */
-  find?(context: never, text: string): Promise<Choice[]>;
-  rows(context: never, where: object, first: number): Promise<Choice[] | undefined>;
+  find?(context: object, text: string): Promise<Choice[]>;
+  rows(context: object, where: object, first: number): Promise<Choice[] | undefined>;
 }
 
 type Row = Record<string, unknown>;
