@@ -69,9 +69,9 @@ export interface Child {
 export function buildLauncher(): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-launcher-'));
   fs.chmodSync(dir, 0o755);
-  fs.mkdirSync(path.join(dir, 'database/embedded'), { recursive: true });
+  for (const folder of ['database/embedded', 'platform']) fs.mkdirSync(path.join(dir, folder), { recursive: true });
   const parts = fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`);
-  for (const file of ['config.ts', 'database/datadir.ts', 'database/embedded.ts', ...parts]) {
+  for (const file of ['platform/config.ts', 'database/datadir.ts', 'database/embedded.ts', ...parts]) {
     const { code } = transformSync(fs.readFileSync(path.join(SOURCE, file), 'utf8'), {
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       module: { type: 'commonjs' },
