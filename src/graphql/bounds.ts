@@ -2,6 +2,9 @@
 import {
   GraphQLError,
   Kind,
+  Lexer,
+  Source,
+  TokenKind,
   visit,
   type ASTNode,
   type ASTVisitor,
@@ -23,6 +26,35 @@ const MAX_ALIASES = 500;
 const MAX_ALIAS = 200;
 /** At one place. */
 const MAX_DIRECTIVES = 5;
+
+/** Brackets in brackets of a text. Whoever reads or walks a document calls itself for each. */
+const MAX_NESTING = 200;
+
+const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+/** Told before the text is parsed, by its tokens, which are one after the other. */
+export function nestedTooDeep(text: string): GraphQLError | undefined {
+  let brackets = 0;
+  for (let index = 0; index < text.length && brackets <= MAX_NESTING; index += 1) if (OPENING.has(text[index]!)) brackets += 1;
+  if (brackets <= MAX_NESTING) return undefined;
+  const lexer = new Lexer(new Source(text));
+  let depth = 0;
+  try {
+    for (let tokens = 0; tokens < MAX_TOKENS; tokens += 1) {
+      const { kind } = lexer.advance();
+      if (kind === TokenKind.EOF) return undefined;
+      if (CLOSING.has(kind)) depth -= 1;
+      else if (OPENING.has(kind) && (depth += 1) > MAX_NESTING)
+        return new GraphQLError(`Brackets are nested deeper than ${MAX_NESTING} levels.`, {
+          extensions: { code: 'GRAPHQL_PARSE_FAILED', limit: MAX_NESTING },
+        });
+    }
+  } catch {
+    // What no token begins with is told by the parser, which meets it at the same place.
+  }
+  return undefined;
+}
 
 /** With `limit`, by which it is known from what else is wrong with a document. */
 const exceeded = (message: string, limit: number, node: ASTNode) => new GraphQLError(message, { nodes: [node], extensions: { limit } });

@@ -8,6 +8,7 @@ import type { RequestHandler } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { ConfigError, type Config } from '../platform/config';
 import { shortened } from '../core/model/errors';
+import { nestedTooDeep } from './bounds';
 import { readDocument, refuse } from './handler';
 
 type Parameters = Record<string, unknown>;
@@ -54,6 +55,8 @@ export class TrustedDocuments {
       const { persistedQuery: _known, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
       return { ...parameters, query: text, extensions };
     }
+    const tooDeep = typeof query === 'string' ? nestedTooDeep(query) : undefined;
+    if (tooDeep) throw tooDeep;
     if (this.only && !(typeof query === 'string' && this.known.has(query))) throw onlyTrusted();
     // An unknown hash in the extension is an automatic persisted query, which is Apollo's business.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')

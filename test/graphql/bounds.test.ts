@@ -41,7 +41,16 @@ describe('more than a document may hold', () => {
     const answer = await fitgraph.anyone.query(`${text.repeat(3_000)}`);
     expect([answer.status, answer.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
     const closed = await fitgraph.anyone.query(`{ ${'... { '.repeat(2_400)} __typename ${'}'.repeat(2_400)} }`);
-    expect(closed.status).toBeLessThan(500);
+    expect([closed.status, closed.code, closed.errors![0]!.message]).toEqual([
+      400,
+      'GRAPHQL_PARSE_FAILED',
+      'Brackets are nested deeper than 200 levels.',
+    ]);
+  });
+
+  test('brackets in a text are no levels', async () => {
+    const { status, data } = await fitgraph.anyone.query(`{ exercises(where: { name: { eq: "${'{['.repeat(500)}" } }) { totalCount } }`);
+    expect([status, data]).toEqual([200, { exercises: { totalCount: 0 } }]);
   });
 });
 
