@@ -102,7 +102,7 @@ export class Database {
         types: { getTypeParser },
         application_name: 'fitgraph',
         // Before it is used for anything.
-        verify: (client: PoolClient, over: (error?: Error) => void) => first(client, [tell, of?.first]).then(() => over(), over),
+        verify: (client: PoolClient, over: (error?: Error) => void) => void first(client, [tell, of?.first]).then(() => over(), over),
       } as PoolConfig);
       // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
       made.on('error', () => undefined);
