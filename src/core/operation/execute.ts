@@ -281,7 +281,9 @@ function presentable(error: GraphQLError, { log, requestId: id }: Context, refus
   if (!refusals.has(cause)) refusals.set(cause, ofDatabase(cause, log, id));
   const refused = refusals.get(cause);
   if (refused) return shown(refused.message, { ...refused.extensions });
-  if (error.extensions.code) return shown(error.message, { ...error.extensions });
+  // What is no error of graphql-js, though its type says so, has none.
+  const own = error.extensions as GraphQLError['extensions'] | undefined;
+  if (own?.code) return shown(error.message, { ...own });
   log.error({ id, err: cause, path }, 'unexpected error');
   return shown(`Internal server error (id ${id}).`, { code: 'INTERNAL_SERVER_ERROR', id });
 }
