@@ -74,10 +74,13 @@ async function insertSeveral(entity: Entity, rows: readonly Values[], fields: re
   const { bind, values } = binder();
   const lists = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
   const columns = quoted(fields.map(({ column }) => column));
+  const { table, unique } = resourceOf(entity)!;
+  // Where rows may trade their keys, doubles are looked for when all rows are there: two writes of the same keys would wait for each other.
+  const alone = unique ? `, (SELECT pg_advisory_xact_lock(hashtext('${table}'), ${bind(writing.context.viewer!.id)})) AS "alone"` : '';
   const made = await run(
     writing,
-    `INSERT INTO "${resourceOf(entity)!.table}" (${columns}) SELECT ${columns}
-     FROM unnest(${lists.join(', ')}) WITH ORDINALITY AS x(${columns}, "place") ORDER BY "place" RETURNING "id"`,
+    `INSERT INTO "${table}" (${columns}) SELECT ${columns}
+     FROM unnest(${lists.join(', ')}) WITH ORDINALITY AS x(${columns}, "place")${alone} ORDER BY "place" RETURNING "id"`,
     values,
   );
   // Ids are given in the order of the rows; in which order they come back nobody promises.
