@@ -53,6 +53,7 @@ export class Pressure {
     const lag = Math.max((this.delay.mean || 0) / NANOSECONDS - RESOLUTION_MS, this.queued());
     this.delay.reset();
     const change = lag > this.maxLag ? Math.min(RISE, lag / this.maxLag) : -FALL;
-    this.level = Math.min(MOST, Math.max(0, this.level + change * seconds));
+    const most = this.level === 0 ? HARMLESS : MOST;
+    this.level = Math.min(most, Math.max(0, this.level + change * seconds));
   }
 }
