@@ -1,4 +1,5 @@
 /** Models are read together with the rows around them, as the facts of their fields say. */
+import type { Transaction } from 'sequelize';
 import type { Model, ModelCtor } from 'sequelize-typescript';
 import { childrenOf, fieldsOf } from '../../src/core/model/fields';
 import { entities } from '../../src/core/model/registry';
@@ -36,20 +37,30 @@ const counted = () => {
   return { statements, logging: (text: string) => void statements.push(text) };
 };
 
+/** As the request of a user reads: PostgreSQL shows it the rows of that user. */
+async function asAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const session = fitgraph.database.session();
+  session.asks('users', ann.id);
+  return session.transaction(work);
+}
+
 test('a workout with its days and their sets, in one statement', async () => {
   const { statements, logging } = counted();
-  const found = await Workout.findAll({
-    attributes: ['id', 'comment'],
-    include: [
-      {
-        model: TrainingDay,
-        attributes: ['description'],
-        include: [{ model: WorkoutSet, attributes: ['sets'], include: [{ model: Setting, attributes: ['targetWeight'] }] }],
-      },
-    ],
-    order: ['id', ['days', 'id', 'ASC']],
-    logging,
-  });
+  const found = await asAnn((transaction) =>
+    Workout.findAll({
+      transaction,
+      attributes: ['id', 'comment'],
+      include: [
+        {
+          model: TrainingDay,
+          attributes: ['description'],
+          include: [{ model: WorkoutSet, attributes: ['sets'], include: [{ model: Setting, attributes: ['targetWeight'] }] }],
+        },
+      ],
+      order: ['id', ['days', 'id', 'ASC']],
+      logging,
+    }),
+  );
   expect(statements).toHaveLength(1);
   const settings = [{ targetWeight: '12.50' }];
   expect(plain(found)).toEqual([
@@ -66,24 +77,32 @@ test('a workout with its days and their sets, in one statement', async () => {
 });
 
 test('without a word on columns, models and aliases', async () => {
-  const [found] = await Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [WorkoutSet] }] });
+  const [found] = await asAnn((transaction) =>
+    Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [WorkoutSet] }], transaction }),
+  );
   expect(found!.days.map(({ workoutSets }) => workoutSets.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
 });
 
 test('a parent, and what it hangs below in turn', async () => {
-  const found = await WorkoutSet.findOne({
-    where: { sets: 3 },
-    include: [{ model: TrainingDay, include: [{ model: Workout, include: [User] }] }],
-  });
+  const found = await asAnn((transaction) =>
+    WorkoutSet.findOne({
+      where: { sets: 3 },
+      include: [{ model: TrainingDay, include: [{ model: Workout, include: [User] }] }],
+      transaction,
+    }),
+  );
   expect(found!.get({ plain: true })).toMatchObject({ trainingDay: { description: 'Day 3', workout: { user: { username: 'ann' } } } });
 });
 
 test('links, from either side', async () => {
-  const days = await TrainingDay.findAll({
-    attributes: ['description'],
-    include: [{ model: DayOfWeek, attributes: ['id'], through: { attributes: [] } }],
-    order: ['id', ['weekdays', 'id', 'ASC']],
-  });
+  const days = await asAnn((transaction) =>
+    TrainingDay.findAll({
+      transaction,
+      attributes: ['description'],
+      include: [{ model: DayOfWeek, attributes: ['id'], through: { attributes: [] } }],
+      order: ['id', ['weekdays', 'id', 'ASC']],
+    }),
+  );
   expect(plain(days)).toEqual([
     { description: 'Day 1', weekdays: [{ id: 1 }, { id: 2 }] },
     { description: 'Day 3', weekdays: [{ id: 3 }, { id: 4 }] },
