@@ -1,9 +1,9 @@
 /** Groups of the rows of a list, their keys and what is worked out of them, in one statement; the same below each of several parents. */
-import { createHash } from 'node:crypto';
 import type { Row } from '../../database/rows';
 import { visible } from '../access/access';
 import { binder, whereOf, type Bind, type Condition } from '../access/conditions';
-import { MAX_PAGE } from '../read/connection';
+import type { PageInfo } from '../read/connection';
+import { CountedPage } from '../read/countedpage';
 import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
@@ -27,38 +27,14 @@ export interface GroupArguments {
   after?: string | null;
 }
 
-export const DEFAULT_GROUPS = 100;
 const MAX_ORDER = 20;
 /** Of one key that asks for empty groups: the groups between its first and its last one. */
 const MAX_STEPS = 10_000;
-const HASH_LENGTH = 16;
 
 export interface Groups {
   totalCount: number;
   nodes: Row[];
-  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
-}
-
-/** Tells what cursors belong to, apart from the rows themselves. */
-const signature = ({ where, groupBy, having: which, orderBy }: GroupArguments) =>
-  createHash('sha256')
-    .update(JSON.stringify([where, groupBy, which, orderBy]))
-    .digest('base64url')
-    .slice(0, HASH_LENGTH);
-
-const cursorOf = (sign: string, place: number) => Buffer.from(JSON.stringify([sign, place])).toString('base64url');
-
-function placeOf(cursor: string, sign: string): number {
-  const none = () => badArgument('after', 'This is not a cursor of this grouping.');
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    throw none();
-  }
-  if (!Array.isArray(parts) || parts.length !== 2 || !Number.isSafeInteger(parts[1]) || parts[1] < 0) throw none();
-  if (parts[0] !== sign) throw badArgument('after', 'This cursor belongs to another grouping.');
-  return parts[1] as number;
+  pageInfo: PageInfo;
 }
 
 const keyColumn = (index: number) => `"key${index}"`;
@@ -71,9 +47,7 @@ export class Grouping {
   private readonly joins: Condition[];
   private readonly which?: Condition;
   private readonly order: string[];
-  private readonly sign: string;
-  private readonly limit: number;
-  private readonly skip: number;
+  private readonly wanted: CountedPage;
 
   constructor(
     private readonly entity: Entity,
@@ -95,11 +69,8 @@ export class Grouping {
       else for (const handle of handles) columnOf(this.values, name, handle);
     }
     for (const { p, handles } of shown.percentiles) for (const handle of handles) this.values.percentile(p, handle);
-    this.limit = args.first ?? DEFAULT_GROUPS;
-    if (this.limit < 0) throw badArgument('first', 'Ensure this value is greater than or equal to 0.');
-    if (this.limit > MAX_PAGE) throw badArgument('first', `Ensure this value is less than or equal to ${MAX_PAGE}.`);
-    this.sign = signature(args);
-    this.skip = args.after == null ? 0 : placeOf(args.after, this.sign);
+    const { where, groupBy, having: which, orderBy } = args;
+    this.wanted = new CountedPage(args, [where, groupBy, which, orderBy], 'grouping');
   }
 
   /** Terms that end with all keys, so that no two groups have the same place. */
@@ -148,7 +119,8 @@ export class Grouping {
       ...(emptied >= 0 ? ['(SELECT "over" FROM s) AS "_over"'] : []),
     ];
     const order = this.order.length ? ` ORDER BY ${this.order.join(', ')}` : '';
-    const page = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.shown.rows ? this.limit + 1 : 0)}${this.skip ? ` OFFSET ${bind(this.skip)}` : ''}`;
+    const { limit, skip } = this.wanted;
+    const page = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.shown.rows ? limit + 1 : 0)}${skip ? ` OFFSET ${bind(skip)}` : ''}`;
     return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${beside.join(', ') || 'TRUE AS "_any"'}) c LEFT JOIN LATERAL (${page}) p ON TRUE`;
   }
 
@@ -196,19 +168,8 @@ export class Grouping {
         'groupBy',
         `Between the first and the last group there are more than ${MAX_STEPS} steps: ask for fewer, or for none that are empty.`,
       );
-    const found = rows.filter((row) => row._row);
-    const nodes = found.slice(0, this.limit).map((row) => this.group(row));
-    const cursor = (index: number) => cursorOf(this.sign, this.skip + index + 1);
-    return {
-      totalCount: Number(rows[0]?._count ?? 0),
-      nodes,
-      pageInfo: {
-        hasNextPage: found.length > this.limit,
-        hasPreviousPage: this.skip > 0,
-        startCursor: nodes.length ? cursor(0) : null,
-        endCursor: nodes.length ? cursor(nodes.length - 1) : null,
-      },
-    };
+    const { nodes, pageInfo } = this.wanted.of(rows.filter((row) => row._row));
+    return { totalCount: Number(rows[0]?._count ?? 0), nodes: nodes.map((row) => this.group(row)), pageInfo };
   }
 
   private group(row: Row): Row {

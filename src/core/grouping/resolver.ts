@@ -7,8 +7,9 @@ import type { ChildMeta, Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { method, type Parameter } from '../model/method';
 import { noun } from '../model/names';
+import { DEFAULT_ROWS } from '../read/countedpage';
 import { resourceOf } from '../model/registry';
-import { DEFAULT_GROUPS, Grouping, type GroupArguments, type Groups } from './grouped';
+import { Grouping, type GroupArguments, type Groups } from './grouped';
 import { groupByInput, groupOrderInput, havingInput } from './inputs';
 import { shownOf } from './plan';
 import { groupsType } from './types';
@@ -29,7 +30,7 @@ function parameters(entity: Entity): Parameter[] {
       : []),
     Arg('having', () => which, { nullable, description: 'Which groups, by what was worked out of them.' }),
     Arg('orderBy', () => [order], { nullable, description: 'In which order; the keys decide last.' }),
-    Arg('first', () => Int, { defaultValue: DEFAULT_GROUPS, description: 'How many groups, 10000 at most.' }),
+    Arg('first', () => Int, { defaultValue: DEFAULT_ROWS, description: 'How many groups, 10000 at most.' }),
     Arg('after', () => String, {
       nullable,
       description:
