@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { isInputObjectType, lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
+import { BestOneRepMaxResolver, OneRepMaxResolver } from '../analysis/onerepmax';
+import { MuscleVolumeResolver, TrainingVolumeResolver } from '../analysis/volume';
 import { EventResolver } from '../auth/eventresolver';
 import { AuthResolver } from '../auth/resolver';
 import { AccessTokenResolver } from '../auth/tokenresolver';
@@ -45,6 +47,10 @@ const resolvers = [
   AccessTokenResolver,
   EventResolver,
   RateLimitResolver,
+  BestOneRepMaxResolver,
+  OneRepMaxResolver,
+  MuscleVolumeResolver,
+  TrainingVolumeResolver,
 ] as unknown as NonEmptyArray<new () => object>;
 
 /** Subscriptions have sources of their own, but type-graphql wants one to be named. */

@@ -2,12 +2,21 @@
 
 /** Rows of `weight_unit`; the other units, such as plates or minutes, are no masses. */
 export const WEIGHTS = { kg: 1, lb: 2 } as const;
+export const BODY_WEIGHT = 3;
 
 /** A pound is exactly so many kilograms (international yard and pound agreement of 1959). */
-const POUND = '0.45359237';
+export const POUND = '0.45359237';
 const PLACES = 3;
 
 const ROUNDED = `Rounded to grams; a pound is exactly ${POUND} kg.`;
+
+/** Kilograms of one of the row's own unit; null where that is no mass. */
+export const unitFactor = (alias: string) =>
+  `CASE ${alias}."weight_unit_id" WHEN ${WEIGHTS.kg} THEN 1 WHEN ${WEIGHTS.lb} THEN ${POUND} END`;
+
+/** Kilograms of one of the unit that the owner prefers. */
+export const preferenceFactor = (alias: string) =>
+  `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${POUND} ELSE 1 END`;
 
 /** A field of the mass of `weight` in kilograms, `factor` of it in SQL. */
 const kilograms = (note: string, factor: (alias: string) => string) =>
@@ -22,16 +31,9 @@ const kilograms = (note: string, factor: (alias: string) => string) =>
 
 /** By the row's own unit. */
 export const byUnit = {
-  ...kilograms(
-    'The weight in kilograms; null where the unit is neither kg nor lb.',
-    (alias) => `CASE ${alias}."weight_unit_id" WHEN ${WEIGHTS.kg} THEN 1 WHEN ${WEIGHTS.lb} THEN ${POUND} END`,
-  ),
+  ...kilograms('The weight in kilograms; null where the unit is neither kg nor lb.', unitFactor),
   null: true,
 } as const;
 
 /** By the unit that the owner prefers. */
-export const byPreference = kilograms(
-  'The weight in kilograms, if it is meant in the unit that the user prefers now.',
-  (alias) =>
-    `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${POUND} ELSE 1 END`,
-);
+export const byPreference = kilograms('The weight in kilograms, if it is meant in the unit that the user prefers now.', preferenceFactor);

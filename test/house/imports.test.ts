@@ -12,6 +12,8 @@ const ROOMS = [
   // One request, whatever it asks for, and what is told of it.
   ['exchange', 'telemetry'],
   ['pages'],
+  // Questions over rows of several resources.
+  ['analysis'],
   ['rest', 'resources', 'auth', 'transfer'],
   // What resources are made of beside their fields: pure arithmetic and texts, and the storage of files.
   ['nutrition', 'training', 'files'],

@@ -1,0 +1,42 @@
+/** Weights as masses, in SQL: what a log lifts whatever its unit, what the body weighs on a day, and how both are shown. */
+import { registerEnumType } from 'type-graphql';
+import { mayRead, scope } from '../core/access/access';
+import { whereOf, type Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { BODY_WEIGHT, POUND, preferenceFactor, unitFactor } from '../resources/kilograms';
+import { WeightEntry } from '../resources/weightentry';
+
+export enum WeightScale {
+  KG = 'KG',
+  LB = 'LB',
+}
+registerEnumType(WeightScale, {
+  name: 'WeightScale',
+  description: 'In which unit masses are shown, whatever they were written in.',
+  valuesConfig: { KG: { description: 'Kilograms.' }, LB: { description: `Pounds of exactly ${POUND} kg.` } },
+});
+
+export const ABOUT_MASSES =
+  'Logs in kg and lb are converted before anything is worked out. In the unit Body Weight the mass is that of the body by the nearest weight entry, the earlier of two as near, with the number logged added to it in the unit that the user prefers. Other units are no masses.';
+
+export const IN_SCALE = { defaultValue: WeightScale.KG, description: 'In which unit masses are shown.' };
+
+/** Of kilograms. */
+export const shownIn = (scale: WeightScale, kilograms: string, places = 2): string =>
+  `round(${scale === WeightScale.KG ? kilograms : `(${kilograms}) / ${POUND}`}, ${places})`;
+
+/** Kilograms by the entry nearest to a day; null without one, and for whom it is not. */
+export function bodyMass(day: string, context: Context, bind: Bind): string {
+  if (!mayRead(WeightEntry, context)) return 'NULL::numeric';
+  const side = (comparison: string, direction: string) => {
+    const where = whereOf([...scope(WeightEntry, context), () => `b."date" ${comparison} ${day}`], 'b', bind);
+    return `(SELECT b."date", b."weight" * ${preferenceFactor('b')} AS "mass" FROM "weight_entry" b${where} ORDER BY b."date" ${direction} LIMIT 1)`;
+  };
+  return `(SELECT n."mass" FROM (${side('<=', 'DESC')} UNION ALL ${side('>', 'ASC')}) n ORDER BY abs(n."date" - ${day}), n."date" LIMIT 1)`;
+}
+
+/** Kilograms of a log; null where its unit is no mass. */
+export const liftedMass = (alias: string, context: Context, bind: Bind): string =>
+  `CASE WHEN ${alias}."weight_unit_id" = ${BODY_WEIGHT}
+    THEN ${bodyMass(`${alias}."date"`, context, bind)} + ${alias}."weight" * ${preferenceFactor(alias)}
+    ELSE ${alias}."weight" * ${unitFactor(alias)} END`;

@@ -1,0 +1,156 @@
+/** How much could be lifted once: estimates by formulas, of a log and as the best of a day. */
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Extensions,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import { anyOf, binder } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import type { PartOf } from '../core/model/fields';
+import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { loadParent } from '../core/read/loaders';
+import { Needs } from '../core/read/plan';
+import { Exercise } from '../resources/exercise';
+import { WorkoutLog } from '../resources/workoutlog';
+import { BY_DAYS, FIRST_DAY } from './days';
+import { logsOf, WhereLogs, type Where } from './logs';
+import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
+import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+
+export enum OneRepMaxFormula {
+  EPLEY = 'EPLEY',
+  BRZYCKI = 'BRZYCKI',
+  WATHAN = 'WATHAN',
+  LOMBARDI = 'LOMBARDI',
+  MAYHEW = 'MAYHEW',
+}
+registerEnumType(OneRepMaxFormula, {
+  name: 'OneRepMaxFormula',
+  description: 'How a weight w that was lifted r times is turned into one that could be lifted once.',
+  valuesConfig: {
+    EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
+    BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
+    WATHAN: {
+      description: 'w × 100 / (48.8 + 53.8 e^(−0.075 r)). Wathan, Load Assignment, in Baechle, Essentials of Strength Training, 1994.',
+    },
+    LOMBARDI: { description: 'w × r^0.10. Lombardi, Beginning Weight Training, 1989.' },
+    MAYHEW: { description: 'w × 100 / (52.2 + 41.9 e^(−0.055 r)). Mayhew and others, J. Appl. Sport Sci. Res. 6 (4), 1992.' },
+  },
+});
+
+/** The fewer there are, the better they tell. (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006) */
+const MOST_REPETITIONS = 12;
+
+const FACTORS: Record<OneRepMaxFormula, (r: string) => string> = {
+  EPLEY: (r) => `(1 + ${r} / 30)`,
+  BRZYCKI: (r) => `36 / (37 - ${r})`,
+  WATHAN: (r) => `100 / (48.8 + 53.8 * exp(-0.075 * ${r}))`,
+  LOMBARDI: (r) => `power(${r}, 0.10)`,
+  MAYHEW: (r) => `100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
+};
+
+/** Kilograms, of columns as `logsOf` has them. */
+export function oneRepMaxOf(formula: OneRepMaxFormula, alias: string): string {
+  const r = `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`;
+  return `CASE WHEN ${alias}."reps" >= 1 AND ${alias}."mass" > 0 THEN
+    CASE WHEN ${r} = 1 THEN ${alias}."mass" WHEN ${r} <= ${MOST_REPETITIONS} THEN ${alias}."mass" * ${FACTORS[formula](r)} END END`;
+}
+
+export const ABOUT_ONE_REP_MAX = `Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MOST_REPETITIONS} there is no estimate. ${ABOUT_MASSES}`;
+
+export const BY_FORMULA = { defaultValue: OneRepMaxFormula.EPLEY, description: 'By which formula it is estimated.' };
+
+@ArgsType()
+class BestArgs extends QuestionArgs {
+  @WhereLogs('Which logs count.') declare where?: Where;
+  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
+  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
+  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+}
+
+@ObjectType({ description: 'The best estimate of an exercise in some days.', simpleResolvers: true })
+export class BestOneRepMax {
+  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
+  @Field(() => ID, { description: 'Id of what was trained.' }) declare exerciseId: number;
+  @Field(() => DecimalScalar, { description: 'What could be lifted once, in the unit asked for.' }) declare oneRepMax: string;
+  @Field(() => DateScalar, { description: 'When the best set was done, first of all if several are as good.' }) declare date: string;
+  @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
+}
+const BestOneRepMaxPage = pageOf(BestOneRepMax);
+
+@Resolver(() => BestOneRepMax)
+export class BestOneRepMaxResolver {
+  @Query(() => BestOneRepMaxPage, {
+    description: `How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first. ${ABOUT_ONE_REP_MAX}`,
+  })
+  @Extensions(FACTS)
+  bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+    const { where, by, firstDay, formula, unit } = args;
+    return answer(
+      (bind) => ({
+        select: `SELECT DISTINCT ON (e."start", e."exerciseId") e."start", e."exerciseId", e."date", e."logId", ${shownIn(unit, 'e."best"')} AS "oneRepMax"
+          FROM (SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id" AS "exerciseId", l."date", l."id" AS "logId",
+            ${oneRepMaxOf(formula, 'l')} AS "best" FROM (${logsOf(where, context, bind)}) l) e
+          WHERE e."best" IS NOT NULL ORDER BY e."start", e."exerciseId", e."best" DESC, e."date", e."logId"`,
+        order: '"start", "exerciseId"',
+      }),
+      args,
+      context,
+      info,
+      (row) => ({ ...row, bucket: dayBucket(by, row.start) }),
+    );
+  }
+
+  @FieldResolver(() => Exercise, { nullable: true, description: 'What was trained. Null while it has not passed the review.' })
+  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Exercise, row.exerciseId, context, info);
+  }
+
+  @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
+  log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(WorkoutLog, row.logId, context, info);
+  }
+}
+
+@Resolver(() => WorkoutLog)
+export class OneRepMaxResolver {
+  @FieldResolver(() => DecimalScalar, {
+    nullable: true,
+    description: `How much could have been lifted once, estimated; null where there is no estimate. Rounded to two places. ${ABOUT_ONE_REP_MAX}`,
+  })
+  @Extensions({ only: 'graphql', cost: { weight: 0.5 } })
+  @Needs(() => WorkoutLog, 'id')
+  async oneRepMax(
+    @Arg('formula', () => OneRepMaxFormula, BY_FORMULA) formula: OneRepMaxFormula,
+    @Arg('unit', () => WeightScale, IN_SCALE) unit: WeightScale,
+    @Root() log: PartOf<WorkoutLog, 'id'>,
+    @Ctx() context: Context,
+  ): Promise<string | null> {
+    const estimates = async (ids: readonly unknown[]) => {
+      const { bind, values } = binder();
+      const logs = logsOf(null, context, bind, [anyOf('id', ids)]);
+      const rows = await context.session.query(
+        `SELECT l."id", ${shownIn(unit, oneRepMaxOf(formula, 'l'))} AS "value" FROM (${logs}) l`,
+        values,
+      );
+      const found = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
+      return ids.map((id) => found.get(id) ?? null);
+    };
+    return context.loaders.get<string | null>(`one-rep max ${formula} ${unit}`, estimates).load(log.id);
+  }
+}

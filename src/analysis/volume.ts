@@ -1,0 +1,143 @@
+/** How much was trained, by days put together: of each muscle, of each exercise, of all. */
+import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import type { Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { DecimalScalar } from '../core/model/scalars';
+import { loadParent } from '../core/read/loaders';
+import { Exercise } from '../resources/exercise';
+import { Muscle } from '../resources/muscle';
+import { BY_DAYS, FIRST_DAY } from './days';
+import { logsOf, WhereLogs, type Where } from './logs';
+import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
+import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+
+/** Of a column as `logsOf` has them. */
+export const isHard = (alias: string): string =>
+  `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
+
+const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
+const ABOUT_FRACTIONS =
+  'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, 2024)';
+
+const PRIMARY = '1.0';
+const SECONDARY = '0.5';
+
+@ArgsType()
+class MuscleVolumeArgs extends QuestionArgs {
+  @WhereLogs('Which logs count.') declare where?: Where;
+  @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BY_DAYS }) declare by: DayUnit;
+  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+}
+
+@ArgsType()
+class TrainingVolumeArgs extends MuscleVolumeArgs {
+  @Field(() => Boolean, { defaultValue: false, description: 'Whether each exercise has a row of its own.' }) declare perExercise: boolean;
+}
+
+@ObjectType({ description: 'What a muscle was trained in some days.', simpleResolvers: true })
+export class MuscleVolume {
+  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
+  @Field(() => ID, { nullable: true, description: 'Id of the muscle; null for exercises of which no muscles are known.' })
+  declare muscleId: number | null;
+  @Field(() => DecimalScalar, { description: 'Hard sets, those of secondary muscles half.' }) declare hardSets: string;
+  @Field(() => DecimalScalar, { description: 'All sets, those of secondary muscles half.' }) declare sets: string;
+  @Field(() => DecimalScalar, { description: 'Repetitions times mass, that of secondary muscles half, in the unit asked for.' })
+  declare tonnage: string;
+}
+const MuscleVolumePage = pageOf(MuscleVolume);
+
+@ObjectType({ description: 'What was trained in some days.', simpleResolvers: true })
+export class TrainingVolume {
+  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
+  @Field(() => ID, { nullable: true, description: 'Id of the exercise; null unless there is a row for each.' })
+  declare exerciseId: number | null;
+  @Field(() => Int, { description: 'How many of the days had logs.' }) declare days: number;
+  @Field(() => Int, { description: 'How many sets count as hard.' }) declare hardSets: number;
+  @Field(() => Int, { description: 'How many sets were logged.' }) declare sets: number;
+  @Field(() => DecimalScalar, { description: 'All repetitions; seconds and the like are none.' }) declare reps: string;
+  @Field(() => DecimalScalar, { description: 'Repetitions times mass, in the unit asked for.' }) declare tonnage: string;
+}
+const TrainingVolumePage = pageOf(TrainingVolume);
+
+/** What each exercise came to; few rows beside those of the logs. */
+function perExercise({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind): string {
+  return `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id", count(*) AS "sets",
+    count(*) FILTER (WHERE ${isHard('l')}) AS "hard", sum(l."reps" * l."mass") AS "tonnage"
+    FROM (${logsOf(where, context, bind)}) l GROUP BY 1, 2`;
+}
+
+/** How much an exercise is for a muscle; of both kinds it is the primary one. */
+const SHARES = `SELECT e."id" AS "exercise_id", m."muscle_id", max(CASE WHEN m."is_secondary" THEN ${SECONDARY} ELSE ${PRIMARY} END) AS "share"
+  FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id" GROUP BY 1, 2`;
+
+@Resolver(() => MuscleVolume)
+export class MuscleVolumeResolver {
+  @Query(() => MuscleVolumePage, {
+    description: `How much the viewer trained each muscle: hard sets, sets and tonnage by week, or by other days, oldest first. ${ABOUT_FRACTIONS} ${ABOUT_VOLUME}`,
+  })
+  @Extensions(FACTS)
+  muscleVolume(
+    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Answer<Row>> {
+    const sum = (column: string) => `sum(x."${column}" * coalesce(s."share", ${PRIMARY}))`;
+    return answer(
+      (bind) => ({
+        select: `SELECT x."start", s."muscle_id" AS "muscleId", trim_scale(${sum('hard')}) AS "hardSets", trim_scale(${sum('sets')}) AS "sets",
+          ${shownIn(args.unit, `coalesce(${sum('tonnage')}, 0)`)} AS "tonnage"
+          FROM (${perExercise(args, context, bind)}) x LEFT JOIN (${SHARES}) s USING ("exercise_id") GROUP BY 1, 2`,
+        order: '"start", "muscleId"',
+      }),
+      args,
+      context,
+      info,
+      (row) => ({ ...row, bucket: dayBucket(args.by, row.start) }),
+    );
+  }
+
+  @FieldResolver(() => Muscle, { nullable: true, description: 'What was trained; null for exercises of which no muscles are known.' })
+  muscle(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Muscle, row.muscleId, context, info);
+  }
+}
+
+@Resolver(() => TrainingVolume)
+export class TrainingVolumeResolver {
+  @Query(() => TrainingVolumePage, {
+    description: `How much the viewer trained: sets, hard sets, repetitions and tonnage by week, or by other days, oldest first; of all exercises together, or of each. ${ABOUT_VOLUME}`,
+  })
+  @Extensions(FACTS)
+  trainingVolume(
+    @Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Answer<Row>> {
+    const { where, by, firstDay, unit } = args;
+    return answer(
+      (bind) => ({
+        select: `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", ${args.perExercise ? 'l."exercise_id"' : 'NULL::int'} AS "exerciseId",
+          count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
+          coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
+          FROM (${logsOf(where, context, bind)}) l GROUP BY 1, 2`,
+        order: '"start", "exerciseId"',
+      }),
+      args,
+      context,
+      info,
+      (row) => ({ ...row, bucket: dayBucket(by, row.start) }),
+    );
+  }
+
+  @FieldResolver(() => Exercise, {
+    nullable: true,
+    description: 'What was trained. Null unless there is a row for each exercise, and while it has not passed the review.',
+  })
+  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Exercise, row.exerciseId, context, info);
+  }
+}

@@ -1,0 +1,28 @@
+/** Somebody's logs, as tests write them. */
+import type { Person } from '../setup/person';
+
+export const [KG, LB, BODY_WEIGHT, PLATES] = [1, 2, 3, 4];
+export const [SQUAT, BENCH, PLANK] = [1, 2, 3];
+export const [SECONDS] = [3];
+
+export interface Log {
+  date?: string;
+  exercise?: number;
+  reps: number;
+  weight: string;
+  rir?: string;
+  weight_unit?: number;
+  repetition_unit?: number;
+}
+
+/** Answers the ids of what was logged. */
+export async function train(person: Person, logs: readonly Log[]): Promise<number[]> {
+  const workout = (await person.post('/workout/', { comment: 'w' })).body.id;
+  const ids: number[] = [];
+  for (const log of logs) {
+    const { status, body } = await person.post('/workoutlog/', { date: '2021-03-08', exercise: SQUAT, workout, ...log });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    ids.push(body.id);
+  }
+  return ids;
+}

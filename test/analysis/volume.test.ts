@@ -1,0 +1,110 @@
+/** How much was trained, of each muscle and of all, against values that were worked out by hand; and what the database reads for it. */
+import { Session } from '../../src/database/session';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { BENCH, LB, PLANK, SECONDS, train } from './training';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  const bob = await fitgraph.user('bob');
+  await train(bob, [{ reps: 10, weight: '500.00' }]);
+  await train(ann, [
+    // Of the squat the quadriceps is primary, biceps and rectus secondary; of the bench press the biceps is primary.
+    { date: '2021-03-08', reps: 5, weight: '100.00' },
+    { date: '2021-03-08', reps: 4, weight: '110.00' },
+    { date: '2021-03-10', reps: 30, weight: '20.00', rir: '4' },
+    { date: '2021-03-10', reps: 31, weight: '10.00' },
+    { date: '2021-03-14', reps: 10, weight: '100.00', weight_unit: LB, exercise: BENCH },
+    { date: '2021-03-15', reps: 8, weight: '60.00', exercise: BENCH },
+    { date: '2021-03-15', reps: 60, weight: '0.00', repetition_unit: SECONDS, exercise: PLANK },
+  ]);
+});
+
+const muscles = async (args = '', person = ann) => {
+  const { volume } = await person.ask(`{ volume: muscleVolume${args && `(${args})`} {
+    totalCount nodes { bucket { start } muscle { name } hardSets sets tonnage } } }`);
+  expect(volume.totalCount).toBe(volume.nodes.length);
+  return volume.nodes.map(({ bucket, muscle, hardSets, sets, tonnage }: any) => [bucket.start, muscle.name, hardSets, sets, tonnage]);
+};
+
+// Squats of that week: 500 + 440 + 600 + 310 = 1850 kg; 10 × 100 lb are 453.59237 kg.
+test('hard sets and tonnage of muscles by week', async () => {
+  expect(await muscles()).toEqual([
+    ['2021-03-08', 'Biceps brachii', '2', '3', '1378.59'],
+    ['2021-03-08', 'Quadriceps femoris', '2', '4', '1850.00'],
+    ['2021-03-08', 'Rectus abdominis', '1', '2', '925.00'],
+    ['2021-03-15', 'Biceps brachii', '1', '1', '480.00'],
+    ['2021-03-15', 'Rectus abdominis', '0', '1', '0.00'],
+  ]);
+});
+
+test('by weeks that begin on a Sunday, of some logs, in pounds', async () => {
+  const args = `firstDay: SUNDAY, unit: LB, where: { exerciseId: { eq: ${BENCH} } }`;
+  expect(await muscles(args)).toEqual([['2021-03-14', 'Biceps brachii', '2', '2', '2058.22']]);
+});
+
+test('of all exercises, and of each', async () => {
+  const asked = (args: string) =>
+    `{ volume: trainingVolume(by: MONTH${args}) { nodes { exercise { name } days sets hardSets reps tonnage } } }`;
+  const all = { days: 4, sets: 7, hardSets: 4, reps: '88', tonnage: '2783.59' };
+  expect((await ann.ask(asked(''))).volume.nodes).toEqual([{ exercise: null, ...all }]);
+  const { nodes } = (await ann.ask(asked(', perExercise: true'))).volume;
+  expect(nodes.map(({ exercise, days, hardSets, tonnage }: any) => [exercise.name, days, hardSets, tonnage])).toEqual([
+    ['Squat', 2, 2, '1850.00'],
+    ['Bench press', 2, 2, '933.59'],
+    ['Plank', 1, 0, '0.00'],
+  ]);
+});
+
+test('nobody has none, and a token for something else is refused', async () => {
+  expect((await fitgraph.anyone.query('{ muscleVolume { totalCount } }')).code).toBe('UNAUTHENTICATED');
+  expect(await muscles('', await fitgraph.user('dan'))).toEqual([]);
+});
+
+test('an index alone answers for one user among many', async () => {
+  const OTHERS = 30;
+  const EACH = 400;
+  const users: number[] = [];
+  const client = await fitgraph.database.pool.connect();
+  try {
+    // The log of changes is not what is tried here.
+    await client.query('SET session_replication_role = replica');
+    const { rows } = await client.query(
+      `INSERT INTO "user_account" ("username", "password") SELECT 'other' || n, '' FROM generate_series(1, ${OTHERS}) n RETURNING "id"`,
+    );
+    users.push(...rows.map(({ id }) => id as number));
+    await client.query(
+      `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "workout_id", "user_id")
+       SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${EACH}) n, unnest($1::int[]) u`,
+      [users],
+    );
+    await client.query('RESET session_replication_role');
+    await client.query('VACUUM ANALYZE "workout_log"');
+  } finally {
+    client.release();
+  }
+  const asked = jest.spyOn(Session.prototype, 'query');
+  await muscles();
+  const [text, values] = asked.mock.calls.find(([sql]) => sql.includes('"workout_log"'))!;
+  asked.mockRestore();
+  const [{ 'QUERY PLAN': plan }] = (await fitgraph.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)) as [{ 'QUERY PLAN': any }];
+  const scans: any[] = [];
+  const walk = (node: any) => {
+    if (node['Relation Name'] === 'workout_log') scans.push(node);
+    (node.Plans ?? []).forEach(walk);
+  };
+  walk(plan[0].Plan);
+  expect(scans).toEqual([
+    expect.objectContaining({
+      'Node Type': 'Index Only Scan',
+      'Index Name': 'workout_log_volume',
+      'Actual Rows': 7,
+      'Heap Fetches': 0,
+    }),
+  ]);
+  expect(scans[0]['Index Cond']).toContain('user_id');
+  expect(scans[0]['Rows Removed by Filter'] ?? 0).toBe(0);
+});
