@@ -1,0 +1,135 @@
+/** Personal records, as they were set. */
+import {
+  Args,
+  ArgsType,
+  Ctx,
+  Extensions,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import type { Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { loadParent } from '../core/read/loaders';
+import { Exercise } from '../resources/exercise';
+import { WorkoutLog } from '../resources/workoutlog';
+import { logsOf, WhereLogs, type Where } from './logs';
+import { IN_SCALE, shownIn, WeightScale } from './masses';
+import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
+import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+
+enum RecordKind {
+  WEIGHT = 'WEIGHT',
+  ONE_REP_MAX = 'ONE_REP_MAX',
+  REPETITIONS = 'REPETITIONS',
+  VOLUME = 'VOLUME',
+}
+registerEnumType(RecordKind, {
+  name: 'RecordKind',
+  description: 'What is more than ever before.',
+  valuesConfig: {
+    WEIGHT: { description: 'A mass, lifted at least once.' },
+    ONE_REP_MAX: { description: 'The estimate of what could be lifted once.' },
+    REPETITIONS: { description: 'Repetitions of the same mass. What is done with a mass for the first time is no record.' },
+    VOLUME: { description: 'Repetitions times mass, summed over a day.' },
+  },
+});
+
+@ArgsType()
+class RecordArgs extends QuestionArgs {
+  @WhereLogs('Which logs count.') declare where?: Where;
+  @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
+    RecordKind[] | null;
+  @Field(() => DateScalar, { nullable: true, description: 'Only records that were set on this day or later; all days count for them.' })
+  declare since?: string | null;
+  @Field(() => Boolean, { defaultValue: false, description: 'Whether only records count that have not been broken.' })
+  declare standing: boolean;
+  @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
+  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+}
+
+@ObjectType({ description: 'A day on which something was more than ever before.', simpleResolvers: true })
+export class PersonalRecord {
+  @Field(() => RecordKind, { description: 'What was more.' }) declare kind: RecordKind;
+  @Field(() => DateScalar, { description: 'When it was set.' }) declare date: string;
+  @Field(() => ID, { description: 'Id of what was trained.' }) declare exerciseId: number;
+  @Field(() => DecimalScalar, { description: 'What was reached: repetitions, or a mass in the unit asked for.' }) declare value: string;
+  @Field(() => DecimalScalar, { nullable: true, description: 'The record that it broke; null for the first one.' })
+  declare previous: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: 'The mass of the set, in the unit asked for; null of a volume.' })
+  declare weight: string | null;
+  @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null of a volume.' }) declare reps: number | null;
+  @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null of a volume.' }) declare logId: number | null;
+}
+const PersonalRecordPage = pageOf(PersonalRecord);
+
+/** Of each kind what might be a record. `at` parts what is not compared. */
+function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind): string {
+  const set = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
+    `SELECT '${kind}' AS "kind", l."exercise_id", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
+  return `WITH l AS MATERIALIZED (SELECT * FROM (${logsOf(where, context, bind)}) s WHERE s."reps" >= 1 AND s."mass" > 0)
+    ${set(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${set(RecordKind.ONE_REP_MAX, oneRepMaxOf(formula, 'l'))}
+    UNION ALL ${set(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
+    UNION ALL SELECT '${RecordKind.VOLUME}', l."exercise_id", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."exercise_id", l."date"`;
+}
+
+@Resolver(() => PersonalRecord)
+export class PersonalRecordResolver {
+  @Query(() => PersonalRecordPage, {
+    description: `The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set. ${ABOUT_ONE_REP_MAX}`,
+  })
+  @Extensions(FACTS)
+  personalRecords(
+    @Args(() => RecordArgs) args: RecordArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Answer<Row>> {
+    const { kinds, since, standing, unit } = args;
+    const shown = (column: string) =>
+      `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${shownIn(unit, `r."${column}"`)} END AS "${column}"`;
+    return answer(
+      (bind) => {
+        const which = [
+          'r."value" > coalesce(r."previous", 0)',
+          `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
+          ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),
+          ...(since ? [`r."date" >= ${bind(since)}::date`] : []),
+          ...(standing ? ['r."value" = r."best"'] : []),
+        ];
+        return {
+          select: `SELECT r."kind", r."date", r."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
+            ${shownIn(unit, 'r."mass"')} AS "weight", ${shown('value')}, ${shown('previous')}
+            FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
+              FROM (${candidates(args, context, bind)}) c WHERE c."value" IS NOT NULL
+              WINDOW "ever" AS (PARTITION BY c."kind", c."exercise_id", c."at"),
+                "before" AS ("ever" ORDER BY c."date", c."value" DESC, c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
+            WHERE ${which.join(' AND ')}`,
+          order: '"date", "exerciseId", "kind", "at"',
+        };
+      },
+      args,
+      context,
+      info,
+    );
+  }
+
+  @FieldResolver(() => Exercise, { nullable: true, description: 'What was trained. Null while it has not passed the review.' })
+  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Exercise, row.exerciseId, context, info);
+  }
+
+  @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The set; null of a volume.' })
+  log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(WorkoutLog, row.logId, context, info);
+  }
+}

@@ -1,0 +1,90 @@
+/** Records as they were set, those of a user alone. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { BENCH, LB, SECONDS, train } from './training';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let ids: number[];
+
+beforeAll(async () => {
+  [ann] = [await fitgraph.user('ann'), await train(await fitgraph.user('bob'), [{ reps: 1, weight: '900.00' }])];
+  ids = await train(ann, [
+    { date: '2021-03-08', reps: 5, weight: '100.00' },
+    // One record a day: that of its best set.
+    { date: '2021-03-10', reps: 5, weight: '102.50' },
+    { date: '2021-03-10', reps: 5, weight: '105.00' },
+    { date: '2021-03-12', reps: 8, weight: '100.00' },
+    // As much as before is no record.
+    { date: '2021-03-14', reps: 1, weight: '105.00' },
+    { date: '2021-03-15', reps: 2, weight: '240.00', weight_unit: LB },
+    { date: '2021-03-15', reps: 90, weight: '200.00', repetition_unit: SECONDS },
+    { date: '2021-03-15', reps: 8, weight: '60.00', exercise: BENCH },
+  ]);
+});
+
+const records = async (args: string) => {
+  const { records } = await ann.ask(
+    `{ records: personalRecords(${args}) { totalCount nodes { kind date exercise { name } value previous weight reps log { id } } } }`,
+  );
+  expect(records.totalCount).toBe(records.nodes.length);
+  return records.nodes;
+};
+const squats = 'where: { exerciseId: { eq: 1 } }';
+const short = (rows: any[]) => rows.map(({ date, value, previous }) => [date, value, previous]);
+
+test.each([
+  [
+    'WEIGHT',
+    [
+      ['2021-03-08', '100.00', null],
+      ['2021-03-10', '105.00', '100.00'],
+      ['2021-03-15', '108.86', '105.00'],
+    ],
+  ],
+  // 100 × (1 + 5/30), 105 × (1 + 5/30), 100 × (1 + 8/30).
+  [
+    'ONE_REP_MAX',
+    [
+      ['2021-03-08', '116.67', null],
+      ['2021-03-10', '122.50', '116.67'],
+      ['2021-03-12', '126.67', '122.50'],
+    ],
+  ],
+  ['REPETITIONS', [['2021-03-12', '8', '5']]],
+  // 5 × 102.5 + 5 × 105 on the tenth.
+  [
+    'VOLUME',
+    [
+      ['2021-03-08', '500.00', null],
+      ['2021-03-10', '1037.50', '500.00'],
+    ],
+  ],
+])('of %s', async (kind, expected) => {
+  expect(short(await records(`kinds: [${kind}], ${squats}`))).toEqual(expected);
+});
+
+test('with the set that it was', async () => {
+  const [first, second] = await records(`kinds: [WEIGHT], ${squats}, unit: LB`);
+  expect(first).toEqual({
+    ...{ kind: 'WEIGHT', date: '2021-03-08', exercise: { name: 'Squat' }, value: '220.46', previous: null, weight: '220.46', reps: 5 },
+    log: { id: String(ids[0]) },
+  });
+  expect(second.log.id).toBe(String(ids[2]));
+});
+
+test('all that still stand, of all exercises', async () => {
+  expect((await records('standing: true')).map(({ exercise, kind, date, value }: any) => [date, exercise.name, kind, value])).toEqual([
+    ['2021-03-10', 'Squat', 'VOLUME', '1037.50'],
+    ['2021-03-12', 'Squat', 'ONE_REP_MAX', '126.67'],
+    ['2021-03-12', 'Squat', 'REPETITIONS', '8'],
+    ['2021-03-15', 'Squat', 'WEIGHT', '108.86'],
+    ['2021-03-15', 'Bench press', 'ONE_REP_MAX', '76.00'],
+    ['2021-03-15', 'Bench press', 'VOLUME', '480.00'],
+    ['2021-03-15', 'Bench press', 'WEIGHT', '60.00'],
+  ]);
+});
+
+test('since a day, of which earlier ones count all the same', async () => {
+  expect(short(await records(`kinds: [WEIGHT], ${squats}, since: "2021-03-11"`))).toEqual([['2021-03-15', '108.86', '105.00']]);
+});
