@@ -18,7 +18,7 @@ import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 export const isHard = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
-const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
+export const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
 const ABOUT_FRACTIONS =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, 2024)';
 

@@ -5,8 +5,13 @@ import { join } from 'node:path';
 import { isInputObjectType, lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
+import { BodyWeightResolver } from '../analysis/bodyweight';
+import { IntensityResolver } from '../analysis/intensity';
+import { TrainingLoadResolver } from '../analysis/load';
 import { BestOneRepMaxResolver, OneRepMaxResolver } from '../analysis/onerepmax';
+import { PersonalRecordResolver } from '../analysis/records';
 import { MuscleVolumeResolver, TrainingVolumeResolver } from '../analysis/volume';
+import { TrainingWeekResolver } from '../analysis/weeks';
 import { EventResolver } from '../auth/eventresolver';
 import { AuthResolver } from '../auth/resolver';
 import { AccessTokenResolver } from '../auth/tokenresolver';
@@ -49,6 +54,11 @@ const resolvers = [
   RateLimitResolver,
   BestOneRepMaxResolver,
   OneRepMaxResolver,
+  PersonalRecordResolver,
+  BodyWeightResolver,
+  TrainingLoadResolver,
+  TrainingWeekResolver,
+  IntensityResolver,
   MuscleVolumeResolver,
   TrainingVolumeResolver,
 ] as unknown as NonEmptyArray<new () => object>;

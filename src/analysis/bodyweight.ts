@@ -1,0 +1,72 @@
+/** What the body weighs, less what changes from day to day. */
+import { Args, ArgsType, Ctx, Extensions, Field, Info, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import { scope } from '../core/access/access';
+import { whereOf } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { badArgument } from '../core/model/errors';
+import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { preferenceFactor } from '../resources/kilograms';
+import { WeightEntry } from '../resources/weightentry';
+import { IN_SCALE, shownIn, WeightScale } from './masses';
+import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+
+const SHARE = 0.1;
+const MAX_DAYS = 3660;
+const DAYS_OF_WEEK = 7;
+const PLACES = 3;
+
+@ArgsType()
+class TrendArgs extends QuestionArgs {
+  @Field(() => DateScalar, { nullable: true, description: 'Only this day and later ones; earlier entries count for the trend.' })
+  declare since?: string | null;
+  @Field(() => DateScalar, { nullable: true, description: 'Only this day and earlier ones.' }) declare until?: string | null;
+  @Field(() => Int, { defaultValue: 28, description: `Of how many days up to each entry the rate is worked out, from 2 to ${MAX_DAYS}.` })
+  declare days: number;
+  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+}
+
+@ObjectType({ description: 'What the body weighed on a day, and which way that goes.', simpleResolvers: true })
+export class BodyWeight {
+  @Field(() => DateScalar, { description: 'When it was weighed.' }) declare date: string;
+  @Field(() => DecimalScalar, { description: 'What was weighed, in the unit asked for.' }) declare weight: string;
+  @Field(() => DecimalScalar, { description: 'The smoothed weight, in the unit asked for.' }) declare trend: string;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description: 'What is gained in a week, or lost if it is below 0; null of a single entry.',
+  })
+  declare ratePerWeek: string | null;
+}
+const BodyWeightPage = pageOf(BodyWeight);
+
+@Resolver()
+export class BodyWeightResolver {
+  @Query(() => BodyWeightPage, {
+    description: `What the viewer weighs, oldest first. The trend begins with the first entry and goes a tenth of the way to each further one, however many days lie between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the line through the entries of the last days with the least squares.`,
+  })
+  @Extensions(FACTS)
+  bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+    const { since, until, days, unit } = args;
+    if (days < 2 || days > MAX_DAYS) throw badArgument('days', `Must be from 2 to ${MAX_DAYS}.`);
+    const own = scope(WeightEntry, context);
+    return answer(
+      (bind) => {
+        const shown = [...(since ? [`x."date" >= ${bind(since)}::date`] : []), ...(until ? [`x."date" <= ${bind(until)}::date`] : [])];
+        return {
+          select: `SELECT x."date", ${shownIn(unit, 'x."mass"')} AS "weight", ${shownIn(unit, 'x."trend"::numeric', PLACES)} AS "trend",
+            ${shownIn(unit, `x."slope"::numeric * ${DAYS_OF_WEEK}`, PLACES)} AS "ratePerWeek"
+            FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SHARE}) OVER (ORDER BY w."date") AS "trend",
+              regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
+                RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
+              FROM (SELECT t."date", t."weight" * ${preferenceFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(own, 't', bind)}) w) x
+            ${shown.length ? `WHERE ${shown.join(' AND ')}` : ''}`,
+          order: '"date"',
+        };
+      },
+      args,
+      context,
+      info,
+    );
+  }
+}

@@ -1,0 +1,42 @@
+/** How heavy a set is for who lifts it. */
+import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { visible } from '../core/access/access';
+import { binder, whereOf, type Condition } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import type { PartOf } from '../core/model/fields';
+import { DecimalScalar } from '../core/model/scalars';
+import { Needs } from '../core/read/plan';
+import { WorkoutLog } from '../resources/workoutlog';
+import { logsOf } from './logs';
+import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
+
+@Resolver(() => WorkoutLog)
+export class IntensityResolver {
+  @FieldResolver(() => DecimalScalar, {
+    nullable: true,
+    description: `The mass in percent of the best estimate of what could be lifted once in that exercise, up to and including that day; null without one. ${ABOUT_ONE_REP_MAX}`,
+  })
+  @Extensions({ only: 'graphql', cost: { weight: 2 } })
+  @Needs(() => WorkoutLog, 'id')
+  async intensity(
+    @Arg('formula', () => OneRepMaxFormula, BY_FORMULA) formula: OneRepMaxFormula,
+    @Root() log: PartOf<WorkoutLog, 'id'>,
+    @Ctx() context: Context,
+  ): Promise<string | null> {
+    const intensities = async (ids: readonly unknown[]) => {
+      const { bind, values } = binder();
+      const wanted = bind(ids);
+      const sameExercise: Condition = (alias) =>
+        `${alias}."exercise_id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereOf([() => `i."id" = ANY(${wanted})`, ...visible(WorkoutLog, context)], 'i', bind)})`;
+      const rows = await context.session.query(
+        `SELECT x."id", round(100 * x."mass" / x."best", 1) AS "value" FROM (SELECT l."id", l."mass",
+          max(${oneRepMaxOf(formula, 'l')}) OVER (PARTITION BY l."exercise_id" ORDER BY l."date") AS "best"
+          FROM (${logsOf(null, context, bind, [sameExercise])}) l) x WHERE x."id" = ANY(${wanted})`,
+        values,
+      );
+      const found = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
+      return ids.map((id) => found.get(id) ?? null);
+    };
+    return context.loaders.get<string | null>(`intensity ${formula}`, intensities).load(log.id);
+  }
+}

@@ -1,0 +1,75 @@
+/** What training of the last week asks of a body beside that of the last six weeks. */
+import { Args, ArgsType, Ctx, Extensions, Field, Info, ObjectType, Query, registerEnumType, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import type { Context } from '../core/context';
+import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { MAX_DAYS } from './days';
+import { logsOf, WhereLogs, type Where } from './logs';
+import { IN_SCALE, shownIn, WeightScale } from './masses';
+import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { ABOUT_VOLUME, isHard } from './volume';
+
+const [ACUTE_DAYS, CHRONIC_DAYS] = [7, 42];
+
+enum LoadMeasure {
+  TONNAGE = 'TONNAGE',
+  HARD_SETS = 'HARD_SETS',
+}
+registerEnumType(LoadMeasure, {
+  name: 'LoadMeasure',
+  description: 'What the load of a day is measured by.',
+  valuesConfig: {
+    TONNAGE: { description: 'Repetitions times mass.' },
+    HARD_SETS: { description: 'Sets that count as hard.' },
+  },
+});
+
+@ArgsType()
+class LoadArgs extends QuestionArgs {
+  @WhereLogs('Which logs count.') declare where?: Where;
+  @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'What it is measured by.' }) declare measure: LoadMeasure;
+  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+}
+
+@ObjectType({ description: 'What training asked of the body up to a day.', simpleResolvers: true })
+export class TrainingLoad {
+  @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
+  @Field(() => DecimalScalar, { description: 'Of this day alone; 0 without training.' }) declare load: string;
+  @Field(() => DecimalScalar, { description: `The mean of ${ACUTE_DAYS} days, weighted exponentially.` }) declare acute: string;
+  @Field(() => DecimalScalar, { description: `The mean of ${CHRONIC_DAYS} days, weighted exponentially.` }) declare chronic: string;
+  @Field(() => DecimalScalar, { nullable: true, description: 'The acute one divided by the chronic one; null where that is 0.' })
+  declare ratio: string | null;
+}
+const TrainingLoadPage = pageOf(TrainingLoad);
+
+@Resolver()
+export class TrainingLoadResolver {
+  @Query(() => TrainingLoadPage, {
+    description: `The load of each day from the first log to the last one, oldest first, and its exponentially weighted means, which begin with the first day: each further day counts 2 / (n + 1) of n days. (Williams and others, Br. J. Sports Med. 51 (3), 2017) The ${MAX_DAYS} days before the last log are looked at. ${ABOUT_VOLUME}`,
+  })
+  @Extensions(FACTS)
+  trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+    const { where, measure, unit } = args;
+    const ofTonnage = measure === LoadMeasure.TONNAGE;
+    const load = ofTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHard('l')})`;
+    const mean = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
+    const shown = (column: string) =>
+      `${ofTonnage ? shownIn(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
+    return answer(
+      (bind) => ({
+        select: `WITH s AS (SELECT l."date", ${load} AS "load" FROM (${logsOf(where, context, bind)}) l GROUP BY 1),
+          b AS (SELECT greatest(min("date"), max("date") - ${MAX_DAYS}) AS "low", max("date") AS "high" FROM s),
+          d AS (SELECT v."date", coalesce(s."load", 0) AS "load"
+            FROM (SELECT "low" + generate_series(0, "high" - "low") AS "date" FROM b) v LEFT JOIN s USING ("date")),
+          m AS (SELECT d.*, ${mean(ACUTE_DAYS)} AS "acute", ${mean(CHRONIC_DAYS)} AS "chronic" FROM d)
+          SELECT m."date", ${shown('load')}, ${shown('acute')}, ${shown('chronic')},
+            round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m`,
+        order: '"date"',
+      }),
+      args,
+      context,
+      info,
+    );
+  }
+}

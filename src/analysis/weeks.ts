@@ -1,0 +1,65 @@
+/** How often one trains, week by week, and for how long that has gone on. */
+import { Args, ArgsType, Ctx, Extensions, Field, Info, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import { visible } from '../core/access/access';
+import { whereOf, type Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { badArgument } from '../core/model/errors';
+import { WorkoutLog } from '../resources/workoutlog';
+import { WorkoutSession } from '../resources/workoutsession';
+import { FIRST_DAY, MAX_DAYS } from './days';
+import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+
+const DAYS_OF_WEEK = 7;
+
+@ArgsType()
+class WeekArgs extends QuestionArgs {
+  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => Int, {
+    defaultValue: 1,
+    description: 'On how many days of a week one has to train so that the streak goes on, from 1 to 7.',
+  })
+  declare goal: number;
+}
+
+@ObjectType({ description: 'A week, and how often one trained in it.', simpleResolvers: true })
+export class TrainingWeek {
+  @Field(() => DayBucket, { description: 'When it was.' }) declare bucket: DayBucket;
+  @Field(() => Int, { description: 'On how many days there was a session or a log.' }) declare sessions: number;
+  @Field(() => Int, { description: 'How many weeks up to this one have reached the goal without a break; 0 if this one has not.' })
+  declare streak: number;
+}
+const TrainingWeekPage = pageOf(TrainingWeek);
+
+function weeks({ firstDay, goal }: WeekArgs, context: Context, bind: Bind): string {
+  const days = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
+    `SELECT t."date" FROM "${table}" t${whereOf(visible(entity, context), 't', bind)}`;
+  const reached = `w."sessions" >= ${bind(goal)}::int`;
+  return `WITH c AS (SELECT ${bucketSql(DayUnit.WEEK, dayNumber(firstDay), 'd."date"', '')} AS "start", count(*) AS "sessions"
+      FROM (${days(WorkoutSession, 'workout_session')} UNION ${days(WorkoutLog, 'workout_log')}) d GROUP BY 1),
+    b AS (SELECT greatest(min("start"), max("start") - ${MAX_DAYS}) AS "low", max("start") AS "high" FROM c),
+    w AS (SELECT v."start", coalesce(c."sessions", 0)::int AS "sessions"
+      FROM (SELECT "high" - ${DAYS_OF_WEEK} * generate_series(0, ("high" - "low") / ${DAYS_OF_WEEK}) AS "start" FROM b) v LEFT JOIN c USING ("start")),
+    n AS (SELECT w.*, ${reached} AS "reached", count(*) FILTER (WHERE NOT ${reached}) OVER (ORDER BY w."start") AS "missed" FROM w)
+    SELECT n."start", n."sessions", CASE WHEN n."reached" THEN (count(*) FILTER (WHERE n."reached") OVER (PARTITION BY n."missed" ORDER BY n."start"))::int ELSE 0 END AS "streak" FROM n`;
+}
+
+@Resolver()
+export class TrainingWeekResolver {
+  @Query(() => TrainingWeekPage, {
+    description: `How often the viewer trained, from the first week with a session or a log to the last one, oldest first; weeks without any too. The ${MAX_DAYS} days before the last week are looked at.`,
+  })
+  @Extensions(FACTS)
+  trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+    if (args.goal < 1 || args.goal > DAYS_OF_WEEK) throw badArgument('goal', `Must be from 1 to ${DAYS_OF_WEEK}.`);
+    return answer(
+      (bind) => ({ select: weeks(args, context, bind), order: '"start"' }),
+      args,
+      context,
+      info,
+      (row) => ({ ...row, bucket: dayBucket(DayUnit.WEEK, row.start) }),
+    );
+  }
+}

@@ -1,0 +1,83 @@
+/** How often and how hard somebody trains, against values that were worked out by hand. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { BENCH, LB, PLATES, train } from './training';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (4, 'Plates') ON CONFLICT DO NOTHING`);
+  await fitgraph.reference.reload();
+  await train(await fitgraph.user('bob'), [{ date: '2021-03-23', reps: 1, weight: '900.00' }]);
+  // Mondays are the first, eighth, 15th, 22nd and 29th.
+  await train(ann, [
+    { date: '2021-03-02', reps: 5, weight: '100.00' },
+    { date: '2021-03-03', reps: 5, weight: '105.00' },
+    { date: '2021-03-03', reps: 1, weight: '122.50' },
+    { date: '2021-03-05', reps: 2, weight: '220.46', weight_unit: LB },
+    { date: '2021-03-05', reps: 10, weight: '60.00', exercise: BENCH },
+    { date: '2021-03-08', reps: 5, weight: '4.00', weight_unit: PLATES },
+    { date: '2021-03-14', reps: 5, weight: '100.00' },
+    { date: '2021-03-23', reps: 20, weight: '50.00' },
+  ]);
+  const { workouts } = await ann.ask('{ workouts { nodes { id } } }');
+  const workout = Number(workouts.nodes[0].id);
+  for (const date of ['2021-03-14', '2021-03-24', '2021-03-31'])
+    expect((await ann.post('/workoutsession/', { date, workout, impression: '2' })).status).toBe(201);
+});
+
+test('days of each week, those without any too, and streaks of weeks', async () => {
+  const weeks = async (args: string) =>
+    (await ann.ask(`{ weeks: trainingWeeks${args} { nodes { bucket { start end } sessions streak } } }`)).weeks.nodes.map(
+      ({ bucket, sessions, streak }: any) => [bucket.start, sessions, streak],
+    );
+  expect(await weeks('')).toEqual([
+    ['2021-03-01', 3, 1],
+    ['2021-03-08', 2, 2],
+    ['2021-03-15', 0, 0],
+    ['2021-03-22', 2, 1],
+    ['2021-03-29', 1, 2],
+  ]);
+  expect(await weeks('(goal: 2, firstDay: SUNDAY)')).toEqual([
+    ['2021-02-28', 3, 1],
+    ['2021-03-07', 1, 0],
+    ['2021-03-14', 1, 0],
+    ['2021-03-21', 2, 1],
+    ['2021-03-28', 1, 0],
+  ]);
+  expect((await ann.query('{ trainingWeeks(goal: 8) { totalCount } }')).code).toBe('BAD_USER_INPUT');
+});
+
+test('intensity is relative to the best estimate up to the day, in one statement for all logs', async () => {
+  const { data, statements } = await ann.query('{ workoutLogs(orderBy: [{ date: ASC }, { id: ASC }]) { nodes { intensity } } }');
+  // 100/116.67; 105/122.5 and 122.5/122.5; 100/122.5; 60/80; none; 100/122.5; 50/122.5.
+  expect(data.workoutLogs.nodes.map(({ intensity }: any) => intensity)).toEqual([
+    '85.7',
+    '85.7',
+    '100.0',
+    '81.6',
+    '75.0',
+    null,
+    '81.6',
+    '40.8',
+  ]);
+  expect(statements).toBe(3);
+});
+
+test('load of each day, and its means of 7 and 42 days', async () => {
+  const load = async (args: string) =>
+    (await ann.ask(`{ load: trainingLoad${args} { totalCount nodes { date load acute chronic ratio } } }`)).load;
+  const { totalCount, nodes } = await load('(where: { date: { lt: "2021-03-06" } })');
+  expect(totalCount).toBe(4);
+  expect(nodes).toEqual([
+    { date: '2021-03-02', load: '500.00', acute: '500.00', chronic: '500.00', ratio: '1.00' },
+    // 500 + (647.5 − 500) / 4, and a 21.5th of that.
+    { date: '2021-03-03', load: '647.50', acute: '536.88', chronic: '506.86', ratio: '1.06' },
+    { date: '2021-03-04', load: '0.00', acute: '402.66', chronic: '483.29', ratio: '0.83' },
+    { date: '2021-03-05', load: '800.00', acute: '501.99', chronic: '498.02', ratio: '1.01' },
+  ]);
+  const sets = await load('(measure: HARD_SETS)');
+  expect([sets.totalCount, sets.nodes[3].load, sets.nodes.at(-1).date]).toEqual([22, '1.00', '2021-03-23']);
+});
