@@ -6,6 +6,9 @@ import { isInputObjectType, lexicographicSortSchema, printSchema, type GraphQLIn
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { BodyWeightResolver } from '../analysis/bodyweight';
+import { EatenFoodResolver } from '../analysis/foods';
+import { NutritionIntakeResolver } from '../analysis/intake';
+import { StrengthResolver } from '../analysis/strength';
 import { IntensityResolver } from '../analysis/intensity';
 import { TrainingLoadResolver } from '../analysis/load';
 import { BestOneRepMaxResolver, OneRepMaxResolver } from '../analysis/onerepmax';
@@ -54,6 +57,9 @@ const resolvers = [
   RateLimitResolver,
   BestOneRepMaxResolver,
   OneRepMaxResolver,
+  NutritionIntakeResolver,
+  EatenFoodResolver,
+  StrengthResolver,
   PersonalRecordResolver,
   BodyWeightResolver,
   TrainingLoadResolver,

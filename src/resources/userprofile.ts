@@ -18,7 +18,7 @@ const INTENSITY = choices('Intensity', 'How hard something is for the body.', [
   ['MEDIUM', '2', 'Medium', 'Mostly standing or walking.'],
   ['HIGH', '3', 'High', 'Physically hard.'],
 ]);
-const GENDER = choices('Gender', 'Of a person, as formulas for energy use it.', [
+export const GENDER = choices('Gender', 'Of a person, as formulas for energy use it.', [
   ['MALE', '1', 'Male', 'A man.'],
   ['FEMALE', '2', 'Female', 'A woman.'],
 ]);

@@ -1,0 +1,90 @@
+/** Of which foods most was eaten. */
+import {
+  Args,
+  ArgsType,
+  Ctx,
+  Extensions,
+  Field,
+  FieldResolver,
+  ID,
+  Info,
+  Int,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+  Root,
+} from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import type { Context } from '../core/context';
+import { DecimalScalar } from '../core/model/scalars';
+import { loadParent } from '../core/read/loaders';
+import { ExactNutritionalValues } from '../nutrition/types';
+import { Ingredient } from '../resources/ingredient';
+import { DiaryArgs, entries, rounded, valuesOf } from './portions';
+import { answer, FACTS, pageOf, type Answer } from './question';
+
+enum FoodOrder {
+  GRAMS = 'GRAMS',
+  ENERGY = 'ENERGY',
+  PROTEIN = 'PROTEIN',
+  CARBOHYDRATES = 'CARBOHYDRATES',
+  FAT = 'FAT',
+  FIBRES = 'FIBRES',
+}
+registerEnumType(FoodOrder, {
+  name: 'FoodOrder',
+  description: 'Of what there was most in all entries of a food together.',
+  valuesConfig: {
+    GRAMS: { description: 'By weight.' },
+    ENERGY: { description: 'By kcal.' },
+    PROTEIN: { description: 'By the g of protein in it.' },
+    CARBOHYDRATES: { description: 'By the g of carbohydrates in it.' },
+    FAT: { description: 'By the g of fat in it.' },
+    FIBRES: { description: 'By the g of fibres in it.' },
+  },
+});
+
+@ObjectType({ description: 'What was eaten of a food.', simpleResolvers: true })
+export class EatenFood {
+  @Field(() => ID, { description: 'Id of what was eaten.' }) declare ingredientId: number;
+  @Field(() => Int, { description: 'How many entries of the diary are of it.' }) declare count: number;
+  @Field(() => DecimalScalar, { description: 'How much it was, in g.' }) declare grams: string;
+  @Field(() => ExactNutritionalValues, { description: 'All of its entries together.' }) declare total: ExactNutritionalValues;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Which part of the energy of all foods it is, in percent; null of none.' })
+  declare energyShare: string | null;
+}
+const EatenFoodPage = pageOf(EatenFood);
+
+@ArgsType()
+class FoodArgs extends DiaryArgs {
+  @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'Of what there was most.' }) declare by: FoodOrder;
+}
+
+@Resolver(() => EatenFood)
+export class EatenFoodResolver {
+  @Query(() => EatenFoodPage, { description: 'The foods that the viewer ate most of, that of which there was most first.' })
+  @Extensions(FACTS)
+  topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+    const measure = args.by.toLowerCase();
+    return answer(
+      (bind) => ({
+        select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count", round(sum(e."grams"), 2) AS "grams",
+          ${rounded('total', (name) => `sum(e."${name}")`)}, sum(e."${measure}") AS "measure",
+          round(sum(e."energy") * 100.0 / nullif(sum(sum(e."energy")) OVER (), 0), 2) AS "energyShare"
+          FROM (${entries(args.where, '', context, bind)}) e GROUP BY 1`,
+        order: '"measure" DESC, "ingredientId"',
+      }),
+      args,
+      context,
+      info,
+      (row) => ({ ...row, total: valuesOf(row, 'total') }),
+    );
+  }
+
+  @FieldResolver(() => Ingredient, { nullable: true, description: 'The food. Null while it has not passed the review.' })
+  ingredient(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Ingredient, row.ingredientId, context, info);
+  }
+}

@@ -1,0 +1,150 @@
+/** What was eaten, by days put together, against what was planned. */
+import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import { mayRead, scope } from '../core/access/access';
+import { whereOf, type Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay, isZone } from '../core/grouping/units';
+import { badArgument } from '../core/model/errors';
+import { DecimalScalar } from '../core/model/scalars';
+import { loadParent } from '../core/read/loaders';
+import { ExactNutritionalValues } from '../nutrition/types';
+import { Meal } from '../resources/meal';
+import { MealItem } from '../resources/mealitem';
+import { NutritionPlan } from '../resources/nutritionplan';
+import { UserProfile } from '../resources/userprofile';
+import { BY_DAYS, FIRST_DAY } from './days';
+import { bodyMass } from './masses';
+import { COMPOSED, contents, DiaryArgs, each, entries, rounded, valuesOf } from './portions';
+import { answer, FACTS, pageOf, type Answer } from './question';
+
+const MAX_TOLERANCE = 100;
+
+@ArgsType()
+class IntakeArgs extends DiaryArgs {
+  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
+  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => String, {
+    nullable: true,
+    description: 'The zone whose clocks say which day it is, such as `Europe/Berlin`; that of the server if absent.',
+  })
+  declare timeZone?: string | null;
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether each meal of the plan has a row of its own. An entry is of the meal that is nearest to it by the time of day.',
+  })
+  declare perMeal: boolean;
+  @Field(() => Int, { defaultValue: 5, description: 'By how many percent the energy may miss its goal, and is neither over nor under it.' })
+  declare tolerance: number;
+}
+
+@ObjectType({ description: 'What was eaten of a plan in some days.', simpleResolvers: true })
+export class NutritionIntake {
+  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
+  @Field(() => ID, { description: 'Id of the plan whose diary it is.' }) declare planId: number;
+  @Field(() => ID, { nullable: true, description: 'Id of the meal; null unless there is a row for each, and where no meal has a time.' })
+  declare mealId: number | null;
+  @Field(() => Int, { description: 'How many of the days have entries; means are those of such days.' }) declare days: number;
+  @Field(() => ExactNutritionalValues, { description: 'All entries together.' }) declare total: ExactNutritionalValues;
+  @Field(() => ExactNutritionalValues, { description: 'The mean of a day.' }) declare mean: ExactNutritionalValues;
+  @Field(() => ExactNutritionalValues, {
+    nullable: true,
+    description: 'What the meals of the plan come to in a day, or the meal does; null where nothing is planned.',
+  })
+  declare goal: ExactNutritionalValues | null;
+  @Field(() => DecimalScalar, {
+    nullable: true,
+    description:
+      'Of a day in kcal: that of `goal`, or that of the profile where the plan is compared with it and meals have no rows of their own.',
+  })
+  declare goalEnergy: string | null;
+  @Field(() => Int, { description: 'On how many days there was more energy than the goal and its tolerance.' }) declare daysOver: number;
+  @Field(() => Int, { description: 'On how many days there was less energy than the goal less its tolerance.' }) declare daysUnder: number;
+  @Field(() => DecimalScalar, { nullable: true, description: 'What the body weighed, in kg; the mean of the days.' })
+  declare bodyWeight: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Protein in g per kg of the body; the mean of the days.' })
+  declare proteinPerKg: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Carbohydrates in g per kg of the body; the mean of the days.' })
+  declare carbohydratesPerKg: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Fat in g per kg of the body; the mean of the days.' })
+  declare fatPerKg: string | null;
+}
+const NutritionIntakePage = pageOf(NutritionIntake);
+
+/** What is planned for a day, or for each meal. */
+function goals(perMeal: boolean, context: Context, bind: Bind): string {
+  return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${each((name) => `sum(x."${name}") AS "${name}"`)}
+    FROM (SELECT t."meal_id", ${contents()} FROM "meal_item" t ${COMPOSED}${whereOf(scope(MealItem, context), 't', bind)}) x
+    JOIN "meal" m ON m."id" = x."meal_id"${whereOf(scope(Meal, context), 'm', bind)} GROUP BY 1, 2`;
+}
+
+function intake(args: IntakeArgs, context: Context, bind: Bind): string {
+  const { where, by, firstDay, timeZone, perMeal, tolerance } = args;
+  const local = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.timeZone)}::text)`;
+  const nearest =
+    () => `(SELECT m."id" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
+    ORDER BY abs(extract(epoch FROM m."time" - ${local}::time)), m."id" LIMIT 1)`;
+  const eaten = entries(where, `, ${local}::date AS "day", ${perMeal ? nearest() : 'NULL::int'} AS "meal_id"`, context, bind);
+  const calories = `(SELECT f."calories" FROM "user_profile" f WHERE f."user_id" = p."user_id" AND p."has_goal_calories") AS "calories"`;
+  const plans = `SELECT p."id", ${calories} FROM "nutrition_plan" p${whereOf(scope(NutritionPlan, context), 'p', bind)}`;
+  const compared = !perMeal && mayRead(UserProfile, context);
+  const goal = compared ? 'coalesce(p."calories", g."energy")' : 'g."energy"';
+  const missed = (comparison: string, sign: string) =>
+    `(count(*) FILTER (WHERE d."energy" ${comparison} ${goal} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
+  const perKg = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
+  return `SELECT ${bucketSql(by, dayNumber(firstDay), 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
+    ${rounded('total', (name) => `sum(d."${name}")`)}, ${rounded('mean', (name) => `avg(d."${name}")`)}, ${rounded('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
+    ${missed('>', '+')} AS "daysOver", ${missed('<', '-')} AS "daysUnder",
+    round(avg(d."mass"), 2) AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
+    FROM (SELECT e."plan_id", e."meal_id", e."day", ${each((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMass('e."day"', context, bind)} AS "mass"
+      FROM (${eaten}) e GROUP BY 1, 2, 3) d
+    JOIN (${plans}) p ON p."id" = d."plan_id"
+    LEFT JOIN (${goals(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
+    GROUP BY 1, 2, 3`;
+}
+
+@Resolver(() => NutritionIntake)
+export class NutritionIntakeResolver {
+  @Query(() => NutritionIntakePage, {
+    description:
+      'What the viewer ate, by day, week or other days, oldest first: nutrients of each plan and its goals. Values are exact and rounded to two places at the end. A kg of the body is that of the weight entry nearest to the day, the earlier of two as near.',
+  })
+  @Extensions(FACTS)
+  nutritionIntake(
+    @Args(() => IntakeArgs) args: IntakeArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Answer<Row>> {
+    const { by, timeZone, tolerance } = args;
+    if (timeZone != null && !isZone(timeZone))
+      throw badArgument('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
+    if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw badArgument('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
+    return answer(
+      (bind) => ({ select: intake(args, context, bind), order: '"start", "planId", "mealId"' }),
+      args,
+      context,
+      info,
+      (row) => ({
+        ...row,
+        bucket: dayBucket(by, row.start),
+        total: valuesOf(row, 'total'),
+        mean: valuesOf(row, 'mean'),
+        goal: valuesOf(row, 'goal'),
+      }),
+    );
+  }
+
+  @FieldResolver(() => NutritionPlan, { description: 'The plan whose diary it is.' })
+  plan(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(NutritionPlan, row.planId, context, info);
+  }
+
+  @FieldResolver(() => Meal, {
+    nullable: true,
+    description: 'The meal; null unless there is a row for each, and where no meal has a time.',
+  })
+  meal(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Meal, row.mealId, context, info);
+  }
+}

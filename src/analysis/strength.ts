@@ -1,0 +1,79 @@
+/** What one lifts beside what one weighs. */
+import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import type { Row } from '../database/rows';
+import { mayRead, scope } from '../core/access/access';
+import { binder, whereOf, type Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { GENDER, UserProfile } from '../resources/userprofile';
+import { logsOf, WhereLogs, type Where } from './logs';
+import { ABOUT_MASSES, bodyMass, IN_SCALE, shownIn, WeightScale } from './masses';
+import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
+import { FACTS } from './question';
+
+/** Of a polynomial of the body weight in kg, the fourth power first, and the body weights for which it holds. */
+const DOTS = [
+  { gender: GENDER.type.MALE!, to: 210, factors: ['-0.0000010930', '0.0007391293', '-0.1918759221', '24.0900756', '-307.75076'] },
+  { gender: GENDER.type.FEMALE!, to: 150, factors: ['-0.0000010706', '0.0005158568', '-0.1126655495', '13.6175032', '-57.96288'] },
+];
+const FROM = 40;
+
+@ArgsType()
+class StrengthArgs {
+  @WhereLogs('Which logs count, such as those of squat, bench press and deadlift.') declare where?: Where;
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether what could be lifted once is estimated, or the heaviest mass itself counts.',
+  })
+  declare estimated: boolean;
+  @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
+  @Field(() => GENDER.type, { nullable: true, description: 'Whose formula it is; that of the profile if absent.' }) declare gender?:
+    string | null;
+  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+}
+
+@ObjectType({ description: 'The best of several exercises together, beside the body weight.', simpleResolvers: true })
+export class Strength {
+  @Field(() => DecimalScalar, { description: 'The best of each exercise, added, in the unit asked for.' }) declare total: string;
+  @Field(() => DateScalar, { description: 'When the last of them was lifted.' }) declare date: string;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Of the entry nearest to that day, in the unit asked for.' })
+  declare bodyWeight: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: 'The points; null without a body weight or a gender.' }) declare dots:
+    string | null;
+}
+
+const points = (gender: string): string => {
+  const formulas = DOTS.map(({ gender: of, to, factors }) => {
+    const weight = `greatest(${FROM}, least(${to}, s."body"))`;
+    return `WHEN '${of}' THEN ${factors.reduce((sum, factor) => `(${sum}) * ${weight} + ${factor}`)}`;
+  });
+  return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${gender} ${formulas.join(' ')} END END`;
+};
+
+function genderOf({ gender }: StrengthArgs, context: Context, bind: Bind): string {
+  if (gender != null) return `${bind(gender)}::text`;
+  return mayRead(UserProfile, context)
+    ? `(SELECT f."gender" FROM "user_profile" f${whereOf(scope(UserProfile, context), 'f', bind)})`
+    : 'NULL';
+}
+
+@Resolver()
+export class StrengthResolver {
+  @Query(() => Strength, {
+    nullable: true,
+    description: `What the viewer lifts of all exercises of these logs together, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${FROM} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${ABOUT_MASSES}`,
+  })
+  @Extensions(FACTS)
+  async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
+    const { where, estimated, formula, unit } = args;
+    const { bind, values } = binder();
+    const [row] = await context.session.query(
+      `SELECT ${shownIn(unit, 's."total"')} AS "total", s."date", ${shownIn(unit, 's."body"')} AS "bodyWeight", round(${points(genderOf(args, context, bind))}, 2) AS "dots"
+        FROM (SELECT b.*, ${bodyMass('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
+          FROM (SELECT DISTINCT ON (l."exercise_id") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxOf(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
+            FROM (${logsOf(where, context, bind)}) l) l WHERE l."best" > 0 ORDER BY l."exercise_id", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
+      values,
+    );
+    return row ?? null;
+  }
+}

@@ -1,0 +1,113 @@
+/** What was eaten, against what was planned, by values that were worked out by hand. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const [OATS, MILK, APPLE] = [1, 2, 3];
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let plan: number;
+
+async function made(person: Person, path: string, body: object): Promise<number> {
+  const { status, body: row } = await person.post(path, body);
+  expect(status).toBe(201);
+  return row.id as number;
+}
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  const bob = await fitgraph.user('bob');
+  const eaten = async (person: Person, of: number, rows: readonly object[]) => {
+    for (const row of rows) await made(person, '/nutritiondiary/', { plan: of, ...row });
+  };
+  await eaten(bob, await made(bob, '/nutritionplan/', {}), [{ ingredient: OATS, amount: '999.00', datetime: '2021-03-10T08:00:00Z' }]);
+  plan = await made(ann, '/nutritionplan/', { description: 'p' });
+  for (const [time, ingredient, amount] of [
+    ['08:00:00', OATS, '100.00'],
+    ['13:00:00', MILK, '500.00'],
+  ])
+    await made(ann, '/mealitem/', { meal: await made(ann, '/meal/', { plan, time }), ingredient, amount });
+  await eaten(ann, plan, [
+    { ingredient: OATS, amount: '200.00', datetime: '2021-03-10T08:30:00+01:00' },
+    { ingredient: MILK, amount: '100.00', datetime: '2021-03-10T12:00:00+01:00' },
+    // After midnight in Berlin.
+    { ingredient: APPLE, amount: '500.00', datetime: '2021-03-11T23:30:00Z' },
+    // A cup of oats weighs 101 g.
+    { ingredient: OATS, amount: '1.00', weight_unit: 1, datetime: '2021-03-13T08:00:00+01:00' },
+  ]);
+  await made(ann, '/weightentry/', { date: '2021-03-10', weight: '80.00' });
+  await made(ann, '/weightentry/', { date: '2021-03-13', weight: '81.00' });
+});
+
+const BERLIN = 'timeZone: "Europe/Berlin"';
+const intake = async (args: string, selection: string) =>
+  (await ann.ask(`{ intake: nutritionIntake(${args}) { nodes { bucket { start } ${selection} } } }`)).intake.nodes;
+
+test('of each day, per kg of the body and against the plan', async () => {
+  const selection =
+    'days total { energy energyKilojoule protein fibres } goal { energy protein carbohydrates fat } goalEnergy daysOver daysUnder bodyWeight proteinPerKg';
+  const [first, second, third] = await intake(BERLIN, selection);
+  expect(first).toEqual({
+    bucket: { start: '2021-03-10' },
+    days: 1,
+    total: { energy: '808.00', energyKilojoule: '3380.67', protein: '30.30', fibres: '0.00' },
+    goal: { energy: '692.00', protein: '30.00', carbohydrates: '82.70', fat: '24.50' },
+    ...{ goalEnergy: '692.00', daysOver: 1, daysUnder: 0, bodyWeight: '80.00', proteinPerKg: '0.38' },
+  });
+  expect(second).toMatchObject({ bucket: { start: '2021-03-12' }, daysUnder: 1, bodyWeight: '81.00', proteinPerKg: '0.02' });
+  expect(third).toMatchObject({ bucket: { start: '2021-03-13' }, total: { energy: '375.72' } });
+});
+
+test('of weeks: means of the days with entries, and days over and under', async () => {
+  const selection = 'days total { energy } mean { energy } daysOver daysUnder plan { description }';
+  expect(await intake(`by: WEEK, ${BERLIN}`, selection)).toEqual([
+    {
+      ...{ bucket: { start: '2021-03-08' }, days: 3, total: { energy: '1443.72' }, mean: { energy: '481.24' } },
+      ...{ daysOver: 1, daysUnder: 2, plan: { description: 'p' } },
+    },
+  ]);
+  expect(await intake(`by: WEEK, tolerance: 50, ${BERLIN}`, 'daysOver daysUnder')).toMatchObject([{ daysOver: 0, daysUnder: 1 }]);
+});
+
+test('of meals, each entry of that which is nearest', async () => {
+  const where = 'where: { datetime: { lt: "2021-03-11T00:00:00Z" } }';
+  expect(await intake(`perMeal: true, ${BERLIN}, ${where}`, 'meal { time } total { energy } goal { energy }')).toEqual([
+    { bucket: { start: '2021-03-10' }, meal: { time: '08:00:00' }, total: { energy: '744.00' }, goal: { energy: '372.00' } },
+    { bucket: { start: '2021-03-10' }, meal: { time: '13:00:00' }, total: { energy: '64.00' }, goal: { energy: '320.00' } },
+  ]);
+});
+
+test('against the energy of the profile, where the plan is compared with it', async () => {
+  expect((await ann.patch(`/nutritionplan/${plan}/`, { has_goal_calories: true })).status).toBe(200);
+  const goals = await intake(`by: WEEK, ${BERLIN}`, 'goal { energy } goalEnergy daysOver daysUnder');
+  expect(goals).toMatchObject([{ goal: { energy: '692.00' }, goalEnergy: '2500.00', daysOver: 0, daysUnder: 3 }]);
+});
+
+test('the foods of which most was eaten', async () => {
+  const foods = async (args: string) =>
+    (await ann.ask(`{ foods: topFoods${args} { nodes { ingredient { name } count grams total { energy } energyShare } } }`)).foods.nodes;
+  expect(await foods('')).toEqual([
+    { ingredient: { name: 'Oats' }, count: 2, grams: '301.00', total: { energy: '1119.72' }, energyShare: '77.56' },
+    { ingredient: { name: 'Apple' }, count: 1, grams: '500.00', total: { energy: '260.00' }, energyShare: '18.01' },
+    { ingredient: { name: 'Milk' }, count: 1, grams: '100.00', total: { energy: '64.00' }, energyShare: '4.43' },
+  ]);
+  expect((await foods('(by: GRAMS, first: 1)')).map(({ ingredient }: any) => ingredient.name)).toEqual(['Apple']);
+});
+
+test.each([
+  ['tolerance: 101', 'tolerance'],
+  ['timeZone: "Moon"', 'timeZone'],
+  ['first: 10001', 'first'],
+  ['after: "x"', 'after'],
+])('%s is refused by name', async (args, field) => {
+  const { code, errors } = await ann.query(`{ nutritionIntake(${args}) { totalCount } }`);
+  expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
+});
+
+test('a token that is not for body weights is shown none', async () => {
+  const { data } = await ann.query(`mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`);
+  const client = fitgraph.anyone.sending({ Authorization: `Bearer ${data.createAccessToken.token}` });
+  const { nutritionIntake } = await client.ask('{ nutritionIntake(first: 1) { nodes { days proteinPerKg bodyWeight } } }');
+  expect(nutritionIntake.nodes).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null }]);
+  expect((await client.query('{ bodyWeightTrend { totalCount } }')).code).toBe('FORBIDDEN');
+});
