@@ -13,7 +13,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../../database/lane';
-import { CompiledOperations } from './compiled';
+import { CompiledOperations, type Run } from './compiled';
 import type { Context } from '../context';
 import { costOf, tooCostly, type Cost } from './cost';
 import { KnownError, notSignedIn, ofDatabase } from '../model/errors';
@@ -56,11 +56,11 @@ export class Executor {
     if (compiling !== 'never') this.operations = new CompiledOperations(schema, compiling);
   }
 
-  /** For operations of our own: compiled now, so that a mistake shows at start. */
+  /** For operations of our own: checked now, so that a mistake shows at start, and compiled when they are asked for first. */
   prepare(text: string): Operation {
     const prepared = Prepared.of(this.schema, text);
     const { document, operation, costs } = prepared;
-    const run = this.compiles ? prepared.compiled : this.interpreted(document);
+    const run: Run = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpreted(document);
     const name = nameOf(operation);
     return async (context, variables = {}) => {
       const read = coerced(this.schema, operation, variables, !context.viewer);
