@@ -7,7 +7,7 @@ import { ImageFailure, imageProcesses } from './imageprocesses';
 import { extensionOf, lastPart } from './names';
 import { MAX_MEGAPIXELS, type Finding } from './picture';
 
-/** A file is examined when its request is checked and again when it is stored; the work is done once. */
+/** Storing demands what the check of a write has found; the work is done once. */
 const examined = new WeakMap<UploadedFile, Promise<string[]>>();
 
 /** What is wrong with the file. Of a good one only what is to be kept is left. */

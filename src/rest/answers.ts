@@ -3,9 +3,19 @@ import type { GraphQLError, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { may } from './admission';
 import { argumentsOf, computed, lacks } from './computed';
 import { type Endpoint, type Endpoints, type Operation } from './endpoints';
-import { invalid, notFound, notYours, ofFieldErrors, ofGraphQL } from './errors';
+import { invalid, notFound, notYours, ofFieldErrors, ofGraphQL, RestError } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './dialect/filters';
-import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type Known } from './dialect/input';
+import {
+  inputOf,
+  inspect,
+  namedIds,
+  namesForeignParent,
+  notAnObject,
+  objectOf,
+  type Errors,
+  type FieldError,
+  type Known,
+} from './dialect/input';
 import { credentials, HINT, TITLE } from './login';
 import { snake } from './names';
 import { accepted, describe, shown, type Description } from './dialect/options';
@@ -57,14 +67,17 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     const { query, exchange, path } = request;
     const window = windowOf(query, request.most);
     const filtered = filtersOf(view.filters, fields, query);
-    const ids: Record<string, string[]> = Object.fromEntries(Object.entries(filtered.references).map(([field, id]) => [field, [id]]));
-    for (const field of Object.keys(filtered.listed)) ids[field] = (filtered.where[field] as { in: string[] }).in;
-    const errors = Object.keys(ids).length ? unknownReferences(view.filters, fields, filtered, await lookup(endpoint, request, ids)) : {};
-    const all = { ...filtered.errors, ...errors };
-    if (Object.keys(all).length) {
+    const refuse = async () => {
+      const ids: Record<string, string[]> = Object.fromEntries(Object.entries(filtered.references).map(([field, id]) => [field, [id]]));
+      for (const field of Object.keys(filtered.listed)) ids[field] = (filtered.where[field] as { in: string[] }).in;
+      const errors = Object.keys(ids).length ? unknownReferences(view.filters, fields, filtered, await lookup(endpoint, request, ids)) : {};
+      const all = { ...filtered.errors, ...errors };
+      if (Object.keys(all).length === 0) return;
       const order = view.filters.map(({ key, field }) => key ?? fields.find(({ name }) => name === field)!.rest);
       throw invalid(Object.fromEntries(order.filter((key) => all[key]).map((key) => [key, all[key]!])));
-    }
+    };
+    // Of several ids one may name a row and another none.
+    if (Object.keys(filtered.errors).length || Object.keys(filtered.listed).length) await refuse();
     const variables = {
       where: filtered.where,
       orderBy: orderByOf(fields, query, defaultOrder),
@@ -72,6 +85,8 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
       offset: window.offset,
     };
     const data = await run(endpoint.list, request, variables);
+    // Where something names a row, there is that row.
+    if (data.page.totalCount === 0) await refuse();
     return { status: 200, body: page(exchange.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
   }
 
@@ -94,39 +109,54 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     return { status, body: row, headers };
   }
 
-  /** POST, PUT and PATCH: parents first (403), then the row (404), then all fields at once (400), then the mutation. */
+  /**
+   * POST, PUT and PATCH. The mutation alone decides. What it refuses, and what it cannot be asked for, is looked up and told in REST's words and
+   * order: parents first (403), then the row (404), then all fields at once (400).
+   */
   async function write(endpoint: Endpoint, request: Request, id?: string): Promise<Answer> {
     const { relations, fields } = endpoint;
-    const partial = request.method === 'PATCH';
-    const parents = relations.some((field) => field.relation!.owned && !field.restReadOnly);
-    const exists = async () => {
-      if (id !== undefined && (await lookup(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
-    };
-    // Where a parent may be named the body is looked at before the row, elsewhere after it.
-    if (!parents) await exists();
-    const body = await request.body();
-    const isObject = objectOf(body) !== null;
-    const known = isObject
-      ? await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) })
-      : undefined;
-    if (known && namesForeignParent(relations, body, known)) throw notYours();
-    if (parents && !known) await exists();
-    if (known && id !== undefined && known.self!.length === 0) throw notFound();
-    if (!known) return notAnObject(body);
-    const { input, errors } = inputOf(fields, body, known, { partial, creating: id === undefined, timeZone });
-    await inspect(fields, input, errors);
-    if (Object.keys(errors).length) throw invalid(errors);
-    const operation = id === undefined ? endpoint.create! : endpoint.update!;
+    const reading = { partial: request.method === 'PATCH', creating: id === undefined, timeZone };
+    const body = await request.body().catch(async (error) => {
+      // Where a parent may be named the body is looked at before the row, elsewhere after it.
+      if (!relations.some((field) => field.relation!.owned && !field.restReadOnly)) await demandRow(endpoint, request, id);
+      throw error;
+    });
+    if (objectOf(body) === null) {
+      await demandRow(endpoint, request, id);
+      return notAnObject(body);
+    }
     const rename = renaming(endpoint);
+    /** All that is wrong with the values. `found` is what the mutation has said of them, if it was asked. */
+    const mistakes = async (found?: readonly FieldError[]): Promise<Errors> => {
+      const known = await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) });
+      if (namesForeignParent(relations, body, known)) throw notYours();
+      if (id !== undefined && known.self!.length === 0) throw notFound();
+      const { input, errors } = inputOf(fields, body, reading, known);
+      await inspect(fields, input, errors, found);
+      return errors;
+    };
+    const refuse = (errors: Errors): void => {
+      if (Object.keys(errors).length) throw invalid(errors);
+    };
+    const { input, errors } = inputOf(fields, body, reading);
+    if (Object.keys(errors).length) refuse(await mistakes());
     const meant = id === undefined ? {} : await condition(endpoint, request, id);
-    const { answer } = await run(operation, request, { id, input, ...meant }, rename);
+    const operation = id === undefined ? endpoint.create! : endpoint.update!;
+    const { answer } = await run(operation, request, { id, input, ...meant }, rename).catch(async (error) => {
+      if (error instanceof RestError && error.status === 404) refuse(await mistakes());
+      throw error;
+    });
     if (answer.conflict) throw failed();
-    // A parent that went after it was looked up.
-    const gone = ({ path, code }: { path: string; code: string }) =>
-      code === 'NOT_FOUND' && fields.find(({ name }) => name === path)?.relation?.owned;
-    if (answer.fieldErrors.some(gone)) throw notYours();
-    if (answer.fieldErrors.length) throw ofFieldErrors(answer.fieldErrors, rename);
+    const found = answer.fieldErrors as readonly FieldError[];
+    if (found.length) {
+      refuse(await mistakes(found));
+      throw ofFieldErrors(found, rename);
+    }
     return tagged(endpoint, id === undefined ? 201 : 200, answer.row);
+  }
+
+  async function demandRow(endpoint: Endpoint, request: Request, id: string | undefined): Promise<void> {
+    if (id !== undefined && (await lookup(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
   }
 
   async function describeRoute(route: Route, request: Request): Promise<Answer> {

@@ -135,6 +135,7 @@ export class Orchard {
       };
     },
     updateFruit: ({ id, input }: any) => {
+      this.find(id);
       Object.assign(
         this.fruits.find((one) => one.id === Number(id))!,
         input,

@@ -155,6 +155,9 @@ export async function lockRows(
   return (await model.findAll({ attributes, where, order: ['id'], lock, raw: true, ...calling(writing) })) as unknown as Row[];
 }
 
+/** Whether anything is given that a row stores itself. */
+export const writesColumns = (entity: Entity, values: Values): boolean => fieldsIn(entity, [values]).length > 0;
+
 /** Whether any of the rows is given links. */
 export const writesLinks = (entity: Entity, rows: readonly { input: Values }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));

@@ -12,7 +12,7 @@ import type { Entity } from '../model/fields';
 import { hooksOf, type Begun, type Written } from '../model/hooks';
 import { rowIdOf } from '../model/node';
 import { columnsOf, from } from '../sql/expressions';
-import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesLinks, type Strength, type Writing } from './store';
+import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesColumns, writesLinks, type Strength, type Writing } from './store';
 import { resourceOf } from '../model/registry';
 import { overtaken, ruledFields } from './rules';
 import { VERSION } from '../model/stamps';
@@ -197,12 +197,21 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   if (ids.length === 0) return [];
   const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
   const ruled = ruledFields(entity, drafts, context);
+  const compared = [...comparedFields(entity, drafts), ...ruled];
   await permit(entity, changes, ids, context);
   await attempted(async () => {
-    const held = await heldRows(entity, ids, [...uniqueFields(entity).map(({ name }) => name), ...ruled], context);
-    demand(changes, ids, held.keys());
-    for (const draft of drafts) draft.held = held.get(draft.id!);
-    await validate(drafts, context);
+    const look = async () => {
+      const held = await heldRows(entity, ids, compared, context);
+      demand(changes, ids, held.keys());
+      for (const draft of drafts) draft.held = held.get(draft.id!);
+    };
+    // Else the update tells whether the rows are there, and before it nothing happens.
+    const first = compared.length > 0 || !isPlain(entity, drafts);
+    if (first) await look();
+    await validate(drafts, context).catch(async (error) => {
+      if (!first) await look();
+      throw error;
+    });
     const prepared: Prepared[] = [];
     await inTransaction(entity, prepared, context, async (writing) => {
       const hooks = hooksOf(entity);
@@ -225,6 +234,19 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   context.loaders.clear();
   return ids;
 }
+
+/** What rows hold now matters where a change says only a part of what must be unique. */
+function comparedFields(entity: Entity, drafts: readonly Draft[]): string[] {
+  const names = uniqueFields(entity).map(({ name }) => name);
+  const isPart = ({ input }: Draft) => names.some((name) => name in input) && !names.every((name) => name in input);
+  return drafts.some(isPart) ? names : [];
+}
+
+/** Whether the rows are updated and nothing is done beside that. */
+const isPlain = (entity: Entity, drafts: readonly Draft[]): boolean => {
+  const { begin, before } = hooksOf(entity);
+  return !begin && !before && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
+};
 
 /** Of these rows those that are the viewer's, with these fields. */
 async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {

@@ -86,12 +86,12 @@ export interface Reading {
   timeZone: string;
 }
 
-/** Unknown and read-only keys are dropped; a partial body requires nothing. */
+/** Unknown and read-only keys are dropped; a partial body requires nothing. Without `known`, whether the rows are there that are named is left open. */
 export function inputOf(
   fields: readonly FieldFact[],
   body: Body,
-  known: Known,
   { partial, creating, timeZone }: Reading,
+  known?: Known,
 ): { input: Values; errors: Errors } {
   const input: Values = {};
   const errors: Errors = {};
@@ -106,7 +106,7 @@ export function inputOf(
       if (field.null) input[field.name] = null;
       else refuse(['This field may not be null.']);
     } else {
-      const coerced = field.relation ? reference(field, value, known[field.name]!) : coerce(field, value, timeZone);
+      const coerced = field.relation ? reference(field, value, known?.[field.name]) : coerce(field, value, timeZone);
       if ('messages' in coerced) refuse(coerced.messages);
       else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coerced.value;
     }
@@ -114,11 +114,18 @@ export function inputOf(
   return { input, errors };
 }
 
-/** Adds what only a longer look at the values tells. */
-export async function inspect(fields: readonly FieldFact[], input: Values, errors: Errors): Promise<void> {
+/** What a mutation says of a value. */
+export interface FieldError {
+  path: string;
+  messages: string[];
+}
+
+/** Adds what only a longer look at the values tells; the mutation has looked already, if it has `found` anything. */
+export async function inspect(fields: readonly FieldFact[], input: Values, errors: Errors, found?: readonly FieldError[]): Promise<void> {
   for (const field of fields) {
     if (!field.inspect || input[field.name] == null) continue;
-    const messages = await field.inspect(input[field.name]);
+    const said = found?.filter(({ path }) => path === field.name).flatMap(({ messages }) => messages);
+    const messages = said ?? (await field.inspect(input[field.name]));
     if (messages.length) errors[field.rest] = messages;
   }
 }

@@ -144,12 +144,12 @@ export function itemsOf(value: unknown): readonly unknown[] | undefined {
   return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
 }
 
-/** The ids that a value of a relation names, all of them `known`; the first that is wrong is told. */
-export function reference(field: FieldFact, value: unknown, known: readonly number[]): Coerced {
+/** The ids that a value of a relation names, all of them `known` if that was looked up; the first that is wrong is told. */
+export function reference(field: FieldFact, value: unknown, known?: readonly number[]): Coerced {
   const one = (item: unknown): Coerced => {
     const id = idOf(item);
     if (id === undefined && item !== null) return bad(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
-    return id !== undefined && known.includes(id) ? ok(id) : bad(`Invalid pk "${text(item)}" - object does not exist.`);
+    return id !== undefined && (known?.includes(id) ?? true) ? ok(id) : bad(`Invalid pk "${text(item)}" - object does not exist.`);
   };
   if (!field.relation!.many) return one(value);
   const items = itemsOf(value);
