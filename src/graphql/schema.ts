@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isInputObjectType, lexicographicSortSchema, printSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
+import { AdherenceResolver, PlannedExerciseResolver } from '../analysis/adherence';
 import { BodyWeightResolver } from '../analysis/bodyweight';
 import { EatenFoodResolver } from '../analysis/foods';
 import { NutritionIntakeResolver } from '../analysis/intake';
@@ -60,6 +61,8 @@ const resolvers = [
   NutritionIntakeResolver,
   EatenFoodResolver,
   StrengthResolver,
+  AdherenceResolver,
+  PlannedExerciseResolver,
   PersonalRecordResolver,
   BodyWeightResolver,
   TrainingLoadResolver,

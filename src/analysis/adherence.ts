@@ -1,0 +1,122 @@
+/** What was planned against what was done, and what was neglected. */
+import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../database/rows';
+import { visible } from '../core/access/access';
+import { whereOf, type Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { badArgument } from '../core/model/errors';
+import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { loadParent } from '../core/read/loaders';
+import { Exercise } from '../resources/exercise';
+import { Workout } from '../resources/workout';
+import { WorkoutLog } from '../resources/workoutlog';
+import { WorkoutSession } from '../resources/workoutsession';
+import { ABOUT_SCHEDULE, DAYS_OF_WEEK, MAX_WEEKS, plannedCtes } from './plannedsets';
+import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+
+const PERCENT = 'percent of what was planned, 100 at most; null where nothing was.';
+
+@ObjectType({ description: 'A week of the active schedule: what it asked for, and what was done.', simpleResolvers: true })
+export class AdherenceWeek {
+  @Field(() => DateScalar, { description: 'The first of its seven days.' }) declare start: string;
+  @Field(() => ID, { description: 'Id of the workout of that week.' }) declare workoutId: number;
+  @Field(() => Int, { description: 'On how many days it was to be trained.' }) declare plannedDays: number;
+  @Field(() => Int, { description: 'On how many days there was a session or a log of it.' }) declare doneDays: number;
+  @Field(() => Int, { description: 'How many sets were to be done.' }) declare plannedSets: number;
+  @Field(() => Int, { description: 'How many sets of it were logged.' }) declare doneSets: number;
+  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT}` }) declare adherence: string | null;
+}
+const AdherenceWeekPage = pageOf(AdherenceWeek);
+
+@ArgsType()
+class PlannedArgs extends QuestionArgs {
+  @Field(() => Int, { defaultValue: 4, description: `How many weeks of the schedule count, this one included, from 1 to ${MAX_WEEKS}.` })
+  declare weeks: number;
+  @Field(() => Boolean, { defaultValue: false, description: 'Whether only exercises count of which nothing was done.' })
+  declare neglected: boolean;
+}
+
+@ObjectType({ description: 'An exercise that the active schedule asked for, and what was done of it.', simpleResolvers: true })
+export class PlannedExercise {
+  @Field(() => ID, { description: 'Id of what was planned.' }) declare exerciseId: number;
+  @Field(() => Int, { description: 'How many sets of it were to be done in these weeks.' }) declare plannedSets: number;
+  @Field(() => Int, { description: 'How many sets of it were logged in these weeks, whatever the workout.' }) declare doneSets: number;
+  @Field(() => DecimalScalar, { nullable: true, description: 'The sets in percent of those planned; null where none were.' })
+  declare share: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: 'How many repetitions a set was to have, on an average; null without any.' })
+  declare plannedReps: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: 'How many repetitions a set had, on an average; null without any.' })
+  declare doneReps: string | null;
+  @Field(() => DateScalar, { nullable: true, description: 'When it was last done, in these weeks or before; null if never.' })
+  declare lastDone: string | null;
+}
+const PlannedExercisePage = pageOf(PlannedExercise);
+
+const WEEK = `BETWEEN w."start" AND w."start" + ${DAYS_OF_WEEK - 1}`;
+
+function adherence(context: Context, bind: Bind): string {
+  const done = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
+    `SELECT t."date" FROM "${table}" t${whereOf([...visible(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${WEEK}`], 't', bind)}`;
+  const logged = done(WorkoutLog, 'workout_log');
+  return `WITH ${plannedCtes(context, bind)}
+    SELECT a.*, round(100.0 * least(a."doneDays", a."plannedDays") / nullif(a."plannedDays", 0), 1) AS "adherence"
+    FROM (SELECT w."start", w."workout_id" AS "workoutId",
+      (SELECT count(DISTINCT d."day_of_week_id") FROM d WHERE d."workout_id" = w."workout_id")::int AS "plannedDays",
+      (SELECT count(*) FROM (${done(WorkoutSession, 'workout_session')} UNION ${logged}) x)::int AS "doneDays",
+      (SELECT coalesce(sum(p."sets"), 0) FROM p WHERE p."workout_id" = w."workout_id")::int AS "plannedSets",
+      (SELECT count(*) FROM (${logged}) x)::int AS "doneSets" FROM w) a`;
+}
+
+function planned({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind): string {
+  const logs = (condition: string) =>
+    whereOf([...visible(WorkoutLog, context), () => `t."exercise_id" = q."exerciseId"${condition}`], 't', bind);
+  return `WITH ${plannedCtes(context, bind)},
+    l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
+    b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_OF_WEEK - 1} AS "high" FROM l),
+    q AS (SELECT p."exercise_id" AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"
+      FROM l JOIN p ON p."workout_id" = l."workout_id" GROUP BY 1)
+    SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
+      (SELECT max(t."date") FROM "workout_log" t${logs('')}) AS "lastDone"
+    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(t."reps"), 1) AS "reps" FROM "workout_log" t, b${logs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
+    ${neglected ? 'WHERE o."sets" = 0' : ''}`;
+}
+
+@Resolver(() => AdherenceWeek)
+export class AdherenceResolver {
+  @Query(() => AdherenceWeekPage, { description: `What the viewer did of what was planned, week by week, oldest first. ${ABOUT_SCHEDULE}` })
+  @Extensions(FACTS)
+  scheduleAdherence(
+    @Args(() => QuestionArgs) args: QuestionArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Answer<Row>> {
+    return answer((bind) => ({ select: adherence(context, bind), order: '"start", "workoutId"' }), args, context, info);
+  }
+
+  @FieldResolver(() => Workout, { description: 'What was to be trained in that week.' })
+  workout(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Workout, row.workoutId, context, info);
+  }
+}
+
+@Resolver(() => PlannedExercise)
+export class PlannedExerciseResolver {
+  @Query(() => PlannedExercisePage, {
+    description: `The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. ${ABOUT_SCHEDULE}`,
+  })
+  @Extensions(FACTS)
+  plannedExercises(
+    @Args(() => PlannedArgs) args: PlannedArgs,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Answer<Row>> {
+    if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw badArgument('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
+    return answer((bind) => ({ select: planned(args, context, bind), order: '"share", "exerciseId"' }), args, context, info);
+  }
+
+  @FieldResolver(() => Exercise, { nullable: true, description: 'What was planned. Null while it has not passed the review.' })
+  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(Exercise, row.exerciseId, context, info);
+  }
+}

@@ -1,0 +1,126 @@
+/** What was planned against what was done, by values that were worked out by hand. */
+import { DateTime } from 'luxon';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { TIME_ZONE } from '../setup/databases';
+import type { Person } from '../setup/person';
+import { BENCH, PLANK, SQUAT } from './training';
+
+const fitgraph = fitgraphForThisFile();
+/** Of a schedule that is in its third week today. */
+const start = DateTime.now().setZone(TIME_ZONE).minus({ days: 15 });
+const day = (number: number) => start.plus({ days: number }).toISODate()!;
+let ann: Person;
+
+interface Planned {
+  weekdays: number[];
+  sets: [rounds: number, ...settings: [exercise: number, reps: number][]][];
+}
+
+async function made(person: Person, path: string, body: object): Promise<number> {
+  const { status, body: row } = await person.post(path, body);
+  if (status !== 201) throw new Error(JSON.stringify(row));
+  return row.id as number;
+}
+
+async function plan(person: Person, comment: string, days: Planned[]): Promise<number> {
+  const workout = await made(person, '/workout/', { comment });
+  for (const { weekdays, sets } of days) {
+    const exerciseday = await made(person, '/day/', { training: workout, description: 'd', day: weekdays });
+    for (const [rounds, ...settings] of sets) {
+      const set = await made(person, '/set/', { exerciseday, sets: rounds });
+      for (const [exercise, reps] of settings) await made(person, '/setting/', { set, exercise, reps });
+    }
+  }
+  return workout;
+}
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  // In a week 2 × (4 + 3) squats; 2 × 3 bench presses, and 2 of a pyramid.
+  const first = await plan(ann, 'first', [
+    {
+      weekdays: [1, 3],
+      sets: [
+        [4, [SQUAT, 5]],
+        [3, [SQUAT, 10], [BENCH, 8]],
+      ],
+    },
+    { weekdays: [5], sets: [[4, [BENCH, 8], [BENCH, 6]]] },
+  ]);
+  const second = await plan(ann, 'second', [{ weekdays: [1], sets: [[2, [PLANK, 1]]] }]);
+  const schedule = await made(ann, '/schedule/', { name: 's', start_date: day(0), is_active: true, is_loop: true });
+  // REST gives steps no order.
+  for (const [workout, order] of [
+    [second, 2],
+    [first, 1],
+  ])
+    await ann.ask(
+      `mutation { createScheduleStep(input: { scheduleId: ${schedule}, workoutId: ${workout}, duration: 1, order: ${order} }) { scheduleStep { id } } }`,
+    );
+  const log = (date: string, workout: number, exercise: number, reps: number) =>
+    made(ann, '/workoutlog/', { date, workout, exercise, reps, weight: '50.00' });
+  await log(day(0), first, SQUAT, 5);
+  await log(day(0), first, SQUAT, 6);
+  await made(ann, '/workoutsession/', { date: day(6), workout: first, impression: '2' });
+  await log(day(14), first, BENCH, 8);
+  await log(day(-30), second, PLANK, 1);
+});
+
+test('each week of the schedule, over and over', async () => {
+  const { scheduleAdherence } = await ann.ask(
+    '{ scheduleAdherence { totalCount nodes { start workout { comment } plannedDays doneDays plannedSets doneSets adherence } } }',
+  );
+  const first = { workout: { comment: 'first' }, plannedDays: 3, plannedSets: 22 };
+  expect(scheduleAdherence).toEqual({
+    totalCount: 3,
+    nodes: [
+      { start: day(0), ...first, doneDays: 2, doneSets: 2, adherence: '66.7' },
+      { start: day(7), workout: { comment: 'second' }, plannedDays: 1, doneDays: 0, plannedSets: 2, doneSets: 0, adherence: '0.0' },
+      { start: day(14), ...first, doneDays: 1, doneSets: 1, adherence: '33.3' },
+    ],
+  });
+});
+
+const exercises = async (args: string, person = ann) =>
+  (
+    await person.ask(
+      `{ planned: plannedExercises${args} { nodes { exercise { name } plannedSets doneSets share plannedReps doneReps lastDone } } }`,
+    )
+  ).planned.nodes;
+
+test('each exercise of the last weeks, the neglected ones first', async () => {
+  const plank = {
+    exercise: { name: 'Plank' },
+    plannedSets: 2,
+    doneSets: 0,
+    share: '0.0',
+    plannedReps: '1.0',
+    doneReps: null,
+    lastDone: day(-30),
+  };
+  expect(await exercises('')).toEqual([
+    plank,
+    {
+      exercise: { name: 'Bench press' },
+      plannedSets: 16,
+      doneSets: 1,
+      share: '6.3',
+      plannedReps: '7.8',
+      doneReps: '8.0',
+      lastDone: day(14),
+    },
+    { exercise: { name: 'Squat' }, plannedSets: 28, doneSets: 2, share: '7.1', plannedReps: '7.1', doneReps: '5.5', lastDone: day(0) },
+  ]);
+  expect(await exercises('(neglected: true)')).toEqual([plank]);
+  const week = await exercises('(weeks: 1)');
+  expect(week.map(({ exercise, plannedSets, doneSets }: any) => [exercise.name, plannedSets, doneSets])).toEqual([
+    ['Squat', 14, 0],
+    ['Bench press', 8, 1],
+  ]);
+});
+
+test('nobody else’s plans', async () => {
+  const bob = await fitgraph.user('bob');
+  expect(await exercises('', bob)).toEqual([]);
+  expect((await bob.ask('{ scheduleAdherence { nodes { start } } }')).scheduleAdherence.nodes).toEqual([]);
+});
