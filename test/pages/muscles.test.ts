@@ -35,6 +35,19 @@ test.each(seeded)('%s is drawn, in one colour as a primary muscle and in another
   expect(paths(drawings[0].text)).not.toEqual(paths(drawings[1].text));
 });
 
+test('all that an exercise trains is on one drawing, each muscle once', async () => {
+  const drawing = async (query: string) => (await get(`${MUSCLES}/body.svg${query}`)).text;
+  const front = await muscle('Biceps brachii', true);
+  const id = /\d+/.exec(front.image_url_main)![0];
+  const text = await drawing(`?main=${id}&secondary=2,999999,x`);
+  expect(text).toContain('Biceps brachii');
+  // Skin, a primary and a secondary colour, on the front and on the back.
+  expect(new Set(paths(text)).size).toBe(3);
+  for (const nothing of ['', '?main=', '?main=1&main=2', `?main=${'1,'.repeat(5000)}`])
+    expect((await get(`${MUSCLES}/body.svg${nothing}`)).status).toBe(200);
+  expect(await drawing('')).toContain('<title>The body</title>');
+});
+
 test('a muscle of the operator is the figure alone, and its name is no markup', async () => {
   const { image_url_main } = await muscle('<script>&', false);
   const { text } = await get(image_url_main);
