@@ -24,6 +24,7 @@ import { User } from './user';
   owned: true,
   group: 'nutrition',
   ordering: ['datetime'],
+  names: ['ingredient.name'],
   rules: [UNIT_OF_INGREDIENT],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })

@@ -22,6 +22,7 @@ import { User } from './user';
   owned: true,
   group: 'nutrition',
   ordering: ['id'],
+  names: ['ingredient.name'],
   rules: [UNIT_OF_INGREDIENT],
   filters: ['amount', 'ingredientId', 'mealId', 'order', 'ingredientUnitId'],
 })

@@ -15,6 +15,7 @@ import { Workout } from './workout';
   owned: true,
   group: 'training',
   ordering: ['order'],
+  names: ['workout.comment'],
   filters: ['scheduleId', 'workoutId', 'duration', 'order'],
 })
 export class ScheduleStep extends Model<ScheduleStep> {

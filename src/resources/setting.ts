@@ -19,6 +19,7 @@ import { WorkoutSet } from './workoutset';
   owned: true,
   group: 'training',
   ordering: ['order', 'id'],
+  names: ['exercise.name'],
   filters: ['exerciseId', 'order', 'reps', 'targetWeight', 'setId'],
 })
 export class Setting extends Model<Setting> {

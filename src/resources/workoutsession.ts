@@ -25,6 +25,7 @@ const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String
   owned: true,
   group: 'training',
   ordering: ['date'],
+  names: ['date'],
   unique: ['date', 'userId'],
   rules: [
     {
