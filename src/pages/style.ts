@@ -60,5 +60,14 @@ fieldset.box legend{font-weight:600}
 label.inline{display:inline;font-weight:400}
 details{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem;margin:.8rem 0}
 summary{cursor:pointer;font-weight:600}
+@media print{
+:root{--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#fff;--link:#000;--accent:#0b6e4f;--bad:#8a1a13}
+header,.crumbs,.skip,button,.button{display:none!important}
+body{font-size:10.5pt}
+main{max-width:none;padding:0}
+a{color:inherit;text-decoration:none}
+.scroll,pre{overflow:visible}
+pre{white-space:pre-wrap;overflow-wrap:anywhere}
+}
 .str{color:var(--str)}.num{color:var(--num)}.key{color:var(--key)}
 `;

@@ -9,7 +9,7 @@ import type { PageExchange } from './signin';
 export const SUGGEST_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
 
-/** Whoever chooses a row has its id in the field, and reads its name below. */
+/** Whoever chooses a row has its name in the field, and its id beside it. */
 const SUGGEST_SCRIPT = `'use strict';
 for (const input of document.querySelectorAll('input[data-suggest]')) {
   const list = document.createElement('datalist');
@@ -24,14 +24,19 @@ for (const input of document.querySelectorAll('input[data-suggest]')) {
     turn += 1;
     const text = input.value.trim();
     const option = [...list.options].find(({ value }) => value === text);
-    chosen.textContent = option ? ' Now: ' + option.label + '.' : '';
+    if (chosen) chosen.value = option ? option.dataset.id : '';
+    if (option) return;
     if (text.length < 2 || /^\\d+$/.test(text)) return;
     const asked = turn;
     waiting = setTimeout(async () => {
       const query = new URLSearchParams({ type: input.dataset.suggest, text });
       const response = await fetch('${SUGGESTIONS_PATH}?' + query).catch(() => undefined);
       const found = response?.ok ? await response.json() : [];
-      if (asked === turn) list.replaceChildren(...found.map(({ value, label }) => new Option(label, value)));
+      if (asked === turn) list.replaceChildren(...found.map(({ value, label }) => {
+        const option = new Option('', label);
+        option.dataset.id = value;
+        return option;
+      }));
     }, 200);
   });
 }

@@ -24,6 +24,13 @@ export interface Shown {
   headers: Readonly<Record<string, string>>;
 }
 
+/** Whoever shows answers to people. */
+export interface Pages {
+  /** What people wrote, as programs would have: before it is answered. */
+  understand(route: Route, request: Request): Promise<void>;
+  show(shown: Shown): Promise<Page>;
+}
+
 export interface Page {
   text: string;
   /** Besides those of the answer. */

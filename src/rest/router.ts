@@ -13,7 +13,7 @@ import { DOCUMENT } from './login';
 import { snake } from './names';
 import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './dialect/negotiate';
 import { MAX_SHOWN } from './dialect/pagination';
-import type { Page, Shown, Sources } from './page';
+import type { Page, Pages, Shown, Sources } from './page';
 import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
 import { corsOf, headersOf, ofEverybody, PREFLIGHT, respond } from './respond';
@@ -25,7 +25,7 @@ export interface RestOptions {
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
   /** What a browser is shown instead of bare JSON. */
-  pages(sources: Sources): (shown: Shown) => Promise<Page>;
+  pages(sources: Sources): Pages;
   /** Pages take long to make, so they wait for their turn, outside of which bodies are read. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
@@ -39,7 +39,7 @@ export function restHandler(options: RestOptions): Handler {
   const endpoints = endpointsOf(schema, prepare);
   const login = prepareOperation(prepare, DOCUMENT);
   const { answer, describeRoute } = answersOf(schema, endpoints, login, timeZone);
-  const show = options.pages({ schema, publicSchema, endpoints, login, prepare, describe: describeRoute });
+  const pages = options.pages({ schema, publicSchema, endpoints, login, prepare, describe: describeRoute });
 
   /** What was refused is an answer too; everything else that is thrown is a mistake of ours. */
   async function settled(work: () => Promise<Answer>): Promise<Answer> {
@@ -93,7 +93,7 @@ export function restHandler(options: RestOptions): Handler {
   /** What a page shows beside the answer may be refused where the answer was not. */
   const pageOf = async (shown: Shown): Promise<Page | RestError> => {
     try {
-      return await show(shown);
+      return await pages.show(shown);
     } catch (error) {
       if (error instanceof RestError) return error;
       throw error;
@@ -137,6 +137,7 @@ export function restHandler(options: RestOptions): Handler {
       await authenticate(request, wanted, () => read(true));
       admit(route, request);
       if (method === 'HEAD') request.method = 'GET';
+      if (wanted.format === 'api') await pages.understand(route, request);
       return wanted.format === 'api' && SAFE.includes(request.method) ? options.inTurn(() => once(route, request)) : once(route, request);
     });
     const headers = headersOf(message, route, result.headers, exchange.headers());

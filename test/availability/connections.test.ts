@@ -209,13 +209,13 @@ test('what clients break off is no error of the server', () => {
 
 const rowsOf = ({ text }: Reply) => text.match(/<tr\b/g)?.length ?? 0;
 
-test('a page shows at most 200 rows, says so and leads on; JSON has them all', async () => {
+test('a page shows at most 100 rows, says so and leads on; JSON has them all', async () => {
   const page = await send(siege.base, { path: '/api/v2/ingredient/?limit=10000', headers: { Accept: 'text/html' } });
-  expect(page.text).toContain('Pages show at most 200 rows');
-  expect(page.text).toContain('limit=200&amp;offset=200');
-  expect(rowsOf(page)).toBeLessThan(250);
+  expect(page.text).toContain('Pages show at most 100 rows');
+  expect(page.text).toContain('limit=100&amp;offset=100');
+  expect(rowsOf(page)).toBeLessThan(150);
   const all = await send(siege.base, { path: '/api/v2/ingredient/?limit=10000', headers: { Accept: JSON_TYPE } });
-  expect(JSON.parse(all.text).results.length).toBeGreaterThan(200);
+  expect(JSON.parse(all.text).results.length).toBeGreaterThan(100);
   const few = await send(siege.base, { path: '/api/v2/ingredient/?limit=100', headers: { Accept: 'text/html' } });
   expect(few.text).not.toContain('Pages show at most');
 });

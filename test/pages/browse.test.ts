@@ -7,7 +7,7 @@ const EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)></textarea>
 
 const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   kind: 'list',
-  name: 'Fruit List',
+  name: 'Fruits',
   description: 'Fruit.',
   method: 'GET',
   url: '/api/v2/fruit/',
@@ -21,7 +21,7 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   allow: ['GET', 'POST'],
   links: { keys: {} },
   errors: {},
-  resource: { name: 'fruit', title: 'Fruit', description: 'Fruit.', owned: true },
+  resource: { name: 'fruit', singular: 'Fruit', plural: 'Fruits', description: 'Fruit.', owned: true },
   kinds: { day: 'date', weight: 'decimal' },
   writable: ['day', 'weight'],
   labels: { day: 'Day', weight: 'Weight' },
@@ -101,19 +101,46 @@ describe('a page', () => {
     expect(text).toMatch(
       /<input type="text" id="wpost-weight"[^>]*value="much"[^>]*aria-describedby="wpost-weight-error[^>]*aria-invalid="true"/,
     );
-    expect(text).toContain('<a href="#wpost-weight">Weight: A valid number is required.</a>');
+    expect(text).toContain('<a href="#wpost-weight">Weight: Enter a number.</a>');
     expect(text).toMatch(/<input type="hidden" name="csrfToken" value="token"/);
+    expect(text).toMatch(/<input [^>]*id="wpost-weight"[^>]* autofocus/);
   });
 
-  it('draws rows with a day and a number', async () => {
-    const results = [
-      { day: '2025-01-02', weight: '80.50' },
-      { day: '2025-01-01', weight: '81.00' },
+  it.each([
+    ['decimal', 'A little more than 600', '601', 'Between 30 and 600.'],
+    ['decimal', 'Nothing at all', '', 'Enter a weight.'],
+    ['relation', 'Nothing at all', '', 'Choose a weight.'],
+    ['date', 'No such day', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
+    ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
+  ] as const)('says what is wrong with a %s as people would: %s', async (kind, message, typed, said) => {
+    const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600 }];
+    const form = { action: '/', methods: ['PUT', 'PATCH'], controls, values: { weight: [typed] }, raw: '{}', failed: 'fields' as const };
+    const text = await textOf({ method: 'PUT', status: 400, errors: { weight: [message] }, forms: [form] });
+    expect(text).toContain(`<p class="error" id="wput-weight-error">${said}</p>`);
+    expect(text.match(/>Save</g)).toHaveLength(1);
+  });
+
+  it('draws what can be drawn, with its unit and its values', async () => {
+    const points = (...numbers: number[]) => numbers.map((number, index): [string, number] => [`2025-01-0${index + 1}`, number]);
+    const series = [
+      {
+        label: 'Weight',
+        unit: 'kg',
+        lines: [
+          { name: 'Squat', points: points(81, 80.5) },
+          { name: 'Plank', points: points(1) },
+        ],
+        left: 2,
+      },
+      { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], left: 0 },
     ];
-    const text = await textOf({ body: { count: 2, next: null, previous: null, results } });
-    expect(text).toContain('Weight by day. 2 values from 2025-01-01 to 2025-01-02, between 80.5 and 81.');
-    expect(text).toContain('<svg aria-hidden="true"');
+    const text = await textOf({ drawn: { series, days: 90 } });
+    expect(text).toContain('Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.');
+    expect(text).toContain('2 more: filter to see them');
+    expect(text).toContain('Weight in Plates. 2 values from');
+    expect(text.match(/<svg aria-hidden="true"/g)).toHaveLength(2);
     expect(text).toContain('var(--accent)');
+    expect(text).toMatch(/<th scope="row">2025-01-02<\/th><td class="number">80.5<\/td><td class="number"><\/td>/);
   });
 
   it('draws lines of which each has a number of its own', async () => {
@@ -126,7 +153,7 @@ describe('a page', () => {
     ];
     const action = { kind: 'action', action: 'progress', writable: [], window: undefined } as const;
     const text = await textOf({ ...action, body: { lines, logs: {} } });
-    expect(text).toContain('Weight by date. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.');
+    expect(text).toContain('Weight. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.');
     expect(text).toMatch(/<text[^>]*>5 reps<\/text>.*<text[^>]*>8 reps<\/text>/s);
     expect(text).toContain('var(--accent)');
     expect(text).toContain('var(--link)');

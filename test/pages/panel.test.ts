@@ -80,6 +80,6 @@ it.each(['nutritionplan/1/log_summary/', 'ingredient/1/get_values/?amount=1', 'e
   'is not there where only REST has the operation: %s',
   async (path) => {
     const { status, text } = await ann.sending({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
-    expect([status, text.includes('This as GraphQL')]).toEqual([200, false]);
+    expect([status, text.includes('aria-label="Operation"')]).toEqual([200, false]);
   },
 );

@@ -85,29 +85,59 @@ describe('more rows', () => {
     return visitor.send('POST', DAYS, `${fields}${further}`, { 'Content-Type': 'application/x-www-form-urlencoded' });
   };
 
-  it('are found by a name, then chosen', async () => {
-    const { status, text } = await form('plan 61');
+  const chosen = (html: string) => /name="_chosen_training" value="(\d*)"/.exec(html)?.[1];
+
+  it('are meant by a name that only one has, which is then shown', async () => {
+    const { status, text } = await form(' pLAN 61 ');
+    expect(status).toBe(201);
+    expect(text).toContain(`name="training" value="${ids[60]}: Plan 61"`);
+    expect(chosen(text)).toBe(String(ids[60]));
+  });
+
+  it('are meant by the name that is shown, whoever else has it', async () => {
+    const twins = (
+      await fitgraph.sql(`UPDATE "workout" SET "comment" = 'Twin' WHERE "id" = ANY($1) RETURNING "id"`, [ids.slice(0, 2)])
+    ).map(({ id }) => id);
+    expect((await form('twin')).status).toBe(400);
+    const { status, text } = await form(`${twins[1]}: Twin`);
+    expect([status, chosen(text)]).toEqual([201, String(twins[1])]);
+  });
+
+  it('are found by a part of the name, then chosen', async () => {
+    const { status, text } = await form('plan');
     expect(status).toBe(400);
-    expect(text).toContain('id="wpost-training-error">Which one is meant? Choose it.');
-    expect(text).toMatch(/<input type="search" id="wpost-training" name="training" value="plan 61"/);
-    expect(found(text)[0]).toEqual([String(ids[60]), `${ids[60]}: Plan 61`]);
+    expect(text).toContain('id="wpost-training-error">Which one do you mean? Choose it below.');
+    expect(text).toMatch(/<input type="search" id="wpost-training" name="training" value="plan"[^>]* autofocus/);
+    expect(found(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
     expect(text).toContain('value="Legs"');
-    const created = await form('plan 61', `&training=${ids[60]}`);
+    const created = await form('plan', `&training=${ids[60]}`);
     expect(created.status).toBe(201);
-    expect(created.text).toContain(`Now: ${ids[60]}: Plan 61.`);
+    expect(chosen(created.text)).toBe(String(ids[60]));
   });
 
   it('it is said when nothing is found', async () => {
-    const { text } = await form('zumba');
-    expect(text).toContain('id="wpost-training-error">Nothing is called like that.');
+    const { status, text } = await form('zumba');
+    expect(status).toBe(400);
+    expect(text).toContain('id="wpost-training-error">Nothing is called “zumba”.');
     expect(found(text)).toEqual([]);
   });
 
   it('are found in filters too', async () => {
-    const { status, text } = await visitor.get(`${DAYS}?training=plan+61`);
+    const { status, text } = await visitor.get(`${DAYS}?training=plan`);
     expect(status).toBe(400);
-    expect(found(text)[0]).toEqual([String(ids[60]), `${ids[60]}: Plan 61`]);
-    expect((await visitor.get(`${DAYS}?training=plan+61&training=${ids[60]}`)).status).toBe(200);
+    expect(found(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
+    for (const query of [`training=plan&training=${ids[60]}`, 'training=Plan+61']) {
+      const narrowed = await visitor.get(`${DAYS}?${query}`);
+      expect([query, narrowed.status]).toEqual([query, 200]);
+      expect(narrowed.text).toContain(`value="${ids[60]}: Plan 61"`);
+    }
+  });
+
+  it('programs are told that a name is no id', async () => {
+    const dora = await fitgraph.user('dora');
+    const { status, body } = await dora.post('/day/', { training: 'Plan 61', day: [1], description: 'Legs' });
+    expect([status, body]).toEqual([400, { training: ['Incorrect type. Expected pk value, received str.'] }]);
+    expect((await dora.get('/day/?training=Plan+61')).status).toBe(400);
   });
 
   it('a number that is the id of nothing stays in its field', async () => {

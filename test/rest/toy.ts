@@ -170,7 +170,10 @@ export class Orchard {
     }),
     pages: (sources) => {
       const viewOf = viewsOf(sources);
-      return async (shown) => ({ text: `<h1>${(await viewOf(shown)).name}</h1>`, headers: {} });
+      return {
+        understand: () => Promise.resolve(),
+        show: async (shown) => ({ text: `<h1>${(await viewOf(shown)).name}</h1>`, headers: {} }),
+      };
     },
     inTurn: (work) => work(),
     limits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },

@@ -1,12 +1,19 @@
 /** Rows that have a day and a number, drawn: an SVG made here, in the colours of the page. */
+import type { Line, Point, Series } from './view/series';
 import type { HtmlView } from './view/view';
-import { envelopeOf } from './lists';
 
 export interface Chart {
   svg: string;
   title: string;
   /** The same in words, for who does not see it. */
   summary: string;
+  /** From the first day to the last one. */
+  range: string;
+  /** Lines that there was no room for. */
+  left: number;
+  /** Of the lines, and what each has on a day. */
+  names: readonly string[];
+  values: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
 }
 
 const SIZE = { width: 880, height: 300 };
@@ -20,24 +27,16 @@ const INKS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['accent', 'link', 'num', 'key', 'bad'].map((colour, index) => [MARKS[index]!, `var(--${colour})`])),
 };
 /** So many points need no marks of their own. */
-const MANY = 100;
+const MANY = 60;
 /** As many as a page of a list may have; they would be drawn over each other, and for long. */
 const TOO_MANY = 10_000;
 /** Length of a moment without its zone: it is drawn as it is shown. */
 const LOCAL = 19;
+const DATE = 10;
+/** Months by their names, so that several are told apart. */
+const AXIS = { year: '{yyyy}', month: '{MMM}', day: '{d} {MMM}', hour: '{HH}:{mm}', minute: '{HH}:{mm}' };
 const FONT = 'system-ui, sans-serif';
 
-type Point = [moment: string, number: number];
-interface Line {
-  /** Where each has one. */
-  name?: string;
-  points: Point[];
-}
-interface Drawn {
-  day: string;
-  label: string;
-  lines: Line[];
-}
 type Row = Readonly<Record<string, unknown>>;
 
 const numberOf = (value: unknown): number | undefined => {
@@ -53,23 +52,12 @@ const pointsOf = (rows: readonly Row[], day: string, key: string): Point[] =>
     })
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
-/** Of the rows of a list: the first day that people set, against the first decimal that they set, else the first whole number. */
-function listed(view: HtmlView): Drawn | undefined {
-  const { writable, kinds, labels } = view;
-  const first = (...wanted: string[]) => wanted.map((kind) => writable.find((key) => kinds[key] === kind)).find(Boolean);
-  const day = first('date', 'datetime');
-  const key = first('decimal', 'integer');
-  if (!day || !key) return undefined;
-  const rows = (envelopeOf(view)?.results ?? []) as Row[];
-  return { day: labels[day] ?? day, label: labels[key] ?? key, lines: [{ points: pointsOf(rows, day, key) }] };
-}
-
 const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 const isLine = (value: unknown): value is Row[] => Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
 const DAY = /^\d{4}-\d\d-\d\d/;
 
 /** Of an answer that comes in lines: a day against a decimal, which is a text; a whole number is the same all along a line and names it. */
-function lined({ body }: HtmlView): Drawn | undefined {
+function lined({ body }: HtmlView): Series | undefined {
   const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isLine));
   const sample = Object.entries(lines?.[0]?.[0] ?? {});
   const day = sample.find(([, value]) => DAY.test(String(value)))?.[0];
@@ -77,14 +65,20 @@ function lined({ body }: HtmlView): Drawn | undefined {
   const name = sample.find(([, value]) => typeof value === 'number')?.[0];
   if (!lines || !day || !key) return undefined;
   const nameOf = ([row]: readonly Row[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
-  return { day, label: upperFirst(key), lines: lines.map((rows) => ({ name: nameOf(rows), points: pointsOf(rows, day, key) })) };
+  return { label: upperFirst(key), left: 0, lines: lines.map((rows) => ({ name: nameOf(rows), points: pointsOf(rows, day, key) })) };
 }
 
-export async function chartOf(view: HtmlView): Promise<Chart | undefined> {
-  const drawn = view.kind === 'list' ? listed(view) : view.kind === 'action' ? lined(view) : undefined;
-  const points = drawn?.lines.flatMap((line) => line.points) ?? [];
-  if (!drawn || points.length < 2 || points.length > TOO_MANY) return undefined;
-  const { label, day, lines } = drawn;
+/** One for each unit. */
+export async function chartsOf(view: HtmlView): Promise<Chart[]> {
+  const series = view.drawn?.series ?? (view.kind === 'action' ? [lined(view) ?? []].flat() : []);
+  const drawn = await Promise.all(series.map(chartOf));
+  return drawn.filter((chart) => chart !== undefined);
+}
+
+async function chartOf(series: Series): Promise<Chart | undefined> {
+  const { label, unit, lines, left } = series;
+  const points = lines.flatMap((line) => line.points);
+  if (points.length < 2 || points.length > TOO_MANY) return undefined;
   // Loaded when the first chart is drawn: most processes draw none for a while, and it is large.
   const { init } = await import('echarts');
   const axis = { axisLabel: { color: TEXT, fontSize: 12, fontFamily: FONT, hideOverlap: true }, axisLine: { lineStyle: { color: RULE } } };
@@ -93,20 +87,25 @@ export async function chartOf(view: HtmlView): Promise<Chart | undefined> {
   chart.setOption({
     animation: false,
     textStyle: { fontFamily: FONT },
-    grid: { left: 8, right: 24, top: 16, bottom: names.length ? 32 : 8, containLabel: true },
+    grid: { left: 8, right: 24, top: unit ? 34 : 16, bottom: names.length ? 32 : 8, containLabel: true },
     ...(names.length && { legend: { bottom: 0, left: 0, type: 'plain', textStyle: { color: TEXT, fontFamily: FONT } } }),
-    xAxis: { type: 'time', ...axis, splitLine: { show: false } },
-    yAxis: { type: 'value', scale: true, ...axis, splitLine: { lineStyle: { color: RULE } } },
+    xAxis: { type: 'time', ...axis, axisLabel: { ...axis.axisLabel, formatter: AXIS }, splitLine: { show: false } },
+    yAxis: {
+      type: 'value',
+      scale: true,
+      ...axis,
+      splitLine: { lineStyle: { color: RULE } },
+      ...(unit && { name: unit, nameTextStyle: { color: TEXT, fontFamily: FONT, align: 'right' } }),
+    },
     series: lines.map((line, index) => {
-      // Several rows of one day are not one after the other, so a line through them would mean nothing.
-      const once = new Set(line.points.map(([moment]) => moment.slice(0, 10))).size === line.points.length;
       const color = MARKS[index % MARKS.length];
       return {
         name: line.name,
-        type: once ? 'line' : 'scatter',
+        type: 'line',
         data: line.points,
         symbol: 'circle',
-        symbolSize: once ? (points.length > MANY ? 2 : 5) : 8,
+        symbolSize: 5,
+        showSymbol: points.length <= MANY || line.points.length === 1,
         itemStyle: { color },
         lineStyle: { color, width: 2, type: index < MARKS.length ? 'solid' : 'dashed' },
       };
@@ -115,13 +114,31 @@ export async function chartOf(view: HtmlView): Promise<Chart | undefined> {
   const svg = coloured(chart.renderToSVGString());
   chart.dispose();
   const numbers = points.map(([, number]) => number);
-  const moments = points.map(([moment]) => moment.slice(0, 10)).sort();
+  const moments = points.map(([moment]) => moment.slice(0, DATE)).sort();
   const whose = names.length ? ` of ${names.join(', ')}` : '';
+  const range = `between ${Math.min(...numbers)} and ${Math.max(...numbers)}${unit ? ` ${unit}` : ''}`;
   return {
     svg,
-    title: `${label} by ${day.toLowerCase()}`,
-    summary: `${points.length} values${whose} from ${moments[0]} to ${moments.at(-1)}, between ${Math.min(...numbers)} and ${Math.max(...numbers)}.`,
+    title: unit ? `${label} in ${unit}` : label,
+    range: `${moments[0]} to ${moments.at(-1)}`,
+    summary: `${points.length} values${whose} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
+    left,
+    names: lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label)),
+    values: valuesOf(lines),
   };
+}
+
+/** By day, the newest first. */
+function valuesOf(lines: readonly Line[]): Chart['values'] {
+  const days = new Map<string, (number | undefined)[]>();
+  for (const [index, { points }] of lines.entries())
+    for (const [moment, number] of points) {
+      const day = moment.slice(0, DATE);
+      const numbers = days.get(day) ?? lines.map(() => undefined);
+      numbers[index] = number;
+      days.set(day, numbers);
+    }
+  return [...days].sort(([a], [b]) => (a < b ? 1 : -1));
 }
 
 /** Scales with the page, and takes its colours. */

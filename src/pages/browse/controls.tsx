@@ -1,6 +1,8 @@
 /** One input of a form with its label, its help and its errors, chosen by what the field holds. */
 import type { JSX } from 'preact';
+import { messageOf, rangeOf } from './messages';
 import type { Control } from './view/view';
+import { CHOSEN } from './view/understood';
 import { Words } from './words';
 
 export interface ControlProps {
@@ -11,6 +13,10 @@ export interface ControlProps {
   errors?: readonly string[];
   /** An input that narrows a list: nothing chosen means any. */
   filter?: boolean;
+  /** The first one that is wrong. */
+  focused?: boolean;
+  /** The browser checks too. */
+  checked?: boolean;
   base: string;
 }
 
@@ -60,11 +66,11 @@ const step = ({ kind, places }: Control) =>
   kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
 
 /** What the limits of a field say in words. */
-export function limitsOf({ kind, min, max, minLength, maxLength, places }: Control): string | undefined {
+export function limitsOf(control: Control): string | undefined {
+  const { kind, minLength, maxLength, places } = control;
   const words: string[] = [];
-  const bounded = [min, max].filter((limit) => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1);
-  if (bounded.length === 2) words.push(`${min} to ${max}`);
-  else if (bounded.length === 1) words.push(bounded[0] === min ? `at least ${min}` : `at most ${max}`);
+  const range = rangeOf(control);
+  if (range) words.push(range);
   if (places && kind === 'decimal') words.push(`up to ${places} decimal places`);
   if (minLength !== undefined && maxLength !== undefined) words.push(`${minLength} to ${maxLength} characters`);
   else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') words.push(`at most ${maxLength} characters`);
@@ -119,7 +125,7 @@ function Found({ control: { key, label, found = [] } }: { control: Control }) {
 function Input(props: ControlProps & { id: string; common: object; describedBy?: string }) {
   const { control, id, values, filter, common } = props;
   const { key, kind, choices, many, line, maxLength } = control;
-  const value = values.at(-1) ?? '';
+  const value = control.chosen ?? values.at(-1) ?? '';
   if (many && choices) return <Several {...props} />;
   if (kind === 'boolean' && filter)
     return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
@@ -144,12 +150,19 @@ function Input(props: ControlProps & { id: string; common: object; describedBy?:
   const shown = type === 'password' ? undefined : value;
   const attributes = { type, id, name: key, value: shown, step: step(control), ...limits, autocomplete: 'off', ...common };
   if (control.searched) Object.assign(attributes, { 'data-suggest': control.searched });
-  // preact knows the roles of each single type, and this is any of several.
-  return <input {...(attributes as JSX.IntrinsicElements['input'])} />;
+  return (
+    <>
+      {/* preact knows the roles of each single type, and this is any of several. */}
+      <input {...(attributes as JSX.IntrinsicElements['input'])} />
+      {control.searched && !filter && (
+        <input type="hidden" id={`${id}-chosen`} name={`${CHOSEN}${key}`} value={control.chosen === undefined ? '' : values.at(-1)} />
+      )}
+    </>
+  );
 }
 
 export function Field(props: ControlProps) {
-  const { control, prefix, errors = [], filter, base } = props;
+  const { control, prefix, errors = [], filter, focused, checked, base } = props;
   const id = inputId(prefix, control.key);
   const limits = filter ? undefined : limitsOf(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commas;
@@ -159,38 +172,29 @@ export function Field(props: ControlProps) {
     'aria-describedby': described,
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !filter && { 'aria-required': 'true' }),
+    ...(focused && { autofocus: true }),
+    ...(checked && control.required && { required: true }),
   };
   const grouped = control.many && control.choices;
   const Label = grouped ? 'div' : 'label';
   return (
     <div class={errors.length ? 'field wrong' : 'field'}>
       <Label class="label" {...(!grouped && { for: id })}>
-        {control.label} <code class="name">{control.key}</code>
-        {control.required && !filter && <span class="required"> required</span>}
+        {control.label}
+        {!control.required && !filter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
       </Label>
       <Input {...props} id={id} common={common} describedBy={described} />
       <Found control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
           <Words text={[control.help, limits].filter(Boolean).join(' ')} />
-          {control.searched && (
-            <span id={`${id}-chosen`} aria-live="polite">
-              {control.chosen !== undefined && <> Now: {control.chosen}.</>}
-            </span>
-          )}
-          {needsId && ` ${control.searched ? 'A name or a part of it, or an id' : 'An id'}`}
-          {needsId && control.target && (
-            <>
-              {' '}
-              from <a href={`${base}/${control.target}/`}>{control.target}</a>
-            </>
-          )}
-          {needsId && '.'}
+          {needsId && ` ${control.searched ? 'Type a name.' : 'Enter an id.'} `}
+          {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (
         <p class="error" id={`${id}-error`}>
-          {errors.join(' ')}
+          {messageOf(control, props.values, errors)}
         </p>
       )}
     </div>

@@ -3,24 +3,24 @@ import type { HtmlView } from './view/view';
 import { loginLink } from './forms';
 
 const WORDS: Readonly<Record<number, readonly [string, string]>> = {
-  400: ['That did not fit', 'Something in the request is not as it should be; the answer below says what.'],
+  400: ['Something is not right', 'A part of the request could not be used; the answer below says which.'],
   401: ['Wrong name or password', 'Check both and try again.'],
-  403: ['Not allowed', 'You may not do this here.'],
-  404: ['Nothing here', 'There is no such row or page, or it is not yours to see.'],
-  405: ['Not that way', 'This address does not know that method; the ones it knows stand above.'],
-  406: ['No such format', 'This address speaks JSON and HTML.'],
-  409: ['Already there', 'It clashes with something that exists.'],
-  413: ['Too large', 'The body is larger than this server takes.'],
-  415: ['Unknown content type', 'Send JSON or a form.'],
-  429: ['Slow down', 'Too many attempts; wait a little.'],
+  403: ['Not allowed', 'You don’t have permission to do this.'],
+  404: ['Page not found', 'It doesn’t exist, or it isn’t yours to see.'],
+  405: ['Method not allowed', 'This address doesn’t support that method.'],
+  406: ['Format not available', 'This address answers in JSON and HTML.'],
+  409: ['Already exists', 'It conflicts with something that is already there.'],
+  413: ['Too large', 'That is more than this server accepts.'],
+  415: ['Unsupported content type', 'Send JSON or a form.'],
+  429: ['Too many attempts', 'Please wait a little and try again.'],
 };
 
-export const headlineOf = ({ status, name, signedIn, visitor }: HtmlView): string =>
-  status === 403 && !signedIn && visitor.username === undefined
-    ? 'Sign in first'
-    : status < 400
-      ? name
-      : (WORDS[status]?.[0] ?? 'Something went wrong');
+/** Of a form that failed what it was for: what is wrong with it stands beside it. */
+export function headlineOf({ status, name, signedIn, visitor, forms, resource, kind }: HtmlView): string {
+  if (resource && forms.some(({ failed }) => failed)) return kind === 'list' ? `New ${resource.singular.toLowerCase()}` : name;
+  if (status === 403 && !signedIn && visitor.username === undefined) return 'Please sign in';
+  return status < 400 ? name : (WORDS[status]?.[0] ?? 'Something went wrong');
+}
 
 export function Trouble({ view }: { view: HtmlView }) {
   const { status, signedIn, visitor, resource, base, filters, errors, forms } = view;
@@ -29,7 +29,7 @@ export function Trouble({ view }: { view: HtmlView }) {
   if (status === 403 && !signedIn && visitor.username === undefined)
     return (
       <div class="locked">
-        <p>These rows belong to somebody; only they can see and change them.</p>
+        <p>This is personal data: you see and change your own once you are signed in.</p>
         <a class="button" href={loginLink(view)}>
           Sign in
         </a>
@@ -40,8 +40,8 @@ export function Trouble({ view }: { view: HtmlView }) {
       <p>{WORDS[status]?.[1] ?? 'The answer below says more.'}</p>
       {(status === 404 || status === 405) && (
         <p class="row">
-          {resource && <a href={`${base}/${resource.name}/`}>All of {resource.name}</a>}
-          <a href={`${base}/`}>All resources</a>
+          {resource && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
+          <a href={`${base}/`}>All data</a>
         </p>
       )}
     </div>

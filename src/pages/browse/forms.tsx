@@ -1,21 +1,27 @@
 /** Forms that write: fields, raw JSON, deletion. They POST, because HTML knows no other method, and say in a field what they mean. */
 import type { HtmlView, WriteForm } from './view/view';
 import { Field, inputId } from './controls';
+import { messageOf } from './messages';
 
-const VERBS: Record<string, string> = { POST: 'Create', PUT: 'Save', PATCH: 'Save changes' };
+const VERBS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH: 'Save' };
 
-const verbOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get it' : undefined);
+const verbOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' : undefined);
 
 const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
 const Csrf = ({ visitor }: HtmlView) => <input type="hidden" name="csrfToken" value={visitor.csrfToken ?? ''} />;
 
 /** A POST needs no field that says so. */
-const Buttons = ({ methods, verb }: { methods: readonly string[]; verb?: string }) => (
+const Button = ({ method, verb }: { method: string; verb?: string }) => (
+  <button {...(method !== 'POST' && { name: '_method', value: method })}>{verb ?? VERBS[method]}</button>
+);
+
+/** For who writes the body as programs do, and means its method. */
+const Methods = ({ methods, verb }: { methods: readonly string[]; verb?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
       <button key={method} class={index ? 'plain' : ''} {...(method !== 'POST' && { name: '_method', value: method })}>
-        {verb ?? VERBS[method]} <span class="method">{method}</span>
+        {verb ?? 'Send'} <span class="method">{method}</span>
       </button>
     ))}
   </div>
@@ -23,15 +29,11 @@ const Buttons = ({ methods, verb }: { methods: readonly string[]; verb?: string 
 
 function Fields({ view, form }: { view: HtmlView; form: WriteForm }) {
   const failed = form.failed === 'fields';
+  const wrong = failed ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
+  const files = form.controls.some(({ kind }) => kind === 'image');
   return (
-    // The server checks and says what is wrong; the browser's own checks would say less and look different everywhere.
-    <form
-      class="fields"
-      method="post"
-      action={form.action}
-      noValidate
-      encType={form.controls.some(({ kind }) => kind === 'image') ? 'multipart/form-data' : undefined}
-    >
+    // The server checks and says what is wrong; the browser's own checks would say less. But no file survives an error of the server.
+    <form class="fields" method="post" action={form.action} noValidate={!files} encType={files ? 'multipart/form-data' : undefined}>
       <Csrf {...view} />
       {form.controls.map((control) => (
         <Field
@@ -40,10 +42,14 @@ function Fields({ view, form }: { view: HtmlView; form: WriteForm }) {
           prefix={prefixOf(form)}
           values={form.values[control.key] ?? []}
           errors={failed ? view.errors[control.key] : undefined}
+          focused={control.key === wrong}
+          checked={files}
           base={view.base}
         />
       ))}
-      <Buttons {...form} verb={verbOf(view)} />
+      <div>
+        <Button method={form.methods[0]!} verb={verbOf(view)} />
+      </div>
     </form>
   );
 }
@@ -69,7 +75,7 @@ function Raw({ view, form }: { view: HtmlView; form: WriteForm }) {
             {`\n${form.raw}`}
           </textarea>
         </div>
-        <Buttons {...form} verb={verbOf(view)} />
+        <Methods {...form} verb={verbOf(view)} />
       </form>
     </details>
   );
@@ -81,9 +87,9 @@ function Deletion({ view }: { view: HtmlView }) {
       <summary>Delete</summary>
       <form method="post" action={view.path}>
         <Csrf {...view} />
-        <p>This cannot be undone; what hangs below goes with it.</p>
+        <p>This can’t be undone. Everything that belongs to it is deleted too.</p>
         <button class="danger" name="_method" value="DELETE">
-          Delete for good <span class="method">DELETE</span>
+          Delete for good
         </button>
       </form>
     </details>
@@ -92,7 +98,7 @@ function Deletion({ view }: { view: HtmlView }) {
 
 /** The session ended while the form was filled in: it is here still, with a token of the new one if there is one. */
 function Again({ view }: { view: HtmlView }) {
-  if (view.visitor.username !== undefined) return <> The form was out of date and is new now; please send it again.</>;
+  if (view.visitor.username !== undefined) return <> The form had expired. Please send it again.</>;
   return (
     <>
       {' '}
@@ -112,7 +118,7 @@ export function Problems({ view }: { view: HtmlView }) {
   const { detail } = (view.body ?? {}) as { detail?: unknown };
   return (
     <div class="alert" role="alert" id="problems">
-      <strong>Nothing was saved.</strong>
+      <strong>Couldn’t save.</strong>
       {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server refused it.'}</>}
       {!view.signedIn && view.kind !== 'login' && <Again view={view} />}
       {entries.length > 0 && (
@@ -120,7 +126,8 @@ export function Problems({ view }: { view: HtmlView }) {
           {entries.map(([key, messages]) => {
             const control = form.controls.find((candidate) => candidate.key === key);
             const label = control?.label ?? (key === 'non_field_errors' ? undefined : key);
-            const text = `${label ? `${label}: ` : ''}${messages.join(' ')}`;
+            const said = control && form.failed === 'fields' ? messageOf(control, form.values[key] ?? [], messages) : messages.join(' ');
+            const text = `${label ? `${label}: ` : ''}${said}`;
             return (
               <li key={key}>{control && form.failed === 'fields' ? <a href={`#${inputId(prefixOf(form), key)}`}>{text}</a> : text}</li>
             );
@@ -139,18 +146,33 @@ export function Forms({ view }: { view: HtmlView }) {
   if (locked.length > 0 && status !== 403)
     return (
       <p class="locked">
-        <a href={loginLink(view)}>Sign in</a> to use {locked.join(', ')} here.
+        <a href={loginLink(view)}>Sign in</a> to {locked.includes('POST') ? 'add to this list' : 'change this'}.
       </p>
     );
   const [form] = forms;
   if (!form) return removable ? <Deletion view={view} /> : null;
-  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? `New: ${resource!.title}` : 'Change';
-  return (
-    <section aria-labelledby="write">
-      <h2 id="write">{title}</h2>
+  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? `New ${resource!.singular.toLowerCase()}` : 'Edit';
+  const fields = (
+    <>
       <Fields view={view} form={form} />
       {!form.controls.some(({ kind: field }) => field === 'image') && <Raw view={view} form={form} />}
+    </>
+  );
+  if (kind === 'login')
+    return (
+      <section aria-labelledby="write">
+        <h2 id="write">{title}</h2>
+        {fields}
+      </section>
+    );
+  return (
+    <>
+      <details class="write" open={form.failed !== undefined}>
+        <summary>{title}</summary>
+        {/* What a link leads into is opened. */}
+        <div id="write">{fields}</div>
+      </details>
       {removable && <Deletion view={view} />}
-    </section>
+    </>
   );
 }

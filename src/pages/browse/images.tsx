@@ -25,7 +25,13 @@ function own(value: unknown, baseUrl: string): string | undefined {
 }
 
 /** Of what was uploaded; made when a browser first asks for it. */
-const thumbnail = (src: string) => (src.startsWith(mediaUrl('')) ? thumbnailName(src, 'small', false) : src);
+const thumbnail = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailName(src, alias, false) : src);
+
+/** Of an image that we serve; nothing of any other. */
+export function thumbnailOf(image: string, baseUrl: string, alias: string): string | undefined {
+  const src = own(image, baseUrl);
+  return src && thumbnail(src, alias);
+}
 
 /** `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
 function sizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {

@@ -3,20 +3,23 @@ import { setImmediate } from 'node:timers/promises';
 import { renderPage } from '../layout';
 import { protection } from '../protection';
 import { SUGGEST_PATH } from '../suggest';
-import { MAX_SHOWN } from '../../rest/dialect/pagination';
-import type { Page, Shown, Sources } from '../../rest/page';
+import type { Page, Pages, Sources } from '../../rest/page';
 import { viewsOf } from './view/browse';
+import { understanding } from './view/understood';
 import type { HtmlView } from './view/view';
-import { chartOf, type Chart } from './chart';
+import { chartsOf, type Chart } from './chart';
+import { Charts } from './charts';
 import { headlineOf, Trouble } from './errors';
 import { Forms, Problems } from './forms';
 import { Images } from './images';
 import { highlight } from './json';
-import { address, envelopeOf, Filters, Neighbours, Ordering } from './lists';
-import { Nutrition } from './nutrition';
+import { address, envelopeOf, Filters, Neighbours } from './lists';
+import { isNutrition, Nutrition } from './nutrition';
 import { crumbsOf, Related, Resources } from './places';
 import { AsGraphQL, Exchange, Options } from './request';
+import { cardLabels, Table } from './sheets';
 import { BROWSE_STYLE } from './style';
+import { Branches, branchesOf, Facts, markOf } from './things';
 import { Words } from './words';
 
 const NOTICES: Readonly<Record<string, string>> = { POST: 'Created.', PUT: 'Saved.', PATCH: 'Saved.', DELETE: 'Deleted.' };
@@ -30,56 +33,34 @@ function Notice({ view }: { view: HtmlView }) {
       <strong>{notice}</strong>{' '}
       {method === 'POST' && (
         <>
-          Its address is <a href={path}>{path}</a>.{' '}
+          It is at <a href={path}>{path}</a>.{' '}
         </>
       )}
-      <a href={`${base}/${resource.name}/`}>All of {resource.name}</a>
+      <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>
     </p>
   );
 }
 
-/** Of a list: how many of its rows are drawn, and a way to more. */
-function Share({ view }: { view: HtmlView }) {
+/** Of a long answer this much is shown; the rest is a click away. */
+const MAX_JSON = 1200;
+
+/** The first rows of a list, as many as are not too long. */
+function clipped(view: HtmlView): { body: unknown; left: number } {
   const envelope = envelopeOf(view);
-  if (!envelope) return null;
-  const { count, results } = envelope;
-  const all = Math.min(count, MAX_SHOWN);
-  return (
-    <span class="help">
-      {`${results.length} of ${count} rows`}
-      {results.length < all && (
-        <>
-          {' · '}
-          <a href={address(view, { limit: String(all), offset: null })}>{all === count ? 'draw all' : `draw ${all}`}</a>
-        </>
-      )}
-    </span>
-  );
+  if (!envelope) return { body: view.body, left: 0 };
+  let length = 0;
+  const shown = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_JSON || index === 0);
+  return { body: { ...envelope, results: shown }, left: envelope.results.length - shown.length };
 }
 
-function Drawing({ view, chart }: { view: HtmlView; chart: Chart }) {
+/** For who writes programs; open where nothing else shows the answer. */
+function Json({ view, open }: { view: HtmlView; open: boolean }) {
+  const { links, base } = view;
+  if (view.body === undefined) return null;
+  const { body, left } = clipped(view);
   return (
-    <figure class="chart">
-      <figcaption>
-        {chart.title} <Share view={view} />
-      </figcaption>
-      <div
-        class="scroll"
-        tabIndex={0}
-        role="img"
-        aria-label={`${chart.title}. ${chart.summary}`}
-        dangerouslySetInnerHTML={{ __html: chart.svg }}
-      />
-    </figure>
-  );
-}
-
-function Json({ view }: { view: HtmlView }) {
-  const { body, links, base } = view;
-  if (body === undefined) return <p>The answer has no body.</p>;
-  return (
-    <>
-      <h2>Answer</h2>
+    <details open={open} name="program">
+      <summary>JSON</summary>
       <pre
         class="json"
         tabIndex={0}
@@ -87,21 +68,29 @@ function Json({ view }: { view: HtmlView }) {
         aria-label="The answer as JSON"
         dangerouslySetInnerHTML={{ __html: highlight(body, links, base) }}
       />
-    </>
+      {left > 0 && (
+        <p class="help">
+          {`${left} more rows of this page are in `}
+          <a href={address(view, { format: 'json', indent: '2' })}>the whole answer</a>.
+        </p>
+      )}
+    </details>
   );
 }
 
-function Content({ view, chart }: { view: HtmlView; chart?: Chart }) {
-  const { resource, description, orderable } = view;
+function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] }) {
+  const { resource, description, sheet, kind, status } = view;
   const failed = view.forms.some((form) => form.failed);
   const isList = envelopeOf(view) !== undefined;
+  const isRead =
+    sheet !== undefined || (kind === 'detail' && view.thing !== undefined) || kind === 'root' || charts.length > 0 || isNutrition(view);
   return (
     <>
       <h1>
         {headlineOf(view)}
         {resource?.owned && isList && <span class="tag">yours</span>}
       </h1>
-      {description && (
+      {description && (isList || kind !== 'detail') && status < 400 && (
         <p class="lead">
           <Words text={description} />
         </p>
@@ -109,50 +98,81 @@ function Content({ view, chart }: { view: HtmlView; chart?: Chart }) {
       <Notice view={view} />
       <Problems view={view} />
       <Trouble view={view} />
-      <Exchange view={view} />
-      <Related view={view} />
       {failed && <Forms view={view} />}
       <Filters view={view} />
-      {isList && orderable.length > 0 && <Ordering view={view} />}
-      {chart && <Drawing view={view} chart={chart} />}
-      <Nutrition view={view} />
-      <Images view={view} />
-      <Resources view={view} />
-      <Json view={view} />
+      <Charts view={view} charts={charts} />
+      {sheet && sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={view.baseUrl} mark={LISTED} view={view} />}
       <Neighbours view={view} label="Pages" />
-      <AsGraphQL view={view} />
-      <Options view={view} />
+      {!sheet && <Nutrition view={view} />}
+      {!sheet && <Images view={view} />}
+      {kind === 'detail' && <Facts view={view} />}
+      <Branches view={view} />
+      <Resources view={view} />
+      <Related view={view} />
       {!failed && <Forms view={view} />}
+      <section class="programs" aria-labelledby="programs">
+        <h2 id="programs">For programs</h2>
+        <Json view={view} open={!isRead && !failed} />
+        <Exchange view={view} />
+        <AsGraphQL view={view} />
+        <Options view={view} />
+      </section>
     </>
   );
 }
+
+const LISTED = 'listed';
+
+/** What is said on cards beside the values of each table of the page. */
+const labelsOf = (view: HtmlView): string =>
+  [
+    ...(view.sheet ? [cardLabels(LISTED, view.sheet)] : []),
+    ...branchesOf(view).map(({ sheet }, index) => cardLabels(markOf(index), sheet)),
+  ].join('');
 
 /** Bars and charts have styles of their own, which change with the data. */
 const STYLES = "'unsafe-inline'";
 const headers = protection(STYLES);
 const suggestingHeaders = protection(STYLES, "'self'");
 
+/** Of a row its name, and what it is. */
+function titleOf(view: HtmlView): string {
+  const { kind, resource, thing, action, status } = view;
+  const headline = headlineOf(view);
+  if (status >= 400 || !thing || !resource) return headline;
+  return kind === 'detail' && action === undefined ? `${headline} – ${resource.singular}` : `${headline} – ${thing.name}`;
+}
+
 export async function browsePage(view: HtmlView): Promise<Page> {
-  const chart = await chartOf(view);
+  const charts = await chartsOf(view);
+  const labels = labelsOf(view);
   const suggests = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searched }) => searched);
   const text = renderPage({
-    title: view.id === undefined ? headlineOf(view) : `${headlineOf(view)} ${view.id}`,
+    title: titleOf(view),
     visitor: view.visitor,
     crumbs: crumbsOf(view),
     style: BROWSE_STYLE,
-    head: suggests && <script src={SUGGEST_PATH} defer />,
-    children: <Content view={view} chart={chart} />,
+    head: (
+      <>
+        {labels && <style dangerouslySetInnerHTML={{ __html: `@media screen and (max-width:44rem){${labels}}` }} />}
+        {suggests && <script src={SUGGEST_PATH} defer />}
+      </>
+    ),
+    children: <Content view={view} charts={charts} />,
   });
   return { text, headers: suggests ? suggestingHeaders : headers };
 }
 
 /** What a person is shown instead of bare JSON. */
-export function browsePages(sources: Sources): (shown: Shown) => Promise<Page> {
+export function browsePages(sources: Sources): Pages {
   const viewOf = viewsOf(sources);
-  return async (shown) => {
-    const view = await viewOf(shown);
-    // Others are heard in between.
-    await setImmediate();
-    return browsePage(view);
+  return {
+    understand: understanding(sources),
+    async show(shown) {
+      const view = await viewOf(shown);
+      // Others are heard in between.
+      await setImmediate();
+      return browsePage(view);
+    },
   };
 }

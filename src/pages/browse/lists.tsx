@@ -1,6 +1,8 @@
 /** What a list can be asked: filters, orders, neighbouring pages. All of it is links and a GET form, so every state has an address. */
 import type { HtmlView } from './view/view';
 import { Field } from './controls';
+import { messageOf } from './messages';
+import { PERIOD_KEY } from './view/series';
 
 /** The address with these parameters set, or (null) left out. */
 export function address({ path, query }: HtmlView, changes: Record<string, string | null>): string {
@@ -15,20 +17,25 @@ export function address({ path, query }: HtmlView, changes: Record<string, strin
 
 export function Filters({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, base, kind, window } = view;
-  if (filters.length === 0) return null;
   const isList = kind === 'list';
+  if (filters.length === 0 && (!isList || view.orderable.length === 0)) return null;
   const active = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
   const mistaken = view.method === 'GET' && filters.some(({ key }) => errors[key]);
-  const kept = ['ordering', 'format'].filter((key) => query.get(key));
+  const sorted = isList && view.orderable.length > 0;
+  const kept = [sorted ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
   return (
     <details class="filters" open={mistaken || active.length > 0 || !isList}>
       <summary>
-        {isList ? 'Filter' : 'Parameters'}
+        {isList ? 'Filter and sort' : 'Parameters'}
         {active.length > 0 && <span class="count">{` (${active.length} set)`}</span>}
       </summary>
       {mistaken && (
         <p class="alert" role="alert">
-          {`Nothing was looked up: ${filters.flatMap(({ key, label }) => (errors[key] ? [`${label}: ${errors[key].join(' ')}`] : [])).join(' ')}`}
+          The filter could not be used.{' '}
+          {filters
+            .filter(({ key }) => errors[key])
+            .map((control) => `${control.label}: ${messageOf(control, query.getAll(control.key), errors[control.key]!)}`)
+            .join(' ')}
         </p>
       )}
       <form method="get" action={path} noValidate>
@@ -47,9 +54,10 @@ export function Filters({ view }: { view: HtmlView }) {
               base={base}
             />
           ))}
+          {sorted && <Order view={view} />}
           {isList && (
             <Field
-              control={{ key: 'limit', label: 'Rows a page', kind: 'integer', required: false }}
+              control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
               prefix="f"
               values={[String(window!.limit)]}
               filter
@@ -58,7 +66,7 @@ export function Filters({ view }: { view: HtmlView }) {
           )}
         </div>
         <div class="row">
-          <button>{isList ? 'Show' : 'Ask'}</button>
+          <button>{isList ? 'Show' : 'Run'}</button>
           {active.length > 0 && (
             <a href={address(view, { offset: null, ...Object.fromEntries(active.map(({ key }) => [key, null])) })}>Clear</a>
           )}
@@ -68,35 +76,29 @@ export function Filters({ view }: { view: HtmlView }) {
   );
 }
 
-export function Ordering({ view }: { view: HtmlView }) {
+/** Where there are no headers to sort by, as on a phone, and for what has no column. */
+function Order({ view }: { view: HtmlView }) {
   const { orderable, query, labels } = view;
   const current = query.getAll('ordering').at(-1) ?? '';
-  const link = (term: string, text: string, sign: string) => (
-    <a
-      href={address(view, { ordering: term, offset: null })}
-      {...(term === current && { 'aria-current': 'true', class: 'current' })}
-      aria-label={text}
-      title={text}
-    >
-      {sign}
-    </a>
-  );
+  const options = orderable.flatMap((key) => [
+    { value: key, text: `${labels[key]} ↑` },
+    { value: `-${key}`, text: `${labels[key]} ↓` },
+  ]);
+  if (current !== '' && !options.some(({ value }) => value === current)) options.push({ value: current, text: current });
   return (
-    <nav class="ordering" aria-label="Order">
-      <span>Order by</span>
-      <ul>
-        {orderable.map((key) => (
-          <li key={key} class={current.replace(/^-/, '') === key ? 'chosen' : ''}>
-            {key} {link(key, `${labels[key]}, smallest first`, '↑')} {link(`-${key}`, `${labels[key]}, largest first`, '↓')}
-          </li>
+    <div class="field">
+      <label class="label" for="f-ordering">
+        Sort by
+      </label>
+      <select id="f-ordering" name="ordering">
+        <option value="">Usual order</option>
+        {options.map(({ value, text }) => (
+          <option key={value} value={value} selected={value === current}>
+            {text}
+          </option>
         ))}
-        {current !== '' && (
-          <li>
-            <a href={address(view, { ordering: null, offset: null })}>default order</a>
-          </li>
-        )}
-      </ul>
-    </nav>
+      </select>
+    </div>
   );
 }
 
@@ -128,8 +130,12 @@ export function Neighbours({ view, label }: { view: HtmlView; label: string }) {
     <nav class="neighbours row" aria-label={label}>
       {step('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
       <span>
-        {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; JSON has more. `}
-        {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : count ? `None here; ${count} in all` : 'No rows'}
+        {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON answer has more. `}
+        {results.length
+          ? `${offset + 1}–${offset + results.length} of ${count}`
+          : count
+            ? `None here; ${count} in all`
+            : 'Nothing here yet'}
       </span>
       {step('next', 'Next →', envelope.next ? offset + limit : undefined)}
     </nav>

@@ -35,7 +35,25 @@ function Bar({ share }: { share: number }) {
   );
 }
 
-function One({ values, caption }: { values: Amounts; caption: string }) {
+/** Towards the goal of a day. */
+function Goal({ energy, goal }: { energy: number; goal: number }) {
+  return (
+    <>
+      <Bar share={energy / goal} />
+      <span class="help">{`${Math.round((100 * energy) / goal)} % of the goal, ${goal} kcal`}</span>
+    </>
+  );
+}
+
+interface Measured {
+  caption: string;
+  /** Of masses. */
+  unit: string;
+  /** Of the energy of a day, in kcal. */
+  goal?: number;
+}
+
+function One({ values, caption, unit, goal }: Measured & { values: Amounts }) {
   const rows = ROWS.filter(({ key }) => amount(values[key]) !== undefined);
   const most = Math.max(...rows.map((row) => ('mass' in row ? amount(values[row.key])! : 0)), 0);
   return (
@@ -57,11 +75,11 @@ function One({ values, caption }: { values: Amounts; caption: string }) {
               <th scope="row" class={'inner' in row ? 'inner' : ''}>
                 {row.label}
               </th>
-              <td class="number">
-                {String(values[row.key])}
-                {'unit' in row ? ` ${row.unit}` : ''}
+              <td class="number">{`${amount(values[row.key])} ${'unit' in row ? row.unit : unit}`}</td>
+              <td>
+                {'mass' in row && <Bar share={most ? amount(values[row.key])! / most : 0} />}
+                {row.key === 'energy' && goal !== undefined && <Goal energy={amount(values.energy)!} goal={goal} />}
               </td>
-              <td>{'mass' in row && <Bar share={most ? amount(values[row.key])! / most : 0} />}</td>
             </tr>
           ))}
         </tbody>
@@ -70,9 +88,9 @@ function One({ values, caption }: { values: Amounts; caption: string }) {
   );
 }
 
-/** Several rows at once: one line each, a bar for the energy. */
-function Many({ rows, caption, nameOf }: { rows: readonly Amounts[]; caption: string; nameOf(row: Amounts): string }) {
-  const most = Math.max(...rows.map((row) => amount(row.energy) ?? 0), 0);
+/** Several rows at once: one line each, a bar for the energy, towards the goal where there is one. */
+function Many({ rows, caption, unit, goal, nameOf }: Measured & { rows: readonly Amounts[]; nameOf(row: Amounts): string }) {
+  const most = goal ?? Math.max(...rows.map((row) => amount(row.energy) ?? 0), 0);
   const columns = ROWS.filter(({ key }) => rows.some((row) => amount(row[key]) !== undefined));
   return (
     <div class="scroll" tabIndex={0}>
@@ -83,8 +101,7 @@ function Many({ rows, caption, nameOf }: { rows: readonly Amounts[]; caption: st
             <td />
             {columns.map((column) => (
               <th key={column.key} scope="col" class="number">
-                {column.label}
-                {'unit' in column ? ` (${column.unit})` : ''}
+                {`${column.label} (${'unit' in column ? column.unit : unit})`}
               </th>
             ))}
           </tr>
@@ -95,7 +112,7 @@ function Many({ rows, caption, nameOf }: { rows: readonly Amounts[]; caption: st
               <th scope="row">{nameOf(row)}</th>
               {columns.map(({ key }) => (
                 <td key={key} class="number">
-                  {String(row[key] ?? '–')}
+                  {amount(row[key]) ?? '–'}
                   {key === 'energy' && <Bar share={most ? (amount(row.energy) ?? 0) / most : 0} />}
                 </td>
               ))}
@@ -129,19 +146,31 @@ function Shares({ values, caption, unit }: { values: Amounts; caption: string; u
   );
 }
 
+const goalCaption = (goal: number | undefined) =>
+  goal === undefined ? 'Nutrition values' : `Nutrition values; the goal is ${goal} kcal a day`;
+
 const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '');
 
+/** Whether the answer is about what is eaten. */
+export const isNutrition = ({ body }: HtmlView): boolean =>
+  [body].flat().some((value) => isAmounts(value) || (isObject(value) && isAmounts(value.total)));
+
+/** What they say already. */
+export const isNutrient = (key: string): boolean => ROWS.some((row) => row.key === key);
+
 export function Nutrition({ view }: { view: HtmlView }) {
-  const { body, status, kind } = view;
+  const { body, status, kind, thing } = view;
   if (status >= 300 || kind === 'root') return null;
   const found = envelopeOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
   const rows = found?.filter(isAmounts);
-  const masses = kind === 'action' ? 'Masses are in g, or in oz for plans of users who prefer pounds.' : 'Masses are in g per 100 g.';
-  const note = <p class="help">{masses}</p>;
+  const unit = thing?.massUnit ?? 'g';
+  // Of days and whole plans; a part of them has no goal of its own.
+  const measured = { unit, goal: thing?.goal };
+  const note = kind === 'action' ? undefined : <p class="help">Per 100 g.</p>;
   if (rows?.length)
     return (
       <section aria-label="Nutrition values">
-        <Many rows={rows} caption="Nutrition values" nameOf={nameOf} />
+        <Many rows={rows} caption={goalCaption(thing?.goal)} {...measured} nameOf={nameOf} />
         {note}
       </section>
     );
@@ -150,9 +179,11 @@ export function Nutrition({ view }: { view: HtmlView }) {
   if (!total) return null;
   return (
     <section aria-label="Nutrition values">
-      <One values={total} caption="Nutrition values" />
+      <One values={total} caption="Nutrition values" {...measured} />
       {isMacros(body.percent) && <Shares values={body.percent} caption="Share of the energy" unit="%" />}
-      {isMacros(body.per_kg) && <Shares values={body.per_kg} caption="For each kg of body weight" unit="" />}
+      {isMacros(body.per_kg) && (
+        <Shares values={body.per_kg} caption={`For each ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
+      )}
       {note}
     </section>
   );

@@ -1,26 +1,28 @@
 /** Where one can go from here: the resources of the root, the actions of a row, other views of the same rows. */
+import { camel, label as named } from '../../core/model/names';
 import type { Crumb } from '../layout';
 import type { HtmlView } from './view/view';
 import { Words } from './words';
 
-export function crumbsOf({ kind, base, resource, id, action, name }: HtmlView): Crumb[] {
+export function crumbsOf({ kind, base, resource, id, action, name, thing }: HtmlView): Crumb[] {
   const home = { label: 'Fitgraph', href: '/' };
   if (kind === 'root') return [home, { label: 'API' }];
   const root = [home, { label: 'API', href: `${base}/` }];
   if (!resource) return [...root, { label: name }];
   const list = `${base}/${resource.name}/`;
-  if (id === undefined) return [...root, { label: resource.name }];
-  const detail = `${list}${encodeURIComponent(id)}/`;
-  if (action === undefined) return [...root, { label: resource.name, href: list }, { label: id }];
-  return [...root, { label: resource.name, href: list }, { label: id, href: detail }, { label: action }];
+  if (id === undefined) return [...root, { label: resource.plural }];
+  const all = [...root, { label: resource.plural, href: list }];
+  const one = thing?.name ?? `${resource.singular} ${id}`;
+  if (action === undefined) return [...all, { label: one }];
+  return [...all, { label: one, href: `${list}${encodeURIComponent(id)}/` }, { label: name }];
 }
 
 export function Resources({ view }: { view: HtmlView }) {
   const { resources, base } = view;
   if (resources.length === 0) return null;
   const groups = [
-    { title: 'Yours', help: 'Rows that belong to who is signed in.', rows: resources.filter(({ owned }) => owned) },
-    { title: 'Everybody’s', help: 'Open to all, no sign-in needed.', rows: resources.filter(({ owned }) => !owned) },
+    { title: 'Your data', help: 'Only you see it, once you are signed in.', rows: resources.filter(({ owned }) => owned) },
+    { title: 'Public data', help: 'Open to everybody, without signing in.', rows: resources.filter(({ owned }) => !owned) },
   ];
   return (
     <>
@@ -29,9 +31,9 @@ export function Resources({ view }: { view: HtmlView }) {
           <h2>{title}</h2>
           <p class="help">{help}</p>
           <ul class="cards">
-            {rows.map(({ name, description }) => (
+            {rows.map(({ name, plural, description }) => (
               <li key={name}>
-                <a href={`${base}/${name}/`}>{name}</a>
+                <a href={`${base}/${name}/`}>{plural}</a> <code class="count">{name}</code>
                 <p class="help">{description}</p>
               </li>
             ))}
@@ -42,23 +44,17 @@ export function Resources({ view }: { view: HtmlView }) {
   );
 }
 
+/** What else can be asked of a row. */
 export function Related({ view }: { view: HtmlView }) {
-  const { kind, siblings, actions, resource, base, id, action, status } = view;
-  if (!resource || status >= 400) return null;
-  const list = `${base}/${resource.name}/`;
-  const row = id === undefined ? undefined : `${encodeURIComponent(id)}/`;
-  const links = [
-    ...(row === undefined || kind === 'list' ? [] : actions.filter(({ name }) => name !== action)).map(({ name, description }) => ({
-      href: `${list}${row}${name}/`,
-      label: name,
+  const { kind, actions, resource, base, id, action, status } = view;
+  if (!resource || status >= 400 || id === undefined || kind === 'list') return null;
+  const links = actions
+    .filter(({ name }) => name !== action)
+    .map(({ name, description }) => ({
+      href: `${base}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
+      label: named(camel(name)),
       description,
-    })),
-    ...(action === undefined ? siblings : []).map((name) => ({
-      href: `${base}/${name}/${row ?? ''}`,
-      label: name,
-      description: 'The same with other fields.',
-    })),
-  ];
+    }));
   if (links.length === 0) return null;
   return (
     <nav class="related" aria-label="Related">

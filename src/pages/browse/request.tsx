@@ -34,12 +34,29 @@ function fileOf(view: HtmlView): string | undefined {
 
 const SHOWN = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
+/** The same rows in other shapes. */
+function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) {
+  if (siblings.length === 0 || action !== undefined) return null;
+  const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
+  return (
+    <p class="help">
+      The same with other fields:{' '}
+      {siblings.map((name) => (
+        <a key={name} href={`${base}/${name}/${row}`}>
+          {name}
+        </a>
+      ))}
+    </p>
+  );
+}
+
 export function Exchange({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allow, body } = view;
   const file = fileOf(view);
   const all: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
-    <section class="exchange" aria-label="Request and answer">
+    <details class="exchange" name="program">
+      <summary>Request</summary>
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
         <strong>{method}</strong> {url}
         <Asking view={view} />
@@ -65,26 +82,24 @@ export function Exchange({ view }: { view: HtmlView }) {
           </span>
         )}
       </p>
-      <details open>
-        <summary>Headers of the JSON answer</summary>
-        <dl class="headers">
-          {SHOWN.filter((name) => all[name]).map((name) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{all[name]}</dd>
-            </div>
-          ))}
-        </dl>
-      </details>
-    </section>
+      <dl class="headers">
+        {SHOWN.filter((name) => all[name]).map((name) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{all[name]}</dd>
+          </div>
+        ))}
+      </dl>
+      <Siblings view={view} />
+    </details>
   );
 }
 
 export function Options({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
-    <details>
-      <summary>OPTIONS: what there is to know about this address</summary>
+    <details name="program">
+      <summary>Fields (OPTIONS)</summary>
       {/* Browsers open what a link leads into. */}
       <pre id="options" tabIndex={0} role="region" aria-label="OPTIONS">
         {JSON.stringify(view.options, null, 2)}
@@ -100,8 +115,8 @@ export function AsGraphQL({ view }: { view: HtmlView }) {
   const variables = JSON.stringify(graphql.variables, null, 2);
   const link = `/playground?${new URLSearchParams({ query: graphql.document, variables }).toString()}`;
   return (
-    <details class="graphql">
-      <summary>This as GraphQL</summary>
+    <details class="graphql" name="program">
+      <summary>GraphQL</summary>
       <p class="row">
         <a class="button plain" href={link}>
           Open in the playground

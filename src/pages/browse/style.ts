@@ -3,11 +3,8 @@ import { STYLE } from '../style';
 /** What the pages of the API need besides the style of all pages. */
 export const BROWSE_STYLE = `${STYLE}
 .tag{font-size:.8rem;font-weight:600;border:1px solid var(--accent);color:var(--accent);border-radius:99px;padding:.1rem .6rem;margin-left:.6rem;vertical-align:middle}
-.exchange{margin:1rem 0}
-.exchange .line{margin:0;border-radius:6px 6px 0 0;font-size:14px;padding:.6rem .9rem}
+.exchange .line{margin:.5rem 0 0;border-radius:6px 6px 0 0;font-size:14px;padding:.6rem .9rem}
 .exchange .answer{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;align-items:baseline;border:1px solid var(--line);border-top:0;border-radius:0 0 6px 6px;margin:0;padding:.5rem .9rem}
-.exchange details{border:0;padding:0;margin:.4rem 0 0;font-size:.9rem}
-.exchange summary{font-weight:400;color:var(--muted)}
 .methods code{margin-right:.5rem}
 .methods .help{margin:0}
 .formats{margin-left:auto;display:flex;gap:1rem}
@@ -21,20 +18,43 @@ export const BROWSE_STYLE = `${STYLE}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(13rem,1fr));gap:.9rem;margin:.8rem 0}
 .count{font-weight:400;color:var(--muted)}
 .label{font-weight:600;margin-bottom:.2rem}
-.label .name{font-weight:400;color:var(--muted);font-size:.82rem}
-.required{font-weight:400;color:var(--muted);font-size:.82rem}
+.optional{font-weight:400;color:var(--muted);font-size:.82rem}
 .field.wrong input,.field.wrong select,.field.wrong textarea{border:2px solid var(--bad)}
 .field.wrong{border-left:4px solid var(--bad);padding-left:.8rem}
 .checks{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem}
 .checks label{font-weight:400;margin:0}
 .alert ul{margin:.4rem 0 0;padding-left:1.2rem}
 .alert p{margin:.2rem 0}
-.ordering{display:flex;flex-wrap:wrap;gap:.2rem 1rem;align-items:baseline;font-size:.95rem;margin:.8rem 0}
-.ordering ul{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;margin:0;padding:0}
-.ordering li a{display:inline-block;min-width:1.6rem;padding:.1rem .3rem;text-align:center;text-decoration:none;border-radius:4px}
-.ordering li a:hover{background:var(--soft)}
-.ordering .chosen{font-weight:700}
-.ordering a.current{background:var(--accent);color:var(--on-accent)}
+.rows th,.rows td{padding:.35rem .7rem .35rem 0}
+.rows thead th{white-space:nowrap;font-size:.9rem;color:var(--muted);border-bottom:2px solid var(--line)}
+.rows thead a{color:inherit;text-decoration:none}
+.rows thead a:hover{text-decoration:underline}
+.rows thead [aria-sort]{color:var(--fg)}
+.rows tbody th{font-weight:600;min-width:9rem}
+.rows .number{text-align:right;font-variant-numeric:tabular-nums}
+.rows tbody tr:hover{background:var(--soft)}
+.thumb{width:40px;height:40px;object-fit:contain;vertical-align:middle;border-radius:4px}
+.rows tbody th .thumb{float:left;margin-right:.6rem}
+.rows td{min-width:5.6rem}
+img.thumb[src^="/media"]{background:#fff}
+@media screen and (max-width:44rem){
+.rows,.rows tbody,.rows tr,.rows td,.rows tbody th{display:block}
+.rows thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.rows tbody tr{border:1px solid var(--line);border-radius:8px;padding:.5rem .8rem;margin:0 0 .6rem}
+.rows td,.rows tbody th{border:0;padding:.1rem 0;text-align:left}
+.rows tbody td{position:relative;padding-left:8.5rem;min-height:1.6rem;text-align:left;overflow-wrap:anywhere}
+.rows td::before{position:absolute;left:0;width:8rem;color:var(--muted);font-size:.9rem}
+.rows td:empty{display:none}
+.rows tbody .number{text-align:left}
+}
+.thing{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start;margin:1rem 0}
+.facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.35rem 1.4rem;margin:0;flex:1;min-width:min(100%,22rem)}
+.facts div{display:contents}
+.facts dt{color:var(--muted)}
+.facts dd{margin:0;overflow-wrap:anywhere;white-space:pre-line;max-width:42rem}
+@media (max-width:44rem){.facts{grid-template-columns:minmax(0,9rem) minmax(0,1fr)}}
+.figure{border:1px solid var(--line);border-radius:8px;padding:.5rem}
+.programs{border-top:1px solid var(--line);margin-top:2.5rem}
 .neighbours{margin:1rem 0}
 .button.plain.off{font-weight:400;color:var(--muted);border-color:var(--line);cursor:default}
 .json{max-height:42rem;white-space:pre-wrap;overflow-wrap:anywhere}
@@ -47,6 +67,10 @@ export const BROWSE_STYLE = `${STYLE}
 .halves h3{font-size:1rem;margin:.4rem 0}
 .halves pre{max-height:26rem;margin:0}
 .chart{margin:1.2rem 0;border:1px solid var(--line);border-radius:8px;padding:.8rem}
+.periods [aria-current]{font-weight:700;color:inherit;text-decoration:none}
+.values{width:auto;margin:.6rem 0}
+.values .number{text-align:right;font-variant-numeric:tabular-nums}
+.chart details{margin-bottom:0}
 .chart figcaption{font-weight:600;margin-bottom:.4rem}
 .chart .help{font-weight:400}
 .chart svg{display:block;width:100%;min-width:46rem;height:auto}
@@ -68,4 +92,10 @@ export const BROWSE_STYLE = `${STYLE}
 .locked{border:1px solid var(--line);border-radius:6px;padding:.7rem .9rem;background:var(--soft)}
 .deletion summary{color:var(--bad)}
 .cards .help{margin-bottom:0}
+@media print{
+.filters,.programs,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.chart details{display:none}
+.json{max-height:none}
+.rows th,.rows td{padding:.15rem .5rem .15rem 0;font-size:9pt}
+.rows tr,.chart{break-inside:avoid}
+}
 `;

@@ -5,7 +5,7 @@ export const DEFAULT_LIMIT = 20;
 /** A larger limit counts as this one, a larger offset as that one. */
 export const MAX_LIMIT = 10_000;
 /** Of a page for people; who wants all at once takes JSON. */
-export const MAX_SHOWN = 200;
+export const MAX_SHOWN = 100;
 export const MAX_OFFSET = 2_147_483_647;
 
 export interface Window {

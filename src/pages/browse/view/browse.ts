@@ -6,7 +6,10 @@ import type { Shown, Sources } from '../../../rest/page';
 import { explanations } from './explained';
 import { linksOf, NO_LINKS, type Links } from './links';
 import type { Description } from '../../../rest/dialect/options';
+import { labelOf, plural, singular } from './cells';
 import { namings } from './naming';
+import { PERIOD_KEY, PERIODS, seriesOf } from './series';
+import { sheetsOf } from './sheets';
 import type { TypedTexts } from '../../../rest/dialect/forms';
 import { windowOf } from '../../../rest/dialect/pagination';
 import type { Answer, Request } from '../../../rest/request';
@@ -29,6 +32,8 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     if (endpoint.view === endpoint.resource.views[0]) byType.set(endpoint.type.name, endpoint);
   const endpointOf = (type: string) => byType.get(type)?.view.rest;
   const namingOf = namings(schema, prepare);
+  const sheets = sheetsOf(prepare, (type) => byType.get(type));
+  const series = seriesOf(schema, prepare);
   const explained = explanations(publicSchema);
   const known = new Map<string, Links>();
   const linked = ({ document }: Operation, ...at: string[]): Links => {
@@ -36,9 +41,10 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     return known.get(document)!;
   };
 
-  const resourceOf = ({ view, resource }: Endpoint): Resource => ({
+  const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
     name: view.rest,
-    title: view.title,
+    singular: singular(type),
+    plural: plural(type),
     description: view.description,
     owned: resource.owned,
   });
@@ -126,6 +132,32 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     return place.kind === 'detail' ? linked(place.endpoint.detail, 'row') : NO_LINKS;
   }
 
+  /** What the answer is about, with names; of an answer that has no rows nothing. */
+  async function readable(
+    place: Route,
+    { request, answer }: Shown,
+  ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'thing' | 'drawn'> | undefined> {
+    if (place.kind !== 'list' && place.kind !== 'detail' && place.kind !== 'action') return undefined;
+    const { endpoint } = place;
+    const { context } = request.exchange;
+    if (place.kind === 'list') {
+      const name = plural(endpoint.type);
+      if (answer.status !== 200 || request.method !== 'GET') return { name };
+      const { results } = answer.body as { results: { id: number }[] };
+      const where = (request.ran?.variables.where ?? {}) as object;
+      const wanted = Number(request.query.get(PERIOD_KEY));
+      const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === wanted) ?? PERIODS[0]) : PERIODS[0];
+      const ids = results.map(({ id }) => String(id));
+      const [sheet, drawn] = await Promise.all([
+        sheets.list(endpoint, ids, context),
+        ids.length ? series(endpoint, where, days, context) : undefined,
+      ]);
+      return { name, sheet, drawn };
+    }
+    const thing = [200, 201, 400].includes(answer.status) ? await sheets.thing(endpoint, place.id, context, request.signedIn) : undefined;
+    return place.kind === 'detail' ? { name: thing?.name ?? singular(endpoint.type), thing } : thing && { name: '', thing };
+  }
+
   /** Where the page belongs: what was created has an address of its own. */
   function placeOf(route: Route, { answer, request }: Shown): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
@@ -138,7 +170,7 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     const { exchange, method, query, signedIn, path } = request;
     const view: HtmlView = {
       kind: 'none',
-      name: 'Not found',
+      name: 'Page not found',
       description: '',
       method,
       url: request.message.url!,
@@ -191,7 +223,9 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
     const visible = fields.filter(({ hidden }) => !hidden);
     const related = await relatedOf(endpoint, request);
     const { forms, ...rest } = await formsOf(place, shown, related);
-    Object.assign(view, rest, {
+    const read = await readable(place, shown);
+    Object.assign(view, rest, read, {
+      name: read?.name || view.name,
       forms: await Promise.all(
         forms.map(async (form) => ({
           ...form,
@@ -202,7 +236,7 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
       ...('id' in place && { id: place.id }),
       kinds: Object.fromEntries(visible.map(({ rest, kind }) => [rest, kind])),
       writable: visible.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
-      labels: Object.fromEntries(visible.map(({ rest, label }) => [rest, label])),
+      labels: Object.fromEntries(visible.map((fact) => [fact.rest, labelOf(fact)])),
       siblings: resource.views.map(({ rest }) => rest).filter((name) => name !== facts.rest),
       actions: [...actions.values()].map(({ fact, field }) => ({ name: fact.name, description: field.description ?? '' })),
     });
@@ -211,21 +245,9 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
       view.orderable = visible.filter(({ ordered }) => ordered).map(({ rest }) => rest);
       view.window = windowOf(query, request.most);
     }
-    view.errors = {
-      ...view.errors,
-      ...namesakes(request.form ? view.forms.flatMap(({ controls }) => controls) : view.filters, view.errors),
-    };
     return view;
   };
 }
-
-/** That a name is no id is nothing that people need to be told. */
-const namesakes = (controls: readonly Control[], errors: FieldErrors): FieldErrors =>
-  Object.fromEntries(
-    controls
-      .filter(({ key, found }) => found && errors[key])
-      .map(({ key, found }) => [key, [found!.length ? 'Which one is meant? Choose it.' : 'Nothing is called like that.']]),
-  );
 
 const detailPath = ({ view }: Endpoint, id: string | number) => `${BASE}/${view.rest}/${encodeURIComponent(id)}/`;
 
@@ -243,7 +265,10 @@ function errorsOf({ status, body }: Answer): FieldErrors {
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};
 }
 
-const textsOf = (value: unknown): string[] => (value == null ? [] : [value].flat().map(String));
+/** A moment as the clock shows it where the server is; so is what is typed there. */
+const LOCAL = 19;
+const textsOf = (value: unknown, { kind }: Control): string[] =>
+  (value == null ? [] : [value].flat().map(String)).map((text) => (kind === 'datetime' ? text.slice(0, LOCAL) : text));
 
 const blankOf = ({ kind, many }: Control): unknown => (many ? [] : kind === 'boolean' ? false : kind === 'relation' ? null : '');
 
@@ -256,7 +281,10 @@ function formOf(
   { request, answer }: Shown,
 ): WriteForm {
   const held = controls.map((control) => [control.key, row ? row[control.key] : blankOf(control)] as const);
-  const values: TypedTexts = row ? Object.fromEntries(held.map(([key, value]) => [key, textsOf(value)])) : {};
+  const shown = controls.map((control) => [control.key, textsOf(row?.[control.key], control)] as const);
+  // What a list is narrowed to is meant of a new row too.
+  const narrowed = controls.map(({ key }) => [key, request.query.getAll(key)] as const).filter(([, texts]) => texts.length > 0);
+  const values: TypedTexts = Object.fromEntries(row ? shown : narrowed);
   const form = { action, methods, controls, values, raw: JSON.stringify(Object.fromEntries(held), null, 2) };
   const { form: posted } = request;
   if (!posted || answer.status < 400 || !methods.includes(request.method)) return form;

@@ -2,6 +2,7 @@
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
 import type { Choice, FieldFact, FilterFact, Kind } from '../../../contract/facts';
 import { snake } from '../../../rest/names';
+import { labelOf } from './cells';
 import type { Control } from './view';
 
 /** What only the schema as a whole tells of a relation: the endpoint of its rows, and their names where they are few. */
@@ -27,7 +28,7 @@ export function writeControls(fields: readonly FieldFact[], related: RelatedOf):
     .filter((field) => !field.restReadOnly && !field.hidden)
     .map((field) => ({
       key: field.rest,
-      label: field.label,
+      label: labelOf(field),
       kind: field.kind,
       required: !field.null && !field.hasDefault && !field.blank && field.kind !== 'boolean',
       help: field.help,
@@ -44,7 +45,7 @@ export function filterControls(filters: readonly FilterFact[], fields: readonly 
     const commas = fact.parse === 'commaIds';
     return {
       key: fact.key ?? field.rest,
-      label: field.label,
+      label: labelOf(field),
       kind: field.kind,
       required: false,
       places: field.places,

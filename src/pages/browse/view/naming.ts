@@ -1,4 +1,4 @@
-/** What people call the rows of a type, and how rows are found by it. Forms and filters of pages choose by it. */
+/** What people call the rows of a type, and how rows are found by it. Forms, filters and tables of pages call them so. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { Choice, FieldFact, Kind, ResourceFact } from '../../../contract/facts';
 import { factsOf, type Prepare, type Run } from '../../../rest/endpoints';
@@ -17,6 +17,15 @@ export interface Naming {
 
 type Row = Record<string, unknown>;
 
+/** How a row is named by what was read of it. */
+export interface Calling {
+  /** Paths of the fields that name it; none: nothing does. */
+  paths: readonly (readonly string[])[];
+  /** Of the fields, for an operation. */
+  selection: string;
+  nameOf(row: Row): string;
+}
+
 /** The text that they are ordered by, else the first one, else a moment. */
 function namingField(fields: readonly FieldFact[], ordering: readonly string[]): FieldFact | undefined {
   const shown = fields.filter(({ hidden }) => !hidden);
@@ -27,6 +36,26 @@ function namingField(fields: readonly FieldFact[], ordering: readonly string[]):
 
 /** `a.b` → `a { b }`. */
 const selection = (path: readonly string[]): string => path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
+
+function textAt(value: unknown, [name, ...rest]: readonly string[]): string {
+  const one: unknown = Array.isArray(value) ? value[0] : value;
+  if (one === null || one === undefined) return '';
+  return name === undefined ? String(one as string | number) : textAt((one as Row)[name], rest);
+}
+
+export function callingOf(type: GraphQLObjectType, { names, ordering }: ResourceFact): Calling {
+  const field = names ? undefined : namingField(factsOf(type), ordering);
+  const paths = (names ?? (field ? [field.name] : [])).map((path) => path.split('.'));
+  return {
+    paths,
+    selection: paths.map(selection).join(' '),
+    nameOf: (row) =>
+      paths
+        .map((path) => textAt(row, path))
+        .filter(Boolean)
+        .join(', '),
+  };
+}
 
 function isText(type: GraphQLObjectType, [name, ...rest]: readonly string[]): boolean {
   const field = type.getFields()[name!]!;
@@ -40,25 +69,17 @@ function likeness(type: GraphQLObjectType, [name, ...rest]: readonly string[], t
   return { [name!]: isListType(getNullableType(field.type)) ? { some: inner } : inner };
 }
 
-function textAt(value: unknown, [name, ...rest]: readonly string[]): string {
-  const one: unknown = Array.isArray(value) ? value[0] : value;
-  if (one === null || one === undefined) return '';
-  return name === undefined ? String(one as string | number) : textAt((one as Row)[name], rest);
-}
-
 /** Of a public type nothing if nobody could tell its rows apart. */
 function namingOf(schema: GraphQLSchema, type: GraphQLObjectType, resource: ResourceFact, prepare: Prepare): Naming | undefined {
-  const { owned, many, ordering } = resource;
-  const field = resource.names ? undefined : namingField(factsOf(type), ordering);
-  const paths = (resource.names ?? (field ? [field.name] : [])).map((path) => path.split('.'));
+  const { owned, many } = resource;
+  const { paths, selection: named, nameOf } = callingOf(type, resource);
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
   const texts = paths.filter((path) => isText(type, path));
   let run: Run | undefined;
-  const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${paths.map(selection).join(' ')} } } }`;
+  const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${named} } } }`;
   // Of one's own rows several may be called the same, or nothing at all.
   const labelOf = (row: Row): string => {
-    const values = paths.map((path) => textAt(row, path)).filter(Boolean);
-    const name = values.join(', ').slice(0, MAX_LABEL);
+    const name = nameOf(row).slice(0, MAX_LABEL);
     return owned ? [String(row.id), name].filter(Boolean).join(': ') : name;
   };
   const rows: Naming['rows'] = async (context, where, first) => {

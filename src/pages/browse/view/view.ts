@@ -2,6 +2,7 @@
 import type { TypedTexts } from '../../../rest/dialect/forms';
 import type { Choice, Kind } from '../../../contract/facts';
 import type { Links } from './links';
+import type { Drawn } from './series';
 import type { Description } from '../../../rest/dialect/options';
 import type { Route } from '../../../rest/routes';
 
@@ -49,17 +50,79 @@ export interface WriteForm {
   failed?: 'fields' | 'raw';
 }
 
+export interface RowLink {
+  label: string;
+  id: string;
+  /** Absent where there is no page of it. */
+  href?: string;
+}
+
+/** A value: rows that it names, an image by its address, or else a text. */
+export interface Cell {
+  text?: string;
+  links?: readonly RowLink[];
+  picture?: string;
+}
+
+export interface Column {
+  /** REST's; empty where no single field is shown. */
+  key: string;
+  label: string;
+  sortable: boolean;
+  number: boolean;
+}
+
+export interface SheetRow {
+  id: string;
+  name: string;
+  href?: string;
+  picture?: string;
+  /** Of the columns but the first, which has the name. */
+  cells: readonly Cell[];
+}
+
+/** Rows as a table; the first column has their names. */
+export interface Sheet {
+  title: string;
+  columns: readonly Column[];
+  rows: readonly SheetRow[];
+}
+
+/** Rows that hang below a row, the newest or the first of them. */
+export interface Below {
+  label: string;
+  total: number;
+  sheet: Sheet;
+  /** The list of all of them, and its form for another one. */
+  all?: string;
+  add?: string;
+}
+
+/** A row as people know it. */
+export interface Thing {
+  name: string;
+  /** Of sums of what is eaten. */
+  massUnit: 'g' | 'oz';
+  /** Energy a day in kcal, where it is compared with one. */
+  goal?: number;
+  facts: readonly { label: string; key: string; cell: Cell }[];
+  below: readonly Below[];
+}
+
 export interface Resource {
   name: string;
-  title: string;
+  /** One of its rows, and several. */
+  singular: string;
+  plural: string;
   description: string;
   owned: boolean;
 }
 
 export interface HtmlView {
   kind: Route['kind'] | 'none';
-  /** As OPTIONS says them. */
+  /** As people call it. */
   name: string;
+  /** As OPTIONS says it. */
   description: string;
   method: string;
   /** Path and query as they were asked for. */
@@ -91,6 +154,12 @@ export interface HtmlView {
   labels: Readonly<Record<string, string>>;
   /** Further views of the same rows. */
   siblings: readonly string[];
+  /** The rows of a list. */
+  sheet?: Sheet;
+  /** What of a list can be drawn. */
+  drawn?: Drawn;
+  /** The row of a detail, also of an action of it. */
+  thing?: Thing;
   /** What can be asked of one row. */
   actions: readonly { name: string; description: string }[];
   /** Of the root. */

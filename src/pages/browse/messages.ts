@@ -1,0 +1,46 @@
+/** What is wrong with a field, as one person tells another. What is not known here is said as programs hear it. */
+import { withArticle } from '../../core/model/names';
+import type { Control } from './view/view';
+
+const NUMBER = /^-?\d+(\.\d+)?$/;
+const CHOSEN = ['relation', 'choice', 'image'];
+const EXAMPLES: Partial<Record<Control['kind'], string>> = {
+  date: 'Enter a date, such as 2026-01-31.',
+  time: 'Enter a time, such as 07:30.',
+  datetime: 'Enter a date and a time.',
+};
+
+const isBounded = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
+
+/** `Between 30 and 600`, as far as there are bounds. */
+export function rangeOf({ min, max }: Control): string | undefined {
+  if (isBounded(min) && isBounded(max)) return `Between ${min} and ${max}`;
+  if (isBounded(min)) return `At least ${min}`;
+  return isBounded(max) ? `At most ${max}` : undefined;
+}
+
+const lower = (label: string) => (/^[A-Z][a-z ]/.test(label) ? label.replace(/^./, (letter) => letter.toLowerCase()) : label);
+
+function missing({ label, kind, choices }: Control): string {
+  const what = withArticle(lower(label));
+  return choices || CHOSEN.includes(kind) ? `Choose ${what}.` : `Enter ${what}.`;
+}
+
+function number(control: Control, text: string): string | undefined {
+  if (!NUMBER.test(text)) return control.kind === 'integer' ? 'Enter a whole number.' : 'Enter a number.';
+  const value = Number(text);
+  const { min = -Infinity, max = Infinity } = control;
+  return value < min || value > max ? `${rangeOf(control) ?? 'Too large'}.` : undefined;
+}
+
+export function messageOf(control: Control, values: readonly string[], messages: readonly string[]): string {
+  const text = values.at(-1)?.trim() ?? '';
+  const { kind, found, required } = control;
+  const said = messages.join(' ');
+  // What became of a file only the server knows.
+  if (kind === 'image') return `${said} Please choose the file again: browsers do not keep it.`;
+  if (text === '' && required) return missing(control);
+  if (found) return found.length ? 'Which one do you mean? Choose it below.' : `Nothing is called “${text}”.`;
+  if (text !== '' && (kind === 'decimal' || kind === 'integer')) return number(control, text) ?? said;
+  return (text !== '' && EXAMPLES[kind]) || said;
+}

@@ -1,0 +1,90 @@
+/** Rows as a table: names, pictures in place, headers that sort. On a narrow screen each row is a card. */
+import { Fragment } from 'preact';
+import { address } from './lists';
+import { thumbnailOf } from './images';
+import type { Cell, Column, HtmlView, Sheet, SheetRow } from './view/view';
+
+const SIDE = 40;
+
+function Picture({ of, alt, baseUrl }: { of: string; alt: string; baseUrl: string }) {
+  const src = thumbnailOf(of, baseUrl, 'thumbnail');
+  return src === undefined ? null : <img class="thumb" src={src} alt={alt} width={SIDE} height={SIDE} loading="lazy" />;
+}
+
+export function Value({ cell, name, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
+  const { text, links, picture } = cell;
+  if (picture) return <Picture of={picture} alt={name} baseUrl={baseUrl} />;
+  if (!links) return <>{text}</>;
+  return (
+    <>
+      {links.map(({ label, href }, index) => (
+        <Fragment key={index}>
+          {index > 0 && ', '}
+          {href === undefined ? label : <a href={href}>{label}</a>}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+/** The term that the list is ordered by. */
+const orderOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
+
+function Header({ column: { key, label, sortable, number }, view }: { column: Column; view?: HtmlView }) {
+  const current = view && orderOf(view);
+  const direction = sortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
+  return (
+    <th scope="col" class={number ? 'number' : undefined} aria-sort={direction || undefined}>
+      {view && sortable ? (
+        <a href={address(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
+          {label}
+          {direction && <span aria-hidden="true">{direction === 'ascending' ? ' ▲' : ' ▼'}</span>}
+        </a>
+      ) : (
+        label
+      )}
+    </th>
+  );
+}
+
+/** `mark` tells it from other tables of the page; `view` is given where the table is what the page is about, and can be sorted. */
+export function Table({ sheet, baseUrl, mark, view }: { sheet: Sheet; baseUrl: string; mark: string; view?: HtmlView }) {
+  const { title, columns, rows } = sheet;
+  const classes = columns.slice(1).map(({ number }) => (number ? 'number' : undefined));
+  const line = ({ id, name, href, picture, cells }: SheetRow) => (
+    <tr key={id}>
+      <th scope="row">
+        {picture !== undefined && <Picture of={picture} alt="" baseUrl={baseUrl} />}
+        {href === undefined ? name : <a href={href}>{name}</a>}
+      </th>
+      {cells.map((cell, index) => (
+        <td key={index} class={classes[index]}>
+          <Value cell={cell} name={name} baseUrl={baseUrl} />
+        </td>
+      ))}
+    </tr>
+  );
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+      <table class={`rows ${mark}`}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <Header key={column.key} column={column} view={view} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>{rows.map(line)}</tbody>
+      </table>
+    </div>
+  );
+}
+
+const quoted = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
+
+/** On cards each value stands beside the label of its column, which is said once for all of them. */
+export const cardLabels = (mark: string, { columns }: Sheet): string =>
+  columns
+    .slice(1)
+    .map(({ label }, index) => `.${mark} td:nth-child(${index + 2})::before{content:${quoted(label)}}`)
+    .join('');

@@ -1,0 +1,104 @@
+/** Values of a row as people read them: names instead of ids, labels instead of what is stored, pictures instead of addresses. */
+import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
+import type { FieldFact } from '../../../contract/facts';
+import { label as labelled, noun, upperFirst } from '../../../core/model/names';
+import { factsOf } from '../../../rest/endpoints';
+import { BASE } from '../../../rest/routes';
+import { callingOf } from './naming';
+import type { Cell, RowLink } from './view';
+
+export type Row = Readonly<Record<string, unknown>>;
+export type EndpointOf = (type: string) => string | undefined;
+
+/** Of a row or of what is around it; beside them nobody looks for it in a table. */
+const QUIET = new Set(['id', 'uuid', 'userId', 'status', 'licenseId', 'licenseAuthor', 'code', 'lastImported', 'sourceName', 'sourceUrl']);
+/** One drawing says what both say. */
+const DOUBLED = 'imageUrlSecondary';
+const PICTURES = new Set(['image', 'imageUrlMain']);
+/** Longer texts are for a row's own page. */
+const LINE = 120;
+const SECONDS = ':00';
+
+const typeOf = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
+
+/** `Weight entry`. */
+export const singular = ({ name }: { name: string }): string => upperFirst(noun(name));
+/** `Weight entries`. */
+export const plural = (type: GraphQLObjectType): string => labelled(type.extensions.resource!.many);
+
+/** Of several dates nobody knows which one is meant. */
+const DULL = 'Date';
+
+/** A relation is called as what it leads to; what a model calls it may be about its id. */
+export function labelOf({ relation, label, name }: FieldFact): string {
+  if (relation) return labelled(relation.object);
+  return label === DULL ? labelled(name) : label;
+}
+
+/** What can be shown of a type at all. */
+export const shownFacts = (type: GraphQLObjectType): FieldFact[] =>
+  factsOf(type).filter(({ hidden, name, relation }) => !hidden && name !== DOUBLED && (relation ?? isLeafType(typeOf(type, name))));
+
+export function isColumn(fact: FieldFact, type: GraphQLObjectType): boolean {
+  const { paths } = callingOf(type, type.extensions.resource!);
+  const isName = paths.some(([head]) => head === fact.name || head === fact.relation?.object);
+  const isLong = fact.kind === 'string' && (fact.maxLength === undefined || fact.maxLength > LINE);
+  return !isName && !isLong && !QUIET.has(fact.name);
+}
+
+/** Of a field, for an operation: of a relation the names too. */
+export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldFact): string {
+  const target = relation && typeOf(type, relation.object);
+  if (!isObjectType(target) || !target.extensions.resource) return name;
+  return `${name} ${relation!.object} { id ${callingOf(target, target.extensions.resource).selection} }`;
+}
+
+/** What a row is called; without a name by what it is. */
+export function nameOf(type: GraphQLObjectType, row: Row): string {
+  const name = callingOf(type, type.extensions.resource!)
+    .nameOf(row)
+    .replace(/^(\d\d:\d\d):00$/, '$1');
+  return name || `${singular(type)} ${String(row.id)}`;
+}
+
+/** As a heading: of what is called by its moment what it is, too. */
+export function headingOf(type: GraphQLObjectType, row: Row): string {
+  const name = nameOf(type, row);
+  if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singular(type)} of ${name}`;
+  return /^\d\d:\d\d/.test(name) ? `${singular(type)} at ${name}` : name;
+}
+
+/** A moment to the minute, unless it says more; in the zone in which it is told. */
+export function momentText(value: string, kind: FieldFact['kind']): string {
+  const time = (text: string) => (text.endsWith(SECONDS) ? text.slice(0, -SECONDS.length) : text);
+  if (kind === 'time') return time(value);
+  return kind === 'datetime' ? `${value.slice(0, 10)} ${time(value.slice(11, 19))}` : value;
+}
+
+function textOf({ kind, choices }: FieldFact, value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (kind === 'boolean') return value === true ? 'Yes' : 'No';
+  const text = String(value as string | number | boolean);
+  const choice = choices?.find((one) => String(one.value) === text);
+  return choice ? String(choice.label) : momentText(text, kind);
+}
+
+function linksOf(type: GraphQLObjectType, { name, relation }: FieldFact, row: Row, endpointOf: EndpointOf): RowLink[] {
+  const target = typeOf(type, relation!.object) as GraphQLObjectType;
+  const endpoint = endpointOf(relation!.type);
+  const found = [row[relation!.object] ?? []].flat() as Row[];
+  // A row that is not shown has its id still.
+  return ([row[name] ?? []].flat() as (string | number)[]).map((id) => {
+    const one = found.find((candidate) => String(candidate.id) === String(id));
+    const label = one ? nameOf(target, one) : `${singular(target)} ${id}`;
+    return { label, id: String(id), ...(endpoint !== undefined && { href: `${BASE}/${endpoint}/${id}/` }) };
+  });
+}
+
+export function cellOf(type: GraphQLObjectType, fact: FieldFact, row: Row, endpointOf: EndpointOf): Cell {
+  if (fact.relation) return { links: linksOf(type, fact, row, endpointOf) };
+  const text = textOf(fact, row[fact.name]);
+  return PICTURES.has(fact.name) ? { picture: text } : { text };
+}
+
+export const isNumber = ({ kind }: FieldFact): boolean => kind === 'decimal' || kind === 'integer';

@@ -1,0 +1,60 @@
+/** What is drawn of a list: the newest, by unit and by exercise. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+
+const chartsOf = async (person: Person, path: string): Promise<string[]> => {
+  const { text } = await person.sending({ Accept: 'text/html' }).get(path);
+  return [...text.matchAll(/role="img" aria-label="([^"]*)"/g)].map(([, label]) => label!);
+};
+
+it('weights are drawn in the unit of their owner, the newest 90 days unless more are asked for', async () => {
+  const ann = await fitgraph.user('ann');
+  for (const [date, weight] of [
+    ['2024-01-01', '90'],
+    ['2025-03-01', '82'],
+    ['2025-05-01', '81'],
+    ['2025-05-10', '80'],
+  ])
+    await ann.post('/weightentry/', { date, weight });
+  expect(await chartsOf(ann, '/weightentry/?limit=1')).toEqual([
+    'Weight in kg. 3 values from 2025-03-01 to 2025-05-10, between 80 and 82 kg.',
+  ]);
+  expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
+    'Weight in kg. 4 values from 2024-01-01 to 2025-05-10, between 80 and 90 kg.',
+  ]);
+  expect(await chartsOf(ann, '/weightentry/?days=365&date=2025-05-10')).toEqual([]);
+  const [profile] = (await ann.get('/userprofile/')).body.results;
+  expect((await ann.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' })).status).toBe(200);
+  expect((await chartsOf(ann, '/weightentry/'))[0]).toContain('Weight in lb.');
+});
+
+it('each exercise has a line, each unit a chart, and a day its heaviest weight', async () => {
+  const bob = await fitgraph.user('bob');
+  const { id: workout } = (await bob.post('/workout/', { comment: 'Push' })).body;
+  const log = (exercise: number, date: string, weight: string, weight_unit = 1) =>
+    bob.post('/workoutlog/', { workout, exercise, date, weight, weight_unit, reps: 5 });
+  await log(1, '2025-01-01', '50');
+  await log(1, '2025-01-01', '60');
+  await log(1, '2025-01-08', '65');
+  await log(2, '2025-01-01', '40');
+  await log(2, '2025-01-01', '6', 3);
+  await log(2, '2025-01-08', '7', 3);
+  expect((await chartsOf(bob, '/workoutlog/')).sort()).toEqual([
+    'Weight in Plates. 2 values of Bench press from 2025-01-01 to 2025-01-08, between 6 and 7 Plates.',
+    'Weight in kg. 3 values of Squat, Bench press from 2025-01-01 to 2025-01-08, between 40 and 65 kg.',
+  ]);
+  expect(await chartsOf(bob, '/workoutlog/?exercise=1')).toEqual([
+    'Weight in kg. 2 values of Squat from 2025-01-01 to 2025-01-08, between 60 and 65 kg.',
+  ]);
+});
+
+it('amounts whose units are not known are not drawn', async () => {
+  const carl = await fitgraph.user('carl');
+  const { id: plan } = (await carl.post('/nutritionplan/', { language: 2 })).body;
+  for (const day of [1, 2, 3])
+    await carl.post('/nutritiondiary/', { plan, ingredient: 1, amount: String(day * 100), datetime: `2025-01-0${day}T10:00:00Z` });
+  expect((await carl.get('/nutritiondiary/')).body.count).toBe(3);
+  expect(await chartsOf(carl, '/nutritiondiary/')).toEqual([]);
+});

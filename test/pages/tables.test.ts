@@ -1,0 +1,149 @@
+/** Lists and rows as people read them: tables with names, things with what hangs below them. */
+import { endpoints } from '../attacks/surface';
+import { furnish } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let reader: Person;
+const MAX_PAGE = 100_000;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  reader = ann.sending({ Accept: 'text/html' });
+});
+
+const plain = (html: string) =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&')
+    .trim();
+const read = async (path: string) => (await reader.get(path)).text;
+const tableIn = (html: string) => /<table class="rows.*?<\/table>/s.exec(html)![0];
+const cells = (html: string, tag: string) => [...html.matchAll(new RegExp(`<${tag}[ >].*?</${tag}>`, 'gs'))].map(([cell]) => plain(cell));
+const rowsOf = (html: string) =>
+  [...tableIn(html).matchAll(/<tr>.*?<\/tr>/gs)].slice(1).map(([row]) => [...cells(row, 'th'), ...cells(row, 'td')]);
+const columnsOf = (html: string) => cells(/<thead>.*?<\/thead>/s.exec(tableIn(html))![0], 'th');
+const headlineOf = (html: string) => plain(/<h1>.*?<\/h1>/s.exec(html)![0]);
+const titleOf = (html: string) => plain(/<title>.*?<\/title>/s.exec(html)![0]);
+
+/** Of the request before. */
+async function statementsOf(path: string): Promise<number> {
+  const before = fitgraph.logged.length;
+  await read(path);
+  for (;;) {
+    const line = fitgraph.logged.slice(before).find((one) => JSON.parse(one).msg === 'request');
+    if (line) return JSON.parse(line).statements;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+it('a list names what its rows name, and leads there', async () => {
+  const html = await read('/exercise/');
+  expect(columnsOf(html)).toEqual(expect.arrayContaining(['Name', 'Category', 'Muscles', 'Equipment', 'Language']));
+  const squat = rowsOf(html).find(([name]) => name === 'Squat')!;
+  expect(squat).toEqual(expect.arrayContaining(['Squat', 'Legs', 'Quadriceps femoris', 'Barbell']));
+  expect(tableIn(html)).toContain('<a href="/api/v2/exercise/1/">Squat</a>');
+  expect(tableIn(html)).toContain('<a href="/api/v2/exercisecategory/2/">Legs</a>');
+  expect(headlineOf(html)).toBe('Exercises');
+});
+
+it('its headers sort, and turn the order round', async () => {
+  const link = (html: string) => plain(/<a href="([^"]*)">Name/.exec(tableIn(html))![1]!);
+  const up = link(await read('/exercise/?language=2&offset=1'));
+  expect(up).toBe('/api/v2/exercise/?language=2&ordering=name');
+  const first = await read(up.slice('/api/v2'.length));
+  expect(first).toMatch(/<th scope="col" aria-sort="ascending"><a[^>]*>Name/);
+  expect(rowsOf(first).map(([name]) => name)).toEqual(['Bench press', 'Plank', 'Squat']);
+  const down = await read(link(first).slice('/api/v2'.length));
+  expect(down).toMatch(/<th scope="col" aria-sort="descending"><a[^>]*>Name/);
+  expect(rowsOf(down).map(([name]) => name)).toEqual(['Squat', 'Plank', 'Bench press']);
+});
+
+it('however many rows there are, their names are read by as many statements', async () => {
+  const { id: workout } = (await ann.post('/workout/', { comment: 'Push' })).body;
+  const log = (exercise: number) => ann.post('/workoutlog/', { workout, exercise, reps: 5, weight: '50', date: '2025-01-01' });
+  await log(1);
+  await read('/workoutlog/');
+  const one = await statementsOf('/workoutlog/');
+  for (const exercise of [2, 3, 1, 2]) await log(exercise);
+  expect(rowsOf(await read('/workoutlog/'))).toHaveLength(5);
+  expect(await statementsOf('/workoutlog/')).toBeLessThanOrEqual(one);
+});
+
+it('a page of many rows is small, whatever it shows', async () => {
+  const { id: workout } = (await ann.post('/workout/', { comment: 'Long' })).body;
+  await fitgraph.sql(
+    `INSERT INTO "workout_log" ("user_id", "workout_id", "exercise_id", "reps", "weight", "date", "repetition_unit_id", "weight_unit_id")
+     SELECT $1, $2, 1 + n % 3, n, n, DATE '2025-01-01' + n, 1, 1 FROM generate_series(1, 150) AS n`,
+    [ann.id, workout],
+  );
+  const html = await read('/workoutlog/?limit=1000');
+  expect(rowsOf(html)).toHaveLength(100);
+  expect(html.length).toBeLessThan(MAX_PAGE);
+  expect(html).toContain('the whole answer');
+});
+
+it('a row is called by its name, shows what it leads to, and leads back', async () => {
+  const html = await read('/exerciseinfo/1/');
+  expect([headlineOf(html), titleOf(html)]).toEqual(['Squat', 'Squat – Exercise – Fitgraph']);
+  expect(html).toContain('src="/static/images/muscles/body.svg?main=2&amp;secondary=1,3"');
+  expect(html).toContain('Quadriceps femoris; also Biceps brachii, Rectus abdominis');
+  expect(html).toContain('Mind squat.');
+  expect(html).toContain('<a href="/api/v2/exercisecomment/?exercise=1">');
+  const comment = await read('/exercisecomment/1/');
+  expect(comment).toMatch(/<dt>Exercise<\/dt><dd><a href="\/api\/v2\/exercise\/1\/">Squat<\/a><\/dd>/);
+});
+
+it('what hangs below somebody’s row is shown and added to', async () => {
+  const { id: training } = (await ann.post('/workout/', { comment: 'Legs and more' })).body;
+  const { id: exerciseday } = (await ann.post('/day/', { training, day: [1], description: 'Leg day' })).body;
+  const { id: set } = (await ann.post('/set/', { exerciseday, order: 1 })).body;
+  await ann.post('/setting/', { set, exercise: 1, reps: 5, order: 1 });
+  const html = await read(`/workout/${training}/`);
+  expect(headlineOf(html)).toBe('Legs and more');
+  expect(rowsOf(html)).toEqual([['Leg day', 'Monday', 'Leg day, Squat']]);
+  const add = plain(/<a href="([^"]*#write)">Add<\/a>/.exec(html)![1]!);
+  expect(add).toBe(`/api/v2/day/?training=${training}#write`);
+  const form = (await read(add.slice('/api/v2'.length, -'#write'.length))).split('id="write"')[1]!;
+  expect(form).toMatch(new RegExp(`<option value="${training}" selected>`));
+});
+
+it('a row without a name is called by what it is', async () => {
+  const { id } = (await ann.post('/workout/', {})).body;
+  expect(headlineOf(await read(`/workout/${id}/`))).toBe(`Workout ${id}`);
+});
+
+it('no page says what only programs need to hear', async () => {
+  const bob = await fitgraph.user('bob');
+  await furnish(bob);
+  const page = bob.sending({ Accept: 'text/html' });
+  for (const { view } of endpoints) {
+    const list = await page.get(`/${view.rest}/`);
+    const [row] = (await bob.get(`/${view.rest}/?limit=1`)).body.results;
+    const detail = row && (await page.get(`/${view.rest}/${row.id}/`));
+    for (const { text } of [list, detail ?? list]) {
+      expect([view.rest, /Viewset|Instance| List\b/.test(headlineOf(text) + titleOf(text))]).toEqual([view.rest, false]);
+      expect(text.length).toBeLessThan(MAX_PAGE);
+    }
+    expect((await bob.options(`/${view.rest}/`)).body.name).toBe(`${view.title} List`);
+  }
+});
+
+it('what is eaten has units, and is held against the goal of its owner', async () => {
+  const [{ id: profile }] = (await ann.get('/userprofile/')).body.results;
+  await ann.patch(`/userprofile/${profile}/`, { calories: 2000 });
+  const { id: plan } = (await ann.post('/nutritionplan/', { language: 2, has_goal_calories: true })).body;
+  const { id: meal } = (await ann.post('/meal/', { plan, time: '07:30' })).body;
+  await ann.post('/mealitem/', { meal, ingredient: 1, amount: '100' });
+  const values = plain(await read(`/nutritionplan/${plan}/nutritional_values/`));
+  expect(values).toContain('372 kcal');
+  expect(values).toContain('19 % of the goal, 2000 kcal');
+  expect(values).toContain('7 g');
+  expect(rowsOf(await read(`/nutritionplan/${plan}/`))).toEqual([['07:30', '1', 'Oats']]);
+  expect(headlineOf(await read(`/meal/${meal}/`))).toBe('Meal at 07:30');
+  await ann.patch(`/userprofile/${profile}/`, { weight_unit: 'lb' });
+  expect(plain(await read(`/nutritionplan/${plan}/nutritional_values/`))).toMatch(/\d oz/);
+});
