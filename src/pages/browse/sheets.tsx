@@ -30,11 +30,11 @@ export function Value({ cell, name, baseUrl }: { cell: Cell; name: string; baseU
 /** The term that the list is ordered by. */
 const orderOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
 
-function Header({ column: { key, label, sortable, number }, view }: { column: Column; view?: HtmlView }) {
+function Header({ column: { key, label, sortable, as }, view }: { column: Column; view?: HtmlView }) {
   const current = view && orderOf(view);
   const direction = sortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
   return (
-    <th scope="col" class={number ? 'number' : undefined} aria-sort={direction || undefined}>
+    <th scope="col" class={as} aria-sort={direction || undefined}>
       {view && sortable ? (
         <a href={address(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
           {label}
@@ -50,7 +50,7 @@ function Header({ column: { key, label, sortable, number }, view }: { column: Co
 /** `mark` tells it from other tables of the page; `view` is given where the table is what the page is about, and can be sorted. */
 export function Table({ sheet, baseUrl, mark, view }: { sheet: Sheet; baseUrl: string; mark: string; view?: HtmlView }) {
   const { title, columns, rows } = sheet;
-  const classes = columns.slice(1).map(({ number }) => (number ? 'number' : undefined));
+  const classes = columns.slice(1).map(({ as }) => as);
   const line = ({ id, name, href, picture, cells }: SheetRow) => (
     <tr key={id}>
       <th scope="row">

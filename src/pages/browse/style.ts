@@ -32,6 +32,7 @@ export const BROWSE_STYLE = `${STYLE}
 .rows thead [aria-sort]{color:var(--fg)}
 .rows tbody th{font-weight:600;min-width:9rem}
 .rows .number{text-align:right;font-variant-numeric:tabular-nums}
+.rows .day{white-space:nowrap}
 .rows tbody tr:hover{background:var(--soft)}
 .thumb{width:40px;height:40px;object-fit:contain;vertical-align:middle;border-radius:4px}
 .rows tbody th .thumb{float:left;margin-right:.6rem}

@@ -101,4 +101,7 @@ export function cellOf(type: GraphQLObjectType, fact: FieldFact, row: Row, endpo
   return PICTURES.has(fact.name) ? { picture: text } : { text };
 }
 
-export const isNumber = ({ kind }: FieldFact): boolean => kind === 'decimal' || kind === 'integer';
+export function setAs({ kind }: FieldFact): 'number' | 'day' | undefined {
+  if (kind === 'decimal' || kind === 'integer') return 'number';
+  return kind === 'date' || kind === 'datetime' ? 'day' : undefined;
+}

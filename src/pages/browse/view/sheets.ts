@@ -7,12 +7,12 @@ import { BASE } from '../../../rest/routes';
 import {
   cellOf,
   isColumn,
-  isNumber,
   labelOf,
   headingOf,
   nameOf,
   plural,
   selectionOf,
+  setAs,
   shownFacts,
   singular,
   type EndpointOf,
@@ -99,9 +99,9 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
     const hasImages = isListType(getNullableType(type.getFields()[IMAGES]?.type));
     const parts = childrenOf(type).filter(({ nodes, child }) => !nodes && child.extensions.resource!.owned);
     const columns = [
-      { key: own?.rest ?? '', label: own?.label ?? singular(type), sortable: own?.ordered ?? false, number: false },
-      ...facts.map((fact) => ({ key: fact.rest, label: labelOf(fact), sortable: fact.ordered, number: isNumber(fact) })),
-      ...parts.map(({ name }) => ({ key: name, label: labelled(name), sortable: false, number: false })),
+      { key: own?.rest ?? '', label: own?.label ?? singular(type), sortable: own?.ordered ?? false },
+      ...facts.map((fact) => ({ key: fact.rest, label: labelOf(fact), sortable: fact.ordered, as: setAs(fact) })),
+      ...parts.map(({ name }) => ({ key: name, label: labelled(name), sortable: false })),
     ];
     const rowOf = (row: Row): SheetRow => {
       const image = hasImages ? (row[IMAGES] as Row[])[0]?.image : undefined;

@@ -69,7 +69,8 @@ export interface Column {
   key: string;
   label: string;
   sortable: boolean;
-  number: boolean;
+  /** How its values are set: numbers to the right, days in one piece. */
+  as?: 'number' | 'day';
 }
 
 export interface SheetRow {
