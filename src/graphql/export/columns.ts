@@ -3,6 +3,7 @@
  * `exercise.name`. What stands in a list below the row shares a cell, one value after the other.
  */
 import type { FieldNode, GraphQLCompositeType } from 'graphql';
+import { line, quoted, textOf } from '../../platform/csv';
 import { isPaged } from './list';
 import { refused } from './refusal';
 import type { Selections } from './selection';
@@ -50,7 +51,10 @@ export function cellOf(row: unknown, path: readonly string[], from = 0): unknown
 const joined = (values: readonly unknown[], path: readonly string[], from: number): string =>
   values.map((value) => textOf(cellOf(value, path, from))).join(BETWEEN);
 
-export const textOf = (value: unknown): string => {
-  if (value === null || value === undefined) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
-};
+export const headerOf = (columns: readonly Column[]): string => line(columns.map(({ name }) => name));
+
+export function linesOf(rows: readonly unknown[], columns: readonly Column[]): string {
+  let text = '';
+  for (const row of rows) text += line(columns.map(({ path }) => quoted(cellOf(row, path))));
+  return text;
+}

@@ -1,6 +1,6 @@
 /** What a file may be, by the end of its name. */
-import { columnsOf } from './columns';
-import { BOM, headerOf, linesOf } from './csv';
+import { BOM } from '../../platform/csv';
+import { columnsOf, headerOf, linesOf } from './columns';
 import type { ExportedList } from './list';
 
 export interface Format {

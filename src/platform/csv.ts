@@ -1,5 +1,4 @@
-/** Lines of CSV. (https://www.rfc-editor.org/rfc/rfc4180) */
-import { cellOf, textOf, type Column } from './columns';
+/** Cells and lines of CSV. (https://www.rfc-editor.org/rfc/rfc4180) The browser has this file too: it needs nothing of Node. */
 
 /** Without it some spreadsheets take UTF-8 for something else. */
 export const BOM = '\uFEFF';
@@ -12,10 +11,15 @@ const NUMBER = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
 /** Longer than any number that the service shows. */
 const MAX_NUMBER = 40;
 
-const isNumber = (text: string) => text.length <= MAX_NUMBER && NUMBER.test(text);
+export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER && NUMBER.test(text);
+
+export const textOf = (value: unknown): string => {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+};
 
 /** Nothing is an empty cell, and an empty text is one in quotes, as PostgreSQL's COPY has them. */
-function quoted(value: unknown): string {
+export function quoted(value: unknown): string {
   if (value === null) return '';
   const text = textOf(value);
   if (text === '') return '""';
@@ -23,13 +27,5 @@ function quoted(value: unknown): string {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** A line that is empty would be taken for none. */
-const line = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + END;
-
-export const headerOf = (columns: readonly Column[]): string => line(columns.map(({ name }) => name));
-
-export function linesOf(rows: readonly unknown[], columns: readonly Column[]): string {
-  let text = '';
-  for (const row of rows) text += line(columns.map(({ path }) => quoted(cellOf(row, path))));
-  return text;
-}
+/** Of cells that are quoted. A line that is empty would be taken for none. */
+export const line = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + END;
