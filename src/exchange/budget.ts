@@ -128,8 +128,9 @@ class Allowance implements Spending {
 export function rateLimitHeaders(spending: Spending | undefined): Record<string, string> {
   const standing = spending?.standing;
   if (!standing) return {};
-  const { limit, remaining, seconds } = standing;
-  return { 'RateLimit-Policy': `"cost";q=${limit};w=${SECONDS_KEPT}`, RateLimit: `"cost";r=${remaining};t=${seconds}` };
+  const { cost, limit, remaining, seconds } = standing;
+  // `c`, what this request has cost, is a parameter of our own, which the draft allows for.
+  return { 'RateLimit-Policy': `"cost";q=${limit};w=${SECONDS_KEPT}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }
 
 /** A bucket leaks since it was last told of; then comes what was spent on top, or given back. */

@@ -60,7 +60,7 @@ test('answers say what is left', async () => {
   const fitgraph = await started(SMALL);
   for (const { headers } of [await fitgraph.anyone.get('/exercise/'), await fitgraph.anyone.query('{ exercise(id: 1) { id } }')]) {
     expect(headers.get('ratelimit-policy')).toBe('"cost";q=1000;w=100');
-    expect(headers.get('ratelimit')).toMatch(/^"cost";r=9\d\d;t=\d+$/);
+    expect(headers.get('ratelimit')).toMatch(/^"cost";r=9\d\d;t=\d+;c=\d+$/);
   }
 });
 
