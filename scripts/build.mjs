@@ -23,13 +23,26 @@ import { basename, dirname, join, relative } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 
+/** What runs in browsers only: TypeScript looks at it with a configuration of its own, and the bundle is made of it. */
+const BROWSER = join('src/pages/playground/browser');
+
+/** What fits into one packet comes no sooner for being shorter. */
+const MIN_BYTES = 1_400;
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } };
+
 const steps = [
   { name: 'TypeScript', inputs: () => [...sources(), 'tsconfig.json', 'tsconfig.build.json'], run: compile },
-  { name: 'Playground', inputs: () => ['src/pages/playground/entry.jsx'], run: bundle },
+  {
+    name: 'Playground',
+    inputs: () => ['src/platform/csv.ts', ...under('src/pages/playground').filter((file) => /\.\w+$/.test(file))],
+    run: bundle,
+  },
 ];
 
 if (outdated().length > 0) {
@@ -91,10 +104,14 @@ function writeStamp(name, entry) {
 
 // TypeScript
 
+function under(folder) {
+  return existsSync(folder) ? readdirSync(folder, { recursive: true }).map((file) => join(folder, file)) : [];
+}
+
 function sources() {
   return ['src', 'seeders']
-    .flatMap((folder) => (existsSync(folder) ? readdirSync(folder, { recursive: true }).map((file) => join(folder, file)) : []))
-    .filter((file) => /\.(tsx?|json)$/.test(file))
+    .flatMap(under)
+    .filter((file) => /\.(tsx?|json)$/.test(file) && !file.startsWith(BROWSER))
     .sort();
 }
 
@@ -144,7 +161,7 @@ async function bundle() {
   const addresses = workers.outputFiles.map((file) => [basename(file.path).split('-')[0], `/playground/assets/${basename(file.path)}`]);
   const page = await esbuild.build({
     ...options,
-    entryPoints: { playground: 'src/pages/playground/entry.jsx' },
+    entryPoints: { playground: `${BROWSER}/app.tsx` },
     format: 'esm',
     splitting: true,
     jsx: 'automatic',
@@ -155,20 +172,40 @@ async function bundle() {
     alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
     // Only for subscriptions over a web socket, which we don't have.
     external: ['graphql-ws'],
-    plugins: [{ name: 'css-once', setup: skipMonacoStyles }],
+    plugins: [{ name: 'lighter-styles', setup: lighterStyles }],
   });
   const files = [...workers.outputFiles, ...page.outputFiles];
   mkdirSync(options.outdir, { recursive: true });
   for (const file of files) replace(file.path, file.contents);
   // The manifest last: until then the page goes on with the files of the build before.
-  const [script, { cssBundle }] = Object.entries(page.metafile.outputs).find(([, output]) => output.entryPoint?.endsWith('entry.jsx'));
-  replace('dist/playground/manifest.json', JSON.stringify({ script: basename(script), style: basename(cssBundle) }));
-  return ['dist/playground/manifest.json', ...files.map((file) => relative(root, file.path))];
+  const [script, { cssBundle, imports }] = Object.entries(page.metafile.outputs).find(([, { entryPoint }]) =>
+    entryPoint?.endsWith('/app.tsx'),
+  );
+  const needed = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
+  const short = await Promise.all(files.map(shortened));
+  replace('dist/playground/manifest.json', JSON.stringify({ script: basename(script), style: basename(cssBundle), needed }));
+  return ['dist/playground/manifest.json', ...files.map((file) => relative(root, file.path)), ...short.flat()];
 }
 
-/** graphiql/style.css holds monaco's styles already; the single files would only be copied into chunks that nobody loads. */
-function skipMonacoStyles({ onLoad }) {
+/** Compressed once, and well, beside the file itself. */
+async function shortened({ path, contents }) {
+  if (contents.length < MIN_BYTES) return [];
+  const [br, gz] = await Promise.all([promisify(brotliCompress)(contents, BROTLI), promisify(gzip)(contents, { level: 9 })]);
+  replace(`${path}.br`, br);
+  replace(`${path}.gz`, gz);
+  return [`${path}.br`, `${path}.gz`].map((file) => relative(root, file));
+}
+
+/**
+ * graphiql/style.css holds monaco's styles already; the single files would only be copied into chunks that nobody loads. Its fonts are half of
+ * what is to be loaded before anything is to be seen, and the system has good ones.
+ */
+function lighterStyles({ onLoad }) {
   onLoad({ filter: /[\\/]monaco-editor[\\/].*\.css$/ }, () => ({ contents: '', loader: 'empty' }));
+  onLoad({ filter: /[\\/]graphiql[\\/]dist[\\/]style\.css$/ }, ({ path }) => ({
+    contents: readFileSync(path, 'utf8').replaceAll(/@font-face\s*\{[^}]*data:font\/woff[^}]*\}/g, ''),
+    loader: 'css',
+  }));
 }
 
 // Files

@@ -21,6 +21,8 @@ interface PageProps {
   title: string;
   visitor: Visitor;
   crumbs?: readonly Crumb[];
+  /** The page to which whoever signs in comes back. */
+  signInFor?: string;
   /** Where it is not that of all pages. */
   style?: string;
   /** What else the page loads. */
@@ -28,7 +30,7 @@ interface PageProps {
   children: ComponentChildren;
 }
 
-function Navigation({ visitor }: { visitor: Visitor }) {
+function Navigation({ visitor, signInFor }: Pick<PageProps, 'visitor' | 'signInFor'>) {
   return (
     <nav aria-label="Main">
       <a class="brand" href="/">
@@ -39,7 +41,7 @@ function Navigation({ visitor }: { visitor: Visitor }) {
       <a href="/api/v2/schema/docs">Reference</a>
       <span class="grow" />
       {visitor.username === undefined ? (
-        <a href="/login">Sign in</a>
+        <a href={signInFor === undefined ? '/login' : `/login?next=${encodeURIComponent(signInFor)}`}>Sign in</a>
       ) : (
         <>
           <a href="/user/api-key">{visitor.username}</a>
@@ -65,7 +67,7 @@ function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-function Page({ title, visitor, crumbs = [], style = STYLE, head, children }: PageProps) {
+function Page({ title, visitor, crumbs = [], signInFor, style = STYLE, head, children }: PageProps) {
   return (
     <html lang="en">
       <head>
@@ -82,7 +84,7 @@ function Page({ title, visitor, crumbs = [], style = STYLE, head, children }: Pa
           Skip to the content
         </a>
         <header>
-          <Navigation visitor={visitor} />
+          <Navigation visitor={visitor} signInFor={signInFor} />
         </header>
         {crumbs.length > 0 && <Breadcrumbs crumbs={crumbs} />}
         <main id="content">{children}</main>

@@ -23,7 +23,9 @@ function isForeign(element: Element, drawn: boolean): boolean {
   if (tagName === 'img' && !PICTURES.test(value('src') ?? '')) return true;
   if (tagName === 'svg' && !drawn) return true;
   if (tagName === 'meta' && value('http-equiv') !== undefined) return true;
-  if (tagName === 'link' && !['icon', 'stylesheet'].includes(value('rel') ?? '')) return true;
+  const isAhead = tagName === 'link' && value('rel') === 'modulepreload';
+  if (isAhead && !SCRIPTS.test(value('href') ?? '')) return true;
+  if (tagName === 'link' && !isAhead && !['icon', 'stylesheet'].includes(value('rel') ?? '')) return true;
   return attrs.some(({ name, prefix, value: text }) => {
     const full = prefix ? `${prefix}:${name}` : name;
     if (/^on/i.test(full) || !/^[a-z][\w:-]*$/i.test(full) || ['srcdoc', 'autofocus'].includes(full)) return true;

@@ -2,6 +2,7 @@
 import { describeJourneys } from './journeys';
 import { describeLooks } from './looks';
 import { Neighbourhood } from './person';
+import { describePlayground } from './playground';
 
 let neighbourhood: Neighbourhood;
 
@@ -13,3 +14,4 @@ afterEach(() => expect(neighbourhood.complaints()).toEqual([]));
 
 describeJourneys(() => neighbourhood);
 describeLooks(() => neighbourhood);
+describePlayground(() => neighbourhood);

@@ -79,7 +79,7 @@ it('says so when the key was sealed with another SECRET_KEY', async () => {
 
 it('gives the playground the token of the session', async () => {
   const visitor = await signedIn('eve');
-  const token = /<meta name="csrf-token" content="([\w-]+)">/.exec((await visitor.get('/playground')).text)?.[1];
+  const token = /<meta name="csrf-token" content="([\w-]+)"\/?>/.exec((await visitor.get('/playground')).text)?.[1];
   const answer = await visitor.json('POST', '/graphql', { query: '{ viewer { username } }' }, { 'X-CSRFToken': token ?? '' });
   expect(JSON.parse(answer.text).data.viewer.username).toBe('eve');
   expect((await new Visitor(fitgraph.url).get('/playground')).text).not.toContain('csrf-token');

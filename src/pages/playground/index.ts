@@ -1,20 +1,17 @@
-/** `GET /playground`: GraphiQL in the browser, served whole from here. The page may load nothing from any other origin. */
+/** `GET /playground`: GraphiQL in the browser, served whole from here. The page may load nothing from any other origin. `GET /graphql` leads here. */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import escape from 'escape-html';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { Visitor } from '../layout';
+import { PLAYGROUND_PATH } from './answer/link';
+import { assets } from './assets';
+import { ASSETS, missingPage, playgroundPage, type Manifest } from './page';
 
-/** What `scripts/build.mjs` leaves beside the assets: the file names, which carry a hash of their content. */
-interface Manifest {
-  script: string;
-  style: string;
-}
-
-/** Who looks at the page: the session of a browser gives queries its rights, together with this token. */
+/** Who looks at the page: the session of a browser gives queries its rights, together with the token of the visitor. */
 interface Visit {
   authenticate(): Promise<boolean>;
-  visitor(): { csrfToken?: string };
+  visitor(): Visitor;
 }
 
 interface Limits {
@@ -38,7 +35,8 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "worker-src 'self' blob:",
   "base-uri 'none'",
-  "form-action 'none'",
+  // To sign out.
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 
@@ -50,32 +48,41 @@ export function playground(
 ): Router {
   const router = express.Router();
   // The assets too: a worker obeys the policy of its own answer, not that of the page.
-  router.use('/playground', protect);
-  router.get('/playground', async (req, res) => {
+  router.use(PLAYGROUND_PATH, protect);
+  router.get(PLAYGROUND_PATH, async (req, res) => {
     const visit = visitOf(req);
     const signedIn = await visit.authenticate().catch(() => false);
     if (introspection === 'users' && !signedIn)
-      return res.set('Cache-Control', 'private, no-store').redirect(303, '/login?next=%2Fplayground');
+      return res.set('Cache-Control', 'private, no-store').redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // Read anew each time, so that a build behind a running server shows at once.
     const manifest = await readManifest(folder);
-    const { csrfToken } = visit.visitor();
-    res.set('Cache-Control', csrfToken === undefined ? 'no-cache' : 'private, no-store').type('html');
-    if (manifest) res.send(page(manifest, csrfToken, persistedOnly));
-    else res.status(503).send(missing(persistedOnly));
+    const visitor = visit.visitor();
+    res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : 'private, no-store').type('html');
+    if (manifest) res.send(playgroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
+    else res.status(503).send(missingPage(visitor, persistedOnly));
   });
-  router.use(
-    '/playground/assets',
-    express.static(join(folder, 'assets'), { immutable: true, maxAge: '1y', index: false, redirect: false, fallthrough: true }),
-  );
+  router.get('/graphql', (req, res, next) => {
+    if (!isReader(req)) return next();
+    res
+      .status(303)
+      .location(PLAYGROUND_PATH + req.originalUrl.slice(req.path.length))
+      .end();
+  });
+  router.use(ASSETS, assets(join(folder, 'assets')));
   return router;
 }
+
+const MACHINES = ['application/graphql-response+json', 'application/json'];
+
+/** Whoever follows a link to the address of the API: a program asks for JSON, or for anything. */
+const isReader = (req: Request): boolean => req.accepts([...MACHINES, 'text/html']) === 'text/html';
 
 function protect(_req: Request, res: Response, next: NextFunction): void {
   res.set({
     'Content-Security-Policy': contentSecurityPolicy,
     'X-Content-Type-Options': 'nosniff',
     // The address may hold a query, which is nobody else's business.
-    'Referrer-Policy': 'no-referrer',
+    'Referrer-Policy': 'same-origin',
   });
   next();
 }
@@ -87,54 +94,4 @@ async function readManifest(folder: string): Promise<Manifest | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-function page({ script, style }: Manifest, csrfToken: string | undefined, persistedOnly: boolean): string {
-  const token = csrfToken === undefined ? '' : `<meta name="csrf-token" content="${escape(csrfToken)}">\n`;
-  return document(`${token}<link rel="stylesheet" href="/playground/assets/${style}">
-<style>
-html, body { height: 100%; margin: 0 }
-body { display: flex; flex-direction: column }
-#playground { flex: 1; min-height: 0 }
-[role=note] { margin: 0; padding: .6rem 1rem; font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff3cd }
-.graphiql-container .graphiql-logo a { color: hsl(var(--color-neutral)); text-decoration: none }
-/* The colours of the answer are made for the ground that the editors have. */
-.graphiql-container .graphiql-response { background: hsl(var(--color-base)); border-radius: var(--border-radius-8) }
-.graphiql-container .line-numbers { color: hsla(var(--color-neutral), var(--alpha-secondary)) }
-/* On a phone the answer is below the query, not beside it. */
-@media (max-width: 45rem) {
-  .graphiql-container #graphiql-session { flex-direction: column }
-  .graphiql-container #graphiql-session > div { width: 100% }
-  .graphiql-container .graphiql-horizontal-drag-bar { display: none }
-}
-</style>
-<script type="module" src="/playground/assets/${script}"></script>
-</head>
-<body>
-${persistedOnly ? ONLY_TRUSTED : ''}<noscript>The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.</noscript>
-<div id="playground"></div>`);
-}
-
-const ONLY_TRUSTED = `<p role="note">This server runs only operations that are registered with it (PERSISTED_ONLY): what is typed here is
-refused. The REST interface is open as ever.</p>
-`;
-
-const missing = (persistedOnly: boolean) =>
-  document(`</head>
-<body>
-${persistedOnly ? ONLY_TRUSTED : ''}<h1>The playground is not built</h1>
-<p>Run <code>npm run build</code> in the folder of the project, then load this page again.</p>`);
-
-function document(content: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Playground – Fitgraph</title>
-<link rel="icon" href="data:,">
-${content}
-</body>
-</html>
-`;
 }

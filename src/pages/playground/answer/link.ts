@@ -1,0 +1,43 @@
+/** The address under which a question is asked again as it stands: the query, its variables and how the answer is looked at. Never a header. */
+import { CHARTS, VIEWS, type ChartKind, type ChartSettings, type View } from './settings';
+
+export interface Shared {
+  query: string;
+  /** JSON, as it stands in its pane. */
+  variables?: string;
+  view?: View;
+  chart?: ChartSettings;
+}
+
+export const PLAYGROUND_PATH = '/playground';
+
+export function linkOf({ query, variables, view, chart }: Shared): string {
+  const parameters = new URLSearchParams({ query });
+  if (variables?.trim()) parameters.set('variables', variables);
+  if (view) parameters.set('view', view);
+  if (chart) parameters.set('chart', JSON.stringify(chart));
+  return `${PLAYGROUND_PATH}?${parameters.toString()}`;
+}
+
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+function chartOf(text: string | null): ChartSettings | undefined {
+  try {
+    const { kind, x, y, by } = JSON.parse(text ?? '{}') as Record<string, unknown>;
+    if (!CHARTS.includes(kind as ChartKind) || typeof x !== 'string' || !isTexts(y) || y.length === 0) return undefined;
+    return { kind: kind as ChartKind, x, y, ...(typeof by === 'string' && { by }) };
+  } catch {
+    // Somebody has changed the link.
+    return undefined;
+  }
+}
+
+/** What an address asks for; undefined where it asks for nothing. */
+export function sharedOf(parameters: URLSearchParams): Shared | undefined {
+  const query = parameters.get('query');
+  if (query === null) return undefined;
+  const view = VIEWS.find((one) => one === parameters.get('view'));
+  const variables = parameters.get('variables') ?? undefined;
+  const chart = chartOf(parameters.get('chart'));
+  return { query, ...(variables !== undefined && { variables }), ...(view && { view }), ...(chart && { chart }) };
+}

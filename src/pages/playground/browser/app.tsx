@@ -1,0 +1,42 @@
+/** The playground in the browser: GraphiQL over our own `/graphql`, from our own bundle. `scripts/build.mjs` compiles this file. */
+import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
+import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
+import 'graphiql/style.css';
+import { createRoot } from 'react-dom/client';
+import { Answer } from './answer';
+import { askedOf } from './asked';
+import { fetcherFor } from './fetcher';
+import { QUESTIONS_PLUGIN } from './questions';
+import { looks } from './state';
+import { storage } from './storage';
+import './style.css';
+import { WELCOME } from './welcome';
+
+const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
+Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
+
+const asked = askedOf(new URL(location.href).searchParams);
+const fetcher = fetcherFor((run) => looks.change(looks.active, { run }));
+const plugins = [QUESTIONS_PLUGIN, HISTORY_PLUGIN];
+
+createRoot(document.getElementById('playground')!).render(
+  <GraphiQL
+    fetcher={fetcher}
+    defaultQuery={WELCOME}
+    // Undefined, not '' or null: only then GraphiQL goes on with what the visitor had in its tabs last time.
+    initialQuery={asked?.query}
+    initialVariables={asked?.variables}
+    isHeadersEditorEnabled
+    defaultEditorToolsVisibility="variables"
+    shouldPersistHeaders={false}
+    storage={storage}
+    referencePlugin={DOC_EXPLORER_PLUGIN}
+    plugins={plugins}
+    visiblePlugin={QUESTIONS_PLUGIN}
+  >
+    <GraphiQL.Logo>{null}</GraphiQL.Logo>
+    <GraphiQL.Footer>
+      <Answer asked={asked} />
+    </GraphiQL.Footer>
+  </GraphiQL>,
+);

@@ -1,0 +1,103 @@
+/** The panel of worked questions. */
+import { pick, useGraphiQL } from '@graphiql/react';
+import { useState, type SubmitEvent } from 'react';
+import { QUESTIONS } from '../questions/all';
+import { GROUPS, type Question } from '../questions/question';
+import { jsonOf, lookOf, useAsk, variablesTextOf } from './editing';
+import { isWelcome } from './welcome';
+
+const asksNothingElse = (query: string) => isWelcome(query) || QUESTIONS.some((question) => question.query === query);
+
+/** As the field was: a number, a list of texts, or a text. */
+function typed(text: string, before: unknown): unknown {
+  if (typeof before === 'number') return Number(text);
+  return Array.isArray(before) ? text.split(',').map((part) => part.trim()) : text;
+}
+
+function Variables({ question, ask }: { question: Question; ask: (variables: string) => void }) {
+  const variables = JSON.parse(variablesTextOf(question) || '{}') as Record<string, unknown>;
+  const names = Object.keys(variables);
+  if (names.length === 0) return null;
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    ask(jsonOf(Object.fromEntries(names.map((name) => [name, typed(String(form.get(name)), variables[name])]))));
+  };
+  return (
+    <form className="variables" onSubmit={submit}>
+      {names.map((name) => (
+        <label key={name}>
+          {name}
+          <input name={name} defaultValue={String(variables[name])} type={name === 'since' ? 'date' : 'text'} />
+        </label>
+      ))}
+      <button>Ask</button>
+    </form>
+  );
+}
+
+function Item({ question, isOpen, open }: { question: Question; isOpen: boolean; open: (variables?: string) => void }) {
+  return (
+    <li className={isOpen ? 'open' : undefined}>
+      <button className="question" aria-current={isOpen || undefined} onClick={() => open()}>
+        {question.title}
+      </button>
+      <p>
+        {/* What is between backticks is code. */}
+        {question.sentence.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
+      </p>
+      {isOpen && <Variables question={question} ask={open} />}
+    </li>
+  );
+}
+
+function Questions() {
+  const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
+  const [wanted, setWanted] = useState('');
+  const ask = useAsk(asksNothingElse);
+  const asked = tabs[activeTabIndex]?.query;
+  const found = QUESTIONS.filter(({ title, sentence }) => `${title} ${sentence}`.toLowerCase().includes(wanted.trim().toLowerCase()));
+  return (
+    <section className="questions" aria-labelledby="questions">
+      <h2 id="questions">Worked questions</h2>
+      <input
+        type="search"
+        aria-label="Find a question"
+        placeholder="Find a question"
+        value={wanted}
+        onChange={({ target }) => setWanted(target.value)}
+      />
+      {GROUPS.map((group) => {
+        const questions = found.filter((question) => question.group === group);
+        if (questions.length === 0) return null;
+        return (
+          <details key={group} open>
+            <summary>
+              {group} <span className="count">{questions.length}</span>
+            </summary>
+            <ul>
+              {questions.map((question) => (
+                <Item
+                  key={question.slug}
+                  question={question}
+                  isOpen={asked === question.query}
+                  open={(variables = variablesTextOf(question)) => ask(question.query, variables, lookOf(question))}
+                />
+              ))}
+            </ul>
+          </details>
+        );
+      })}
+    </section>
+  );
+}
+
+const Icon = () => (
+  <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+    <path d="M12 21a9 9 0 1 0-8-4.9L3 21z" strokeLinejoin="round" />
+    <path d="M9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1.9-1.1 1.8" strokeLinecap="round" />
+    <path d="M12 16.6v.1" strokeWidth="2" strokeLinecap="round" />
+  </svg>
+);
+
+export const QUESTIONS_PLUGIN = { title: 'Worked questions', icon: Icon, content: Questions };

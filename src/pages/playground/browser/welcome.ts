@@ -1,0 +1,34 @@
+/** What a visitor finds in the editor the first time. */
+import { csrfToken } from './fetcher';
+
+const ownData =
+  csrfToken === undefined
+    ? `# to everyone. For your own data sign in, or
+# put an access token into the "Headers" pane
+# below:
+#
+#   {"Authorization": "Bearer <token>"}
+#
+# It is not stored: this page forgets it when
+# you leave.`
+    : `# to everyone. You are signed in: your own
+# data are under "viewer".`;
+
+export const WELCOME = `# Fitgraph: fitness and nutrition data.
+#
+# Exercises, ingredients and the like are open
+${ownData} Ctrl-Enter runs the query, and
+# the worked questions are there to be changed.
+
+{
+  exercises(first: 5) {
+    totalCount
+    nodes {
+      id
+      name
+    }
+  }
+}
+`;
+
+export const isWelcome = (query: string): boolean => query.trim() === '' || query === WELCOME;

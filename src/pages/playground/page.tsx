@@ -1,0 +1,119 @@
+/** The frame of the playground, which is there before its script is: header, title and the worked questions, each a link that asks it. */
+import { renderPage, type Visitor } from '../layout';
+import { FRAME } from '../style';
+import { PLAYGROUND_PATH } from './answer/link';
+import { QUESTIONS } from './questions/all';
+import { GROUPS } from './questions/question';
+
+/** What `scripts/build.mjs` leaves beside the assets: file names, which carry a hash of their content. */
+export interface Manifest {
+  script: string;
+  style: string;
+  /** What the script needs at once; told early, it comes beside it and not after it. */
+  needed: string[];
+}
+
+export const ASSETS = `${PLAYGROUND_PATH}/assets`;
+
+const STYLE = `${FRAME}
+html,body{height:100%}
+body{display:flex;flex-direction:column}
+header nav{max-width:none;padding:.45rem 1rem}
+main{flex:1;min-height:0;display:flex;flex-direction:column;max-width:none;width:100%;padding:0}
+h1{font-size:1rem;margin:0;padding:.45rem 1rem;border-bottom:1px solid var(--line)}
+[role=note]{margin:0;padding:.6rem 1rem;color:#1b1f24;background:#fff3cd}
+noscript p{padding:0 1rem}
+#playground{flex:1;min-height:0;display:flex}
+.skeleton{flex:1;display:flex;min-width:0}
+.skeleton nav{width:22rem;max-width:100%;box-sizing:border-box;overflow:auto;padding:0 1rem;border-right:1px solid var(--line)}
+.skeleton h2{font-size:1rem;margin:.8rem 0 .3rem}
+.skeleton ul{margin:0;padding-left:1.1rem}
+.skeleton a{color:var(--link)}
+.skeleton p{flex:1;margin:1rem;color:var(--muted)}
+@media (max-width:45rem){html,body{height:auto}.skeleton{flex-direction:column}.skeleton nav{border:0;width:auto}}
+`;
+
+interface Props {
+  manifest: Manifest;
+  visitor: Visitor;
+  /** Of this page, to come back to. */
+  address: string;
+  persistedOnly: boolean;
+}
+
+const OnlyTrusted = () => (
+  <p role="note">
+    This server runs only operations that are registered with it (PERSISTED_ONLY): what is typed here is refused. The REST interface is open
+    as ever.
+  </p>
+);
+
+const Skeleton = () => (
+  <div class="skeleton">
+    <nav aria-label="Worked questions">
+      {GROUPS.map((group) => (
+        <>
+          <h2>{group}</h2>
+          <ul>
+            {QUESTIONS.filter((question) => question.group === group).map(({ slug, title }) => (
+              <li key={slug}>
+                <a href={`${PLAYGROUND_PATH}?question=${slug}`}>{title}</a>
+              </li>
+            ))}
+          </ul>
+        </>
+      ))}
+    </nav>
+    <p>The editor is being loaded …</p>
+  </div>
+);
+
+export function playgroundPage({ manifest, visitor, address, persistedOnly }: Props): string {
+  return renderPage({
+    title: 'Playground',
+    visitor,
+    signInFor: address,
+    style: STYLE,
+    head: (
+      <>
+        {visitor.csrfToken !== undefined && <meta name="csrf-token" content={visitor.csrfToken} />}
+        <script type="module" src={`${ASSETS}/${manifest.script}`} />
+        {manifest.needed.map((file) => (
+          <link key={file} rel="modulepreload" href={`${ASSETS}/${file}`} />
+        ))}
+      </>
+    ),
+    children: (
+      <>
+        <h1>GraphQL playground</h1>
+        {persistedOnly && <OnlyTrusted />}
+        <noscript>
+          <p>
+            The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.
+          </p>
+        </noscript>
+        <div id="playground">
+          <Skeleton />
+        </div>
+        {/* Here and not in the head: the page is seen before it is there. */}
+        <link rel="stylesheet" href={`${ASSETS}/${manifest.style}`} />
+      </>
+    ),
+  });
+}
+
+export function missingPage(visitor: Visitor, persistedOnly: boolean): string {
+  return renderPage({
+    title: 'Playground',
+    visitor,
+    children: (
+      <>
+        {persistedOnly && <OnlyTrusted />}
+        <h1>The playground is not built</h1>
+        <p>
+          Run <code>npm run build</code> in the folder of the project, then load this page again.
+        </p>
+      </>
+    ),
+  });
+}

@@ -1,0 +1,113 @@
+import type { Question } from './question';
+
+/** Body weight. */
+export const BODY: readonly Question[] = [
+  {
+    slug: 'weight-by-day',
+    group: 'Body',
+    title: 'My weight by day',
+    sentence: 'Every entry since a day, in kg whatever unit it was logged in.',
+    query: `query WeightByDay($since: Date!) {
+  weightEntries(where: { date: { gte: $since } }, orderBy: [{ date: ASC }], first: 1000) {
+    nodes {
+      date
+      weightKg
+    }
+  }
+}`,
+    days: 365,
+    chart: { kind: 'line', x: 'date', y: ['weightKg'] },
+  },
+  {
+    slug: 'mean-weight-by-week',
+    group: 'Body',
+    title: 'Mean weight by week',
+    sentence: 'The mean of each week says more than any day, because water comes and goes.',
+    query: `query MeanWeightByWeek($since: Date!) {
+  weightEntriesGrouped(
+    where: { date: { gte: $since } }
+    groupBy: [{ date: { by: WEEK } }]
+    orderBy: [{ key: { number: 1 } }]
+  ) {
+    nodes {
+      keys { dateBucket { start } }
+      days: count
+      avg { weightKg }
+    }
+  }
+}`,
+    days: 182,
+    chart: { kind: 'line', x: 'keys.dateBucket.start', y: ['avg.weightKg'] },
+  },
+  {
+    slug: 'range-by-month',
+    group: 'Body',
+    title: 'Lowest, mean and highest weight by month',
+    sentence: 'Between which weights each month lay.',
+    query: `query RangeByMonth {
+  weightEntriesGrouped(groupBy: [{ date: { by: MONTH } }], orderBy: [{ key: { number: 1 } }]) {
+    nodes {
+      keys { dateBucket { start } }
+      min { weightKg }
+      avg { weightKg }
+      max { weightKg }
+    }
+  }
+}`,
+    chart: { kind: 'line', x: 'keys.dateBucket.start', y: ['min.weightKg', 'avg.weightKg', 'max.weightKg'] },
+  },
+  {
+    slug: 'weight-by-weekday',
+    group: 'Body',
+    title: 'Am I heavier after the weekend?',
+    sentence: 'Mean and spread by weekday: 1 is Monday, 7 is Sunday.',
+    query: `query WeightByWeekday($since: Date!) {
+  weightEntriesGrouped(
+    where: { date: { gte: $since } }
+    groupBy: [{ date: { by: WEEKDAY } }]
+    orderBy: [{ key: { number: 1 } }]
+  ) {
+    nodes {
+      keys { dateBucket { weekday: number } }
+      count
+      avg { weightKg }
+      stddev { weightKg }
+    }
+  }
+}`,
+    days: 91,
+    chart: { kind: 'line', x: 'keys.dateBucket.weekday', y: ['avg.weightKg'] },
+  },
+  {
+    slug: 'weight-distribution',
+    group: 'Body',
+    title: 'On how many days did I weigh how much?',
+    sentence: 'Entries by weight, a kilogram at a time.',
+    query: `query WeightDistribution {
+  weightEntriesGrouped(groupBy: [{ weightKg: { width: 1, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+    nodes {
+      keys { weightKgBin { from to } }
+      days: count
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.weightKgBin.from', y: ['days'] },
+  },
+  {
+    slug: 'days-weighed-by-month',
+    group: 'Body',
+    title: 'How often do I step on the scale?',
+    sentence: 'Days with an entry, and the first and the last of them, by month.',
+    query: `query DaysWeighedByMonth {
+  weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+    nodes {
+      keys { dateBucket { start } }
+      days: countDistinct { date }
+      first: min { date }
+      last: max { date }
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.dateBucket.start', y: ['days.date'] },
+  },
+];

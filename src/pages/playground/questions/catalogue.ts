@@ -1,0 +1,165 @@
+import type { Question } from './question';
+
+/** Foods and exercises; anybody may ask these. */
+export const CATALOGUE: readonly Question[] = [
+  {
+    slug: 'protein-against-energy',
+    group: 'Catalogue',
+    title: 'Foods with much protein and little energy',
+    sentence: 'Protein against energy per 100 g of foods with at least so much protein: the best are high up on the left.',
+    query: `query ProteinAgainstEnergy($protein: Decimal!) {
+  ingredients(
+    where: { protein: { gte: $protein }, language: { shortName: { eq: "en" } } }
+    orderBy: [{ protein: DESC }]
+    first: 200
+  ) {
+    totalCount
+    nodes {
+      name
+      energy
+      protein
+      fat
+    }
+  }
+}`,
+    variables: { protein: '15' },
+    chart: { kind: 'scatter', x: 'energy', y: ['protein'] },
+  },
+  {
+    slug: 'rich-in-fibre',
+    group: 'Catalogue',
+    title: 'Foods richest in fibre',
+    sentence: 'Fibre per 100 g, the most first, within a limit of energy.',
+    query: `query RichInFibre($energy: Int!) {
+  ingredients(
+    where: { fibres: { gt: 0 }, energy: { lte: $energy }, language: { shortName: { eq: "en" } } }
+    orderBy: [{ fibres: DESC }]
+    first: 25
+  ) {
+    nodes {
+      name
+      fibres
+      energy
+      carbohydratesSugar
+    }
+  }
+}`,
+    variables: { energy: 400 },
+    chart: { kind: 'bar', x: 'name', y: ['fibres'] },
+  },
+  {
+    slug: 'foods-by-energy',
+    group: 'Catalogue',
+    title: 'How much energy do foods have?',
+    sentence: 'Foods by kilocalories per 100 g, fifty at a time, with their mean protein and fat.',
+    query: `query FoodsByEnergy {
+  ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+    nodes {
+      keys { energyBin { from to } }
+      foods: count
+      avg { protein fat }
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.energyBin.from', y: ['foods'] },
+  },
+  {
+    slug: 'find-a-food',
+    group: 'Catalogue',
+    title: 'Find a food by its name',
+    sentence: 'Names may be misspelt; the closest come first. Change `name`.',
+    query: `query FindAFood($name: String!) {
+  ingredients(where: { name: { search: $name } }, first: 20) {
+    nodes {
+      name
+      energy
+      protein
+      carbohydrates
+      fat
+      units { amount gram unit { name } }
+    }
+  }
+}`,
+    variables: { name: 'chiken brest' },
+    chart: { kind: 'bar', x: 'name', y: ['protein', 'carbohydrates', 'fat'] },
+  },
+  {
+    slug: 'exercises-per-muscle',
+    group: 'Catalogue',
+    title: 'Exercises per muscle',
+    sentence: 'How many exercises train each muscle, once where it is a main one and half where it helps.',
+    query: `query ExercisesPerMuscle {
+  exercisesGrouped(
+    where: { language: { shortName: { eq: "en" } } }
+    groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
+    orderBy: [{ weightedCount: DESC }]
+  ) {
+    nodes {
+      keys { muscle { name } }
+      count
+      weightedCount
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.muscle.name', y: ['weightedCount'] },
+  },
+  {
+    slug: 'exercises-by-category',
+    group: 'Catalogue',
+    title: 'Exercises by category and equipment',
+    sentence: 'What the catalogue holds for whom has only dumbbells, or nothing at all.',
+    query: `query ExercisesByCategory {
+  exercisesGrouped(
+    where: { language: { shortName: { eq: "en" } } }
+    groupBy: [{ category: name }, { equipment: { equipment: 1 } }]
+    orderBy: [{ count: DESC }]
+  ) {
+    nodes {
+      keys { categoryKeys { name } equipment { name } }
+      exercises: count
+    }
+  }
+}`,
+    chart: { kind: 'heatmap', x: 'keys.equipment.name', y: ['keys.categoryKeys.name'], by: 'exercises' },
+  },
+  {
+    slug: 'exercises-for-a-muscle',
+    group: 'Catalogue',
+    title: 'Which exercises train a muscle?',
+    sentence: 'Exercises with their equipment and all that they train. Change `muscle`.',
+    query: `query ExercisesForAMuscle($muscle: String!) {
+  exercises(
+    where: { muscles: { some: { name: { eq: $muscle } } }, language: { shortName: { eq: "en" } } }
+    orderBy: [{ name: ASC }]
+    first: 50
+  ) {
+    totalCount
+    nodes {
+      name
+      category { name }
+      muscles { name }
+      musclesSecondary { name }
+      equipment { name }
+    }
+  }
+}`,
+    variables: { muscle: 'Gluteus maximus' },
+    chart: { kind: 'heatmap', x: 'equipment.name', y: ['category.name'] },
+  },
+  {
+    slug: 'languages-of-the-catalogue',
+    group: 'Catalogue',
+    title: 'In which languages are there exercises?',
+    sentence: 'Exercises of the catalogue by language.',
+    query: `query LanguagesOfTheCatalogue {
+  exercisesGrouped(groupBy: [{ language: fullName }], orderBy: [{ count: DESC }]) {
+    nodes {
+      keys { languageKeys { fullName } }
+      exercises: count
+      categories: countDistinct { category }
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.languageKeys.fullName', y: ['exercises'] },
+  },
+];

@@ -1,0 +1,163 @@
+import type { Question } from './question';
+
+/** Sessions, and how hard the sets of them were. */
+export const EFFORT: readonly Question[] = [
+  {
+    slug: 'sessions-per-week',
+    group: 'Training',
+    title: 'Sessions per week',
+    sentence: 'How often there was training, weeks without any among them.',
+    query: `query SessionsPerWeek($since: Date!) {
+  workoutSessionsGrouped(
+    where: { date: { gte: $since } }
+    groupBy: [{ date: { by: WEEK, empty: true } }]
+    orderBy: [{ key: { number: 1 } }]
+  ) {
+    nodes {
+      keys { dateBucket { start end } }
+      sessions: count
+    }
+  }
+}`,
+    days: 182,
+    chart: { kind: 'bar', x: 'keys.dateBucket.start', y: ['sessions'] },
+  },
+  {
+    slug: 'sessions-per-weekday',
+    group: 'Training',
+    title: 'On which weekdays do I train?',
+    sentence: 'Sessions by weekday: 1 is Monday, 7 is Sunday.',
+    query: `query SessionsPerWeekday {
+  workoutSessionsGrouped(groupBy: [{ date: { by: WEEKDAY, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+    nodes {
+      keys { dateBucket { weekday: number } }
+      sessions: count
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.dateBucket.weekday', y: ['sessions'] },
+  },
+  {
+    slug: 'impression-by-month',
+    group: 'Training',
+    title: 'How sessions felt, by month',
+    sentence: 'Good, neutral and bad sessions of each month.',
+    query: `query ImpressionByMonth {
+  workoutSessionsGrouped(
+    groupBy: [{ date: { by: MONTH } }, { field: impression }]
+    orderBy: [{ key: { number: 1 } }, { key: { number: 2 } }]
+  ) {
+    nodes {
+      keys { dateBucket { start } impression }
+      count
+    }
+  }
+}`,
+    chart: { kind: 'stacked', x: 'keys.dateBucket.start', y: ['count'], by: 'keys.impression' },
+  },
+  {
+    slug: 'sets-of-each-session',
+    group: 'Training',
+    title: 'What was done in each session',
+    sentence: 'Sets, repetitions and the heaviest weight of the last sessions: a list below each row of a list.',
+    query: `query SetsOfEachSession($sessions: Int!) {
+  workoutSessions(first: $sessions, orderBy: [{ date: DESC }]) {
+    nodes {
+      date
+      impression
+      notes
+      logsGrouped {
+        nodes {
+          sets: count
+          sum { reps }
+          max { weightKg }
+        }
+      }
+    }
+  }
+}`,
+    variables: { sessions: 30 },
+    chart: { kind: 'line', x: 'date', y: ['logsGrouped.nodes.sum.reps'] },
+  },
+  {
+    slug: 'repetition-ranges',
+    group: 'Training',
+    title: 'In which repetition ranges do I train?',
+    sentence: 'Sets by the number of their repetitions, five by five. Change the width in the query.',
+    query: `query RepetitionRanges($since: Date!) {
+  workoutLogsGrouped(
+    where: { date: { gte: $since }, repetitionUnit: { name: { eq: "Repetitions" } } }
+    groupBy: [{ reps: { width: 5, from: 1, empty: true } }]
+    orderBy: [{ key: { number: 1 } }]
+  ) {
+    nodes {
+      keys { repsBin { from to } }
+      sets: count
+      max { weightKg }
+    }
+  }
+}`,
+    days: 182,
+    chart: { kind: 'bar', x: 'keys.repsBin.from', y: ['sets'] },
+  },
+  {
+    slug: 'repetitions-in-reserve',
+    group: 'Training',
+    title: 'How close to failure are my sets?',
+    sentence: 'Sets by the repetitions left in reserve; those logged without any are a group of their own.',
+    query: `query RepetitionsInReserve($since: Date!) {
+  workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }], orderBy: [{ key: { number: 1 } }]) {
+    nodes {
+      keys { rir }
+      sets: count
+    }
+  }
+}`,
+    days: 182,
+    chart: { kind: 'bar', x: 'keys.rir', y: ['sets'] },
+  },
+  {
+    slug: 'sets-to-the-limit',
+    group: 'Training',
+    title: 'Sets with at most one repetition left, by week',
+    sentence: 'How many sets went to the limit. Change `rir` to be stricter.',
+    query: `query SetsToTheLimit($rir: [RepetitionsInReserve!]!) {
+  workoutLogsGrouped(
+    where: { rir: { in: $rir } }
+    groupBy: [{ date: { by: WEEK, empty: true } }]
+    orderBy: [{ key: { number: 1 } }]
+  ) {
+    nodes {
+      keys { dateBucket { start } }
+      sets: count
+    }
+  }
+}`,
+    variables: { rir: ['RIR_0', 'RIR_0_5', 'RIR_1'] },
+    chart: { kind: 'line', x: 'keys.dateBucket.start', y: ['sets'] },
+  },
+  {
+    slug: 'spread-of-repetitions',
+    group: 'Training',
+    title: 'How even are my sets?',
+    sentence: 'Mean, median and spread of the repetitions of each exercise with enough sets.',
+    query: `query SpreadOfRepetitions($sets: Int!) {
+  workoutLogsGrouped(
+    groupBy: [{ field: exercise }]
+    having: { count: { gte: $sets } }
+    orderBy: [{ stddev: { reps: DESC } }]
+  ) {
+    nodes {
+      keys { exercise { name } }
+      count
+      avg { reps }
+      median { reps }
+      p90: percentile(p: 0.9) { reps }
+      stddev { reps }
+    }
+  }
+}`,
+    variables: { sets: 20 },
+    chart: { kind: 'bar', x: 'keys.exercise.name', y: ['median.reps', 'p90.reps'] },
+  },
+];

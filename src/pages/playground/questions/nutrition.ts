@@ -1,0 +1,171 @@
+import type { Question } from './question';
+
+/** What was eaten, and what was meant to be. */
+export const NUTRITION: readonly Question[] = [
+  {
+    slug: 'energy-by-day',
+    group: 'Nutrition',
+    title: 'Energy by day',
+    sentence: 'Kilocalories of every day of the diary.',
+    query: `query EnergyByDay {
+  nutritionPlans(first: 1, orderBy: [{ creationDate: DESC }]) {
+    nodes {
+      diaryDays { date energy protein carbohydrates fat fibres }
+    }
+  }
+}`,
+    chart: { kind: 'line', x: 'diaryDays.date', y: ['diaryDays.energy'] },
+  },
+  {
+    slug: 'macros-by-day',
+    group: 'Nutrition',
+    title: 'Protein, carbohydrates and fat by day',
+    sentence: 'Macro-nutrients of every day of the diary, on top of each other.',
+    query: `query MacrosByDay {
+  nutritionPlans(first: 1, orderBy: [{ creationDate: DESC }]) {
+    nodes {
+      diaryDays { date protein carbohydrates fat unit }
+    }
+  }
+}`,
+    chart: { kind: 'stacked', x: 'diaryDays.date', y: ['diaryDays.protein', 'diaryDays.carbohydrates', 'diaryDays.fat'] },
+  },
+  {
+    slug: 'what-my-plan-holds',
+    group: 'Nutrition',
+    title: 'What my plan holds',
+    sentence: 'Energy and macro-nutrients of each plan in all, per kg of body weight and as parts of the energy.',
+    query: `query WhatMyPlanHolds {
+  nutritionPlans(first: 10) {
+    nodes {
+      description
+      nutritionalValues {
+        total { energy protein carbohydrates fat fibres }
+        perKg { protein carbohydrates fat }
+        percent { protein carbohydrates fat }
+      }
+    }
+  }
+}`,
+    chart: {
+      kind: 'bar',
+      x: 'description',
+      y: ['nutritionalValues.total.protein', 'nutritionalValues.total.carbohydrates', 'nutritionalValues.total.fat'],
+    },
+  },
+  {
+    slug: 'planned-meals',
+    group: 'Nutrition',
+    title: 'My planned meals',
+    sentence: 'Each meal of the plans with its time, its energy and what is in it.',
+    query: `query PlannedMeals {
+  meals(first: 50, orderBy: [{ time: ASC }]) {
+    nodes {
+      time
+      nutritionalValues { energy protein carbohydrates fat }
+      items { amount ingredient { name } }
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'time', y: ['nutritionalValues.energy'] },
+  },
+  {
+    slug: 'foods-most-often',
+    group: 'Nutrition',
+    title: 'Foods I eat most often',
+    sentence: 'How often each food stands in the diary, and when it last did.',
+    query: `query FoodsMostOften {
+  diaryEntriesGrouped(groupBy: [{ field: ingredient }], orderBy: [{ count: DESC }], first: 30) {
+    totalCount
+    nodes {
+      keys { ingredient { name } }
+      times: count
+      last: max { datetime }
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.ingredient.name', y: ['times'] },
+  },
+  {
+    slug: 'foods-by-weight',
+    group: 'Nutrition',
+    title: 'Foods I eat most of',
+    sentence: 'Grams of each food that was weighed; what was counted in pieces or slices is left out.',
+    query: `query FoodsByWeight {
+  diaryEntriesGrouped(
+    where: { ingredientUnitId: { isNull: true } }
+    groupBy: [{ field: ingredient }]
+    orderBy: [{ sum: { amount: DESC } }]
+    first: 30
+  ) {
+    nodes {
+      keys { ingredient { name } }
+      grams: sum { amount }
+      median { amount }
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.ingredient.name', y: ['grams.amount'] },
+  },
+  {
+    slug: 'when-i-eat',
+    group: 'Nutrition',
+    title: 'At what hours do I eat?',
+    sentence: 'Diary entries by hour and weekday, 1 being Monday. Change `zone` to your time zone.',
+    query: `query WhenIEat($zone: String!) {
+  diaryEntriesGrouped(
+    groupBy: [{ datetime: { by: HOUR_OF_DAY, timeZone: $zone } }, { datetime: { by: WEEKDAY, timeZone: $zone } }]
+    orderBy: [{ key: { number: 1 } }, { key: { number: 2 } }]
+    first: 200
+  ) {
+    nodes {
+      keys {
+        hour: datetimeBucket(by: HOUR_OF_DAY) { number }
+        weekday: datetimeBucket(by: WEEKDAY) { number }
+      }
+      entries: count
+    }
+  }
+}`,
+    variables: { zone: 'Europe/Berlin' },
+    chart: { kind: 'heatmap', x: 'keys.hour.number', y: ['keys.weekday.number'], by: 'entries' },
+  },
+  {
+    slug: 'entries-per-week',
+    group: 'Nutrition',
+    title: 'How faithfully do I keep my diary?',
+    sentence: 'Entries and different foods of each week. Change `zone` to your time zone.',
+    query: `query EntriesPerWeek($zone: String!) {
+  diaryEntriesGrouped(
+    groupBy: [{ datetime: { by: WEEK, timeZone: $zone, empty: true } }]
+    orderBy: [{ key: { number: 1 } }]
+  ) {
+    nodes {
+      keys { datetimeBucket { start } }
+      entries: count
+      foods: countDistinct { ingredient }
+    }
+  }
+}`,
+    variables: { zone: 'Europe/Berlin' },
+    chart: { kind: 'line', x: 'keys.datetimeBucket.start', y: ['entries', 'foods.ingredient'] },
+  },
+  {
+    slug: 'latest-entries',
+    group: 'Nutrition',
+    title: 'Energy and protein of the latest entries',
+    sentence: 'What was eaten last, with what was in it.',
+    query: `query LatestEntries($entries: Int!) {
+  diaryEntries(first: $entries, orderBy: [{ datetime: DESC }]) {
+    nodes {
+      datetime
+      amount
+      ingredient { name }
+      nutritionalValues { energy protein }
+    }
+  }
+}`,
+    variables: { entries: 50 },
+    chart: { kind: 'scatter', x: 'nutritionalValues.energy', y: ['nutritionalValues.protein'] },
+  },
+];

@@ -1,0 +1,189 @@
+import type { Question } from './question';
+
+const WEEK = 'keys.dateBucket.start';
+
+/** What was lifted, how often and how much. */
+export const TRAINING: readonly Question[] = [
+  {
+    slug: 'heaviest-set-per-exercise',
+    group: 'Training',
+    title: 'My heaviest set per exercise',
+    sentence: 'The most weight ever lifted in each exercise, in kg, with the number of sets logged.',
+    query: `query HeaviestSetPerExercise {
+  workoutLogsGrouped(
+    where: { weightKg: { gt: 0 } }
+    groupBy: [{ field: exercise }]
+    orderBy: [{ max: { weightKg: DESC } }]
+  ) {
+    nodes {
+      keys { exercise { name } }
+      count
+      max { weightKg date }
+    }
+  }
+}`,
+    chart: { kind: 'bar', x: 'keys.exercise.name', y: ['max.weightKg'] },
+  },
+  {
+    slug: 'weight-over-time',
+    group: 'Training',
+    title: 'Heaviest set of one exercise by day',
+    sentence: 'How the top set of an exercise grew. Change `exercise` to another one.',
+    query: `query TopSetByDay($exercise: String!) {
+  workoutLogsGrouped(
+    where: { exercise: { name: { eq: $exercise } } }
+    groupBy: [{ date: { by: DAY } }]
+    orderBy: [{ key: { number: 1 } }]
+    first: 1000
+  ) {
+    nodes {
+      keys { dateBucket { start } }
+      max { weightKg reps }
+      sum { reps }
+    }
+  }
+}`,
+    variables: { exercise: 'Bench Press' },
+    chart: { kind: 'line', x: WEEK, y: ['max.weightKg'] },
+  },
+  {
+    slug: 'sets-per-week',
+    group: 'Training',
+    title: 'Sets and repetitions per week',
+    sentence: 'How much was done each week, weeks without training among them.',
+    query: `query SetsPerWeek($since: Date!) {
+  workoutLogsGrouped(
+    where: { date: { gte: $since } }
+    groupBy: [{ date: { by: WEEK, empty: true } }]
+    orderBy: [{ key: { number: 1 } }]
+  ) {
+    nodes {
+      keys { dateBucket { start } }
+      sets: count
+      sum { reps }
+      exercises: countDistinct { exercise }
+    }
+  }
+}`,
+    days: 182,
+    chart: { kind: 'bar', x: WEEK, y: ['sets'] },
+  },
+  {
+    slug: 'sets-per-muscle-by-week',
+    group: 'Training',
+    title: 'Sets per muscle by week',
+    sentence: 'Each set counts once for its main muscles and half for those that help; change the weights in the query.',
+    query: `query SetsPerMuscleByWeek($since: Date!) {
+  workoutLogsGrouped(
+    where: { date: { gte: $since } }
+    groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
+    orderBy: [{ key: { number: 1 } }, { weightedCount: DESC }]
+    first: 1000
+  ) {
+    nodes {
+      keys { dateBucket { start } exerciseKeys { muscle { name } } }
+      weightedCount
+    }
+  }
+}`,
+    days: 84,
+    chart: { kind: 'heatmap', x: WEEK, y: ['keys.exerciseKeys.muscle.name'], by: 'weightedCount' },
+  },
+  {
+    slug: 'neglected-muscles',
+    group: 'Training',
+    title: 'Muscles that got least',
+    sentence: 'Weighted sets of each muscle over the last four weeks, the fewest first. Change `since` to look further back.',
+    query: `query NeglectedMuscles($since: Date!) {
+  workoutLogsGrouped(
+    where: { date: { gte: $since } }
+    groupBy: [{ exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
+    orderBy: [{ weightedCount: ASC }]
+  ) {
+    nodes {
+      keys { exerciseKeys { muscle { name isFront } } }
+      weightedCount
+      last: max { date }
+    }
+  }
+}`,
+    days: 28,
+    chart: { kind: 'bar', x: 'keys.exerciseKeys.muscle.name', y: ['weightedCount'] },
+  },
+  {
+    slug: 'sets-by-category-and-month',
+    group: 'Training',
+    title: 'Sets by category and month',
+    sentence: 'How the months were divided between legs, chest, back and the rest.',
+    query: `query SetsByCategoryAndMonth {
+  workoutLogsGrouped(
+    groupBy: [{ date: { by: MONTH } }, { exercise: { category: name } }]
+    orderBy: [{ key: { number: 1 } }, { count: DESC }]
+    first: 1000
+  ) {
+    nodes {
+      keys { dateBucket { start } exerciseKeys { categoryKeys { name } } }
+      count
+    }
+  }
+}`,
+    chart: { kind: 'stacked', x: WEEK, y: ['count'], by: 'keys.exerciseKeys.categoryKeys.name' },
+  },
+  {
+    slug: 'exercises-most-done',
+    group: 'Training',
+    title: 'Exercises I do most',
+    sentence: 'Sets, repetitions and training days of each exercise since a day.',
+    query: `query ExercisesMostDone($since: Date!) {
+  workoutLogsGrouped(
+    where: { date: { gte: $since } }
+    groupBy: [{ field: exercise }]
+    orderBy: [{ count: DESC }]
+  ) {
+    totalCount
+    nodes {
+      keys { exercise { name } }
+      sets: count
+      sum { reps }
+      days: countDistinct { date }
+    }
+  }
+}`,
+    days: 182,
+    chart: { kind: 'bar', x: 'keys.exercise.name', y: ['sets'] },
+  },
+  {
+    slug: 'last-time-per-exercise',
+    group: 'Training',
+    title: 'When did I last do each exercise?',
+    sentence: 'The day of the last set of every exercise ever logged, the longest ago first.',
+    query: `query LastTimePerExercise {
+  workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ max: { date: ASC } }]) {
+    nodes {
+      keys { exercise { name } }
+      first: min { date }
+      last: max { date }
+      sets: count
+    }
+  }
+}`,
+    chart: { kind: 'scatter', x: 'last.date', y: ['sets'], by: 'keys.exercise.name' },
+  },
+  {
+    slug: 'planned-sets-per-exercise',
+    group: 'Training',
+    title: 'What my workouts plan per exercise',
+    sentence: 'The settings of all workouts put together: repetitions and target weights of each exercise.',
+    query: `query PlannedPerExercise {
+  settingsGrouped(groupBy: [{ field: exercise }], orderBy: [{ count: DESC }]) {
+    nodes {
+      keys { exercise { name } }
+      settings: count
+      avg { reps }
+      max { targetWeightKg }
+    }
+  }
+}`,
+    chart: { kind: 'scatter', x: 'avg.reps', y: ['max.targetWeightKg'], by: 'keys.exercise.name' },
+  },
+];

@@ -1,0 +1,110 @@
+/** The playground as an analyst meets it: asked, seen, taken away, with no other server in reach. */
+import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import type { Neighbourhood, Person } from './person';
+
+/** GraphiQL's tabs hold a button that closes them, which nothing that it can be told takes away. */
+const EXEMPT = { 'nested-interactive': '.graphiql-tab' };
+
+async function downloaded({ page }: Person, button: string): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button, exact: true }).click()]);
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+}
+
+export function describePlayground(neighbourhood: () => Neighbourhood): void {
+  describe('the playground', () => {
+    let person: Person;
+    let link: string;
+
+    beforeAll(async () => {
+      person = await neighbourhood().person();
+      const context = person.page.context();
+      await context.route(
+        ({ origin }) => origin !== neighbourhood().url,
+        (route) => route.abort(),
+      );
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    });
+
+    test('says what it has before its script is there, and comes back from the sign-in', async () => {
+      const { page } = person;
+      const { demo } = neighbourhood();
+      await page.route('**/playground/assets/*.js', (route) => route.abort());
+      await person.open('/playground?question=mean-weight-by-week');
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('GraphQL playground');
+      expect(await page.getByRole('link', { name: 'Mean weight by week' }).count()).toBe(1);
+      await page.unrouteAll();
+      person.complaints.length = 0;
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByLabel('User name').fill(demo.username);
+      await page.getByLabel('Password').fill(demo.password);
+      await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+      await page.waitForURL('**/playground?question=mean-weight-by-week');
+      expect(await page.getByRole('banner').getByRole('link', { name: demo.username }).count()).toBe(1);
+    });
+
+    test('a worked question as a chart, a table and a file', async () => {
+      const { page } = person;
+      await page.locator('.answer .chart svg text').first().waitFor();
+      expect(await page.locator('.answer .facts').innerText()).toMatch(/^Status 200 · \d+ ms · [\d.]+ kB · cost \d+ · \d+ statements?$/);
+      expect(await page.title()).toBe('MeanWeightByWeek – Playground – Fitgraph');
+      const svg = await downloaded(person, 'SVG');
+      expect([svg.name, svg.text.slice(0, 4)]).toEqual(['MeanWeightByWeek.svg', '<svg']);
+
+      await page.getByRole('button', { name: 'My heaviest set per exercise' }).click();
+      await page.locator('.answer .chart').getByText('max.weightKg').waitFor();
+      await page.getByRole('button', { name: 'Table', exact: true }).click();
+      const table = page.getByRole('region', { name: 'Table' });
+      expect(await table.locator('thead').innerText()).toMatch(/keys\.exercise\.name\s+count\s+max\.weightKg\s+max\.date/);
+      await table.getByRole('button', { name: 'count' }).click();
+      const counts = (await table.locator('tbody td:nth-child(2)').allInnerTexts()).map(Number);
+      expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+      await page.getByRole('searchbox', { name: 'Filter rows' }).fill('squat');
+      const found = await table.locator('tbody td:first-child').allInnerTexts();
+      expect(found).toEqual(expect.arrayContaining(['Back Squat', 'Front Squat']));
+
+      const csv = await downloaded(person, 'CSV');
+      const [header, ...rows] = parse(csv.text) as string[][];
+      expect([csv.name, header]).toEqual(['HeaviestSetPerExercise.csv', ['keys.exercise.name', 'count', 'max.weightKg', 'max.date']]);
+      expect(rows.map(([name]) => name)).toEqual(found);
+      const json = await downloaded(person, 'JSON');
+      expect(JSON.parse(json.text).workoutLogsGrouped.nodes.length).toBeGreaterThan(found.length);
+
+      await page.getByRole('button', { name: 'Chart', exact: true }).click();
+      await page.getByLabel('Kind of chart').selectOption('Points');
+      await page.getByRole('button', { name: 'Share link' }).click();
+      await page.getByText('Link copied').waitFor();
+      link = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(link).toMatch(/^http.*\/playground\?query=.*&view=chart&chart=/);
+      await page.getByLabel('Copy as').selectOption('curl');
+      await page.getByText('curl copied').waitFor();
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^curl 'http[^']*\/graphql'/);
+    });
+
+    test('a shared link asks the same, and looks good on a desk and on a phone', async () => {
+      const { page } = person;
+      const asked = async () => {
+        await page.goto(link);
+        await page.locator('.answer .chart svg text').first().waitFor();
+      };
+      await asked();
+      expect(await page.getByLabel('Kind of chart').inputValue()).toBe('scatter');
+      await person.judge('playground-chart', { again: asked, exempt: EXEMPT });
+      const table = async () => {
+        await asked();
+        await page.getByRole('button', { name: 'Table', exact: true }).click();
+        await page.getByRole('region', { name: 'Table' }).waitFor();
+      };
+      await person.judge('playground-table', { again: table, exempt: EXEMPT });
+    });
+
+    test('a browser that follows the address of the API comes here', async () => {
+      const { page } = await neighbourhood().person();
+      await page.goto('/graphql?query={exercises{totalCount}}&view=table');
+      expect(new URL(page.url()).pathname).toBe('/playground');
+      const table = page.getByRole('region', { name: 'Table' });
+      await table.locator('td').first().waitFor();
+      expect((await table.locator('thead').innerText()).trim()).toBe('exercises.totalCount');
+    });
+  });
+}

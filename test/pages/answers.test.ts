@@ -1,0 +1,196 @@
+/** Answers of the playground as tables and charts. */
+import { parse } from 'csv-parse/sync';
+import { drawingOf, fits, suggested } from '../../src/pages/playground/answer/chart';
+import { linkOf, sharedOf } from '../../src/pages/playground/answer/link';
+import { arranged, csvOf, PLAIN, sortedNext } from '../../src/pages/playground/answer/sheet';
+import type { ChartSettings } from '../../src/pages/playground/answer/settings';
+import { listsOf, mainList, tableOf, type Table } from '../../src/pages/playground/answer/table';
+
+const LOGS = {
+  workouts: {
+    totalCount: 2,
+    nodes: [
+      {
+        comment: 'Push',
+        user: { name: 'Ann' },
+        muscles: [
+          { name: 'Chest', id: '4' },
+          { name: 'Triceps', id: '5' },
+        ],
+        logs: {
+          nodes: [
+            { date: '2026-03-08', reps: 5, weight: '100.00' },
+            { date: '2026-03-09', reps: 10, weight: '60.00' },
+          ],
+        },
+      },
+      { comment: '=1+1', user: null, muscles: [], logs: { nodes: [{ date: '2026-03-10', reps: 9, weight: null }] } },
+    ],
+  },
+};
+
+const shown = ({ columns, rows }: Table) => [columns.map(({ name }) => name), ...rows];
+const tableFrom = (data: unknown, name?: string): Table => {
+  const lists = listsOf(data);
+  return tableOf(data, lists.find((list) => list.name === name) ?? mainList(lists));
+};
+
+describe('a table', () => {
+  test('has the fields of a row as columns, and lists below it in one cell each', () => {
+    expect(shown(tableFrom(LOGS))).toEqual([
+      ['comment', 'user.name', 'muscles.name', 'muscles.id', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
+      ['Push', 'Ann', 'Chest; Triceps', '4; 5', '2026-03-08; 2026-03-09', '5; 10', '100.00; 60.00'],
+      ['=1+1', null, null, null, '2026-03-10', 9, null],
+    ]);
+  });
+
+  test('of a list below a row has its rows, each with what is above it', () => {
+    expect(listsOf(LOGS).map(({ name, rows }) => [name, rows])).toEqual([
+      ['workouts.nodes', 2],
+      ['workouts.nodes.muscles', 2],
+      ['workouts.nodes.logs.nodes', 3],
+    ]);
+    const table = tableFrom(LOGS, 'workouts.nodes.logs.nodes');
+    expect(table.rows).toEqual([
+      ['Push', 'Ann', 'Chest; Triceps', '4; 5', '2026-03-08', 5, '100.00'],
+      ['Push', 'Ann', 'Chest; Triceps', '4; 5', '2026-03-09', 10, '60.00'],
+      ['=1+1', null, null, null, '2026-03-10', 9, null],
+    ]);
+    expect(table.columns.map(({ kind }) => kind)).toEqual(['text', 'text', 'text', 'text', 'time', 'number', 'number']);
+  });
+
+  test('of several lists is that of the first, or of one within it where that is a single row', () => {
+    const days = { plans: { nodes: [{ name: 'Cut', days: [{ energy: 2100.5 }, { energy: 1900 }] }] } };
+    expect(shown(tableFrom(days))).toEqual([
+      ['name', 'days.energy'],
+      ['Cut', 2100.5],
+      ['Cut', 1900],
+    ]);
+    expect(mainList(listsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.name).toBe('a');
+  });
+
+  test('of an answer without lists is one row, of an empty list none', () => {
+    expect(shown(tableFrom({ viewer: { username: 'ann', profile: null }, rateLimit: { cost: 3 } }))).toEqual([
+      ['viewer.username', 'viewer.profile', 'rateLimit.cost'],
+      ['ann', null, 3],
+    ]);
+    expect(listsOf({ workouts: { nodes: [] } })).toEqual([]);
+  });
+
+  test('takes ids for names and decimals for numbers', () => {
+    const kinds = tableFrom({
+      rows: [{ id: '1', exerciseId: '7', weight: '-1.50', code: '4001', at: '2026-03-08T10:00:00.000Z', time: '10:00:00' }],
+    });
+    expect(kinds.columns.map(({ name, kind }) => [name, kind])).toEqual([
+      ['id', 'text'],
+      ['exerciseId', 'text'],
+      ['weight', 'number'],
+      ['code', 'text'],
+      ['at', 'time'],
+      ['time', 'text'],
+    ]);
+  });
+});
+
+describe('a reader', () => {
+  const table = tableFrom(LOGS, 'workouts.nodes.logs.nodes');
+  const first = (arrangement: Parameters<typeof arranged>[1]) => arranged(table, arrangement).rows.map((row) => row[row.length - 2]);
+
+  test('sorts numbers by what they are worth, what is nothing last', () => {
+    expect(first({ ...PLAIN, sort: { column: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
+    expect(first({ ...PLAIN, sort: { column: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
+    expect(first({ ...PLAIN, sort: { column: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
+  });
+
+  test('turns the order around by asking again, and has it as it came the third time', () => {
+    const once = { ...PLAIN, sort: sortedNext(PLAIN, 'a') };
+    const twice = { ...PLAIN, sort: sortedNext(once, 'a') };
+    expect([once.sort, twice.sort, sortedNext(twice, 'a')]).toEqual([
+      { column: 'a', descending: false },
+      { column: 'a', descending: true },
+      undefined,
+    ]);
+  });
+
+  test('filters by what is shown', () => {
+    expect(first({ ...PLAIN, filter: ' PUSH ' })).toEqual([5, 10]);
+    expect(first({ filter: 'push', hidden: new Set(['comment']) })).toEqual([]);
+  });
+
+  test('saves what is shown as CSV that works nothing out', () => {
+    const csv = csvOf(arranged(table, { filter: '', hidden: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
+    expect(parse(csv)).toEqual([
+      ['comment', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
+      ['Push', '2026-03-08', '5', '100.00'],
+      ['Push', '2026-03-09', '10', '60.00'],
+      ["'=1+1", '2026-03-10', '9', ''],
+    ]);
+  });
+});
+
+describe('the chart that suits', () => {
+  const rows = (...all: object[]) => tableFrom({ rows: all });
+  test.each([
+    ['days and numbers', rows({ day: '2026-01-01', kg: '80' }, { day: '2026-01-02', kg: '81' }), { kind: 'line', x: 'day', y: ['kg'] }],
+    [
+      'days that come again',
+      rows({ day: '2026-01-01', of: 'a', n: 1 }, { day: '2026-01-01', of: 'b', n: 2 }),
+      { kind: 'stacked', x: 'day', y: ['n'], by: 'of' },
+    ],
+    ['names', rows({ name: 'a', n: 1 }, { name: 'b', n: 2 }), { kind: 'bar', x: 'name', y: ['n'] }],
+    [
+      'names by names',
+      rows({ name: 'a', of: 'x', n: 1 }, { name: 'a', of: 'y', n: 2 }, { name: 'b', of: 'x', n: 2 }),
+      { kind: 'heatmap', x: 'name', y: ['of'], by: 'n' },
+    ],
+    ['numbers alone', rows({ a: 1, b: 2 }, { a: 3, b: 4 }), { kind: 'scatter', x: 'a', y: ['b'] }],
+    ['no numbers', rows({ name: 'a' }, { name: 'b' }), undefined],
+  ])('%s', (_of, table, settings) => {
+    expect(suggested(table)).toEqual(settings);
+    if (settings) expect(fits(table, settings as ChartSettings)).toBe(true);
+  });
+
+  test('adds up what shares a bar or a field, and leaves points alone', () => {
+    const table = rows({ name: 'a', of: 'x', n: 1 }, { name: 'a', of: 'x', n: 2 }, { name: 'b', of: 'y', n: null });
+    const points = (kind: 'bar' | 'scatter' | 'heatmap') =>
+      drawingOf(table, kind === 'heatmap' ? { kind, x: 'name', y: ['of'], by: 'n' } : { kind, x: 'name', y: ['n'] }).series.map(
+        ({ points }) => points.map(([x, y, label]) => [x, y, label]),
+      );
+    expect(points('bar')).toEqual([[[0, 3, '']]]);
+    expect(points('scatter')).toEqual([
+      [
+        [0, 1, 'x'],
+        [0, 2, 'x'],
+      ],
+    ]);
+    expect(points('heatmap')).toEqual([
+      [
+        [0, 1, '3'],
+        [1, 0, '0'],
+      ],
+    ]);
+  });
+});
+
+describe('a shared link', () => {
+  const shared = {
+    query: 'query A { a }',
+    variables: '{"name":"é&=#"}',
+    view: 'chart',
+    chart: { kind: 'bar', x: 'a', y: ['b'], by: 'c' },
+  } as const;
+
+  test('has the query, its variables and the view, and nothing else', () => {
+    const link = linkOf({ ...shared, headers: '{"Authorization":"Bearer fgt_secret"}' } as typeof shared);
+    expect(sharedOf(new URL(link, 'https://fit.example.com').searchParams)).toEqual(shared);
+    expect(link).not.toContain('secret');
+  });
+
+  test('that somebody has changed asks for what can be read of it', () => {
+    const read = (search: string) => sharedOf(new URLSearchParams(search));
+    expect(read('query={a}&view=pie&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
+    expect(read('query={a}&chart={')).toEqual({ query: '{a}' });
+    expect(read('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
+    expect(read('view=chart')).toBeUndefined();
+  });
+});

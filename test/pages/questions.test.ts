@@ -1,0 +1,55 @@
+/** The worked questions of the playground, each asked by whom it is for, over the data of the demo account. */
+import { seedDemo, seedReference } from '../../src/transfer/seed';
+import { drawingOf, fits } from '../../src/pages/playground/answer/chart';
+import { listsOf, mainList, tableOf } from '../../src/pages/playground/answer/table';
+import { QUESTIONS } from '../../src/pages/playground/questions/all';
+import { GROUPS, variablesOf } from '../../src/pages/playground/questions/question';
+import { TIME_ZONE } from '../setup/databases';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+const today = new Date().toISOString().slice(0, 10);
+let demo: Person;
+
+beforeAll(async () => {
+  const seeding = { database: fitgraph.database, vault: fitgraph.vault, timeZone: TIME_ZONE, progress: () => undefined };
+  await seedReference(seeding);
+  const { token, username } = (await seedDemo(seeding))!;
+  const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];
+  await fitgraph.reference.reload();
+  demo = new Person(fitgraph.url, { id, token });
+});
+
+test('there are thirty and more, in every group some, each under a name of its own', () => {
+  expect(QUESTIONS.length).toBeGreaterThanOrEqual(30);
+  for (const group of GROUPS) expect(QUESTIONS.filter((question) => question.group === group).length).toBeGreaterThan(4);
+  for (const told of [({ slug }: (typeof QUESTIONS)[number]) => slug, ({ title }: (typeof QUESTIONS)[number]) => title])
+    expect(new Set(QUESTIONS.map(told)).size).toBe(QUESTIONS.length);
+  for (const { slug, query } of QUESTIONS) {
+    expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    // Its tab is called so.
+    expect(query).toMatch(/^query [A-Z]\w+/);
+  }
+});
+
+test.each(QUESTIONS.map((question) => [question.slug, question] as const))('%s', async (_slug, question) => {
+  const person = question.group === 'Catalogue' ? fitgraph.anyone : demo;
+  const data = await person.ask(question.query, variablesOf(question, today));
+  const table = tableOf(data, mainList(listsOf(data)));
+  expect(table.rows.length).toBeGreaterThan(0);
+  const columns = table.columns.map(({ name }) => name);
+  expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
+  expect(fits(table, question.chart)).toBe(true);
+  const drawing = drawingOf(table, question.chart);
+  expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
+  expect(drawing.omitted).toBe(0);
+});
+
+test('what is one’s own is for whom it belongs to', async () => {
+  const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
+  for (const question of own) {
+    const { code, data } = await fitgraph.anyone.query(question.query, variablesOf(question, today));
+    expect([question.slug, code, data]).toEqual([question.slug, 'UNAUTHENTICATED', null]);
+  }
+});

@@ -1,0 +1,37 @@
+/** What the playground offers to copy is run as it stands. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { SNIPPETS } from '../../src/pages/playground/answer/snippets';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+const run = promisify(execFile);
+
+/** Full of what a shell, a template or a text of another language would take for something else. */
+const NAME = `it's "$HOME" \`date\` \${x} \\n é`;
+const asked = {
+  query: `query Find($name: String!) {\n  # "quoted" '$HOME' \`date\` \${x} \\\n  viewer { username }\n  exercises(where: { name: { eq: $name } }) { totalCount }\n}`,
+  variables: { name: NAME },
+};
+const answer = { viewer: { username: 'ann' }, exercises: { totalCount: 0 } };
+
+async function said(command: string, args: string[]): Promise<unknown> {
+  const { token } = await fitgraph.user('ann');
+  // An API key goes by both schemes.
+  const { stdout } = await run(command, args, { env: { ...process.env, FITGRAPH_TOKEN: token } });
+  return JSON.parse(stdout);
+}
+
+test('curl', async () => {
+  expect(await said('sh', ['-c', SNIPPETS.curl!(`${fitgraph.url}/graphql`, asked)])).toEqual({ data: answer });
+});
+
+test('fetch', async () => {
+  const program = `${SNIPPETS.fetch!(`${fitgraph.url}/graphql`, asked)}console.log(JSON.stringify({ data, errors }));`;
+  expect(await said(process.execPath, ['--input-type=module', '-e', program])).toEqual({ data: answer });
+});
+
+test.each(['Python', 'R'])('%s has all of it', (name) => {
+  const program = SNIPPETS[name]!(`${fitgraph.url}/graphql`, { query: '{ a(name: "b") }', variables: { n: 1 } });
+  for (const part of ['{ a(name: "b") }', '{"n":1}', `"${fitgraph.url}/graphql"`, 'FITGRAPH_TOKEN']) expect(program).toContain(part);
+});
