@@ -1,4 +1,7 @@
-/** The languages that a client prefers, as its Accept-Language header tells. */
+/**
+ * The languages that a client prefers, as its Accept-Language header tells. `negotiator` is not asked: it takes a header of any length, and `de_AT`,
+ * as apps send it, is no German to it.
+ */
 
 /** More of an Accept-Language header is not looked at; browsers send less than a tenth of it. */
 const MAX_HEADER = 1000;

@@ -1,6 +1,7 @@
 /**
  * Where a request comes from and under which name the client knows this service, with or without proxies between. Headers are written by
  * whoever sends the request: those of proxies count from the trusted ones only, and of a list only what our own proxy added at its end.
+ * `proxy-addr` tells the address only, and not of proxies that write the port too; scheme and host would still be ours.
  */
 import { randomUUID } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';

@@ -1,4 +1,7 @@
-/** The image formats that are kept, how their content begins, and the type that each is served with. */
+/**
+ * The image formats that are kept, how their content begins, and the type that each is served with. `file-type` knows hundreds of others, for which
+ * it would read what a stranger has sent.
+ */
 
 export type FormatName = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
 

@@ -1,4 +1,7 @@
-/** The environment, checked once at start; the only file that reads it. A wrong value is one clear line that names the variable. */
+/**
+ * The environment, checked once at start; the only file that reads it. A wrong value is one clear line that names the variable and says what it may
+ * be, in words of its own, which is most of what is here: a library for schemas would not make it shorter.
+ */
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { IANAZone } from 'luxon';

@@ -1,4 +1,7 @@
-/** Multipart bodies: texts and files by the names of their parts, read up to limits. Files go to disk as they arrive. */
+/**
+ * Multipart bodies: texts and files by the names of their parts, read up to limits. Files go to disk as they arrive. `graphql-upload` reads the
+ * forms of GraphQL only, and nothing of a form that is too large; REST and the pages show what was typed again.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** At most so many pieces of work at a time; the others wait for their turn. */
+/** At most so many pieces of work at a time; the others wait for their turn. With `p-limit` as many would wait as come, and as long as it takes. */
 
 /** There is more to do than can be done soon. */
 export class TooBusy extends Error {}
