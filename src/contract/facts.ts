@@ -166,6 +166,7 @@ export interface EndpointFact extends BodyFact {
 /** `extensions.limits`: of the arguments of a field, messages for a value of the right type; none means that it is good. */
 export type ArgumentLimits = Readonly<Record<string, (value: string) => string[]>>;
 
+/* eslint-disable @typescript-eslint/no-explicit-any -- what is added to an interface must repeat its parameters as they are */
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
     field?: FieldFact;
@@ -198,3 +199,4 @@ declare module 'graphql' {
     resource?: ResourceFact;
   }
 }
+/* eslint-enable @typescript-eslint/no-explicit-any */

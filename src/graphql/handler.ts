@@ -104,7 +104,7 @@ const JSON_TYPE = 'application/json';
 
 /** What an answer is sent as; the older type where the client takes either. */
 const mediaTypeOf = (accept: string | undefined): string =>
-  new Negotiator({ headers: { accept } } as never).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;
+  new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;
 
 /** Of operations that are sent as they should be, and still do not run. */
 const NOT_EXECUTED = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];

@@ -83,6 +83,9 @@ async function* once(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
   yield result;
 }
 
+/** With a context as the transports think of one: a record of whatever there is. */
+type Asked = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+
 /** Not a generator of its own: those end only once they have what they wait for. */
 const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (result: ExecutionResult) => ExecutionResult) =>
   Object.create(events, {
@@ -111,7 +114,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
   }
 
   /** What graphql-js's `subscribe` takes, or what is wrong. */
-  function argsOf(params: Params, exchange: HttpExchange): ExecutionArgs | readonly GraphQLError[] {
+  function argsOf(params: Params, exchange: HttpExchange): Asked | GraphQLError[] {
     const context: Context = exchange.context;
     let resolved: Params;
     try {
@@ -123,7 +126,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
     const document = readDocument(executor.schema, query);
-    if (!('kind' in document)) return shownResult({ errors: document }, context.viewer !== null).errors!;
+    if (!('kind' in document)) return [...shownResult({ errors: document }, context.viewer !== null).errors!];
     const operation = getOperationAST(document, name);
     exchange.operation = operation?.name?.value;
     if (operation?.operation !== 'subscription') return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
@@ -132,7 +135,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
       document,
       operationName: name,
       variableValues: (variables ?? {}) as Variables,
-      contextValue: context,
+      contextValue: context as Asked['contextValue'],
     };
   }
 
@@ -146,12 +149,12 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
   const serveEvents = createHandler({
     // Every subscription has a connection of its own: that needs no state between requests, which may reach different instances.
     authenticate: () => null,
-    subscribe: subscribe as never,
+    subscribe,
     onSubscribe: async ({ raw }, params) => {
       const exchange = known(raw);
       await exchange.authenticate();
       const args = argsOf({ ...params }, exchange);
-      return (Array.isArray(args) ? once({ errors: args }) : args) as never;
+      return Array.isArray(args) ? once({ errors: args }) : args;
     },
   });
 
@@ -188,7 +191,7 @@ export function liveTransports({ executor, trusted, maxMessage, open, known, net
         }
         return argsOf({ ...params }, exchange);
       },
-      subscribe: subscribe as never,
+      subscribe,
     },
     sockets,
   );

@@ -2,7 +2,7 @@
 import type { GraphQLError, GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { may } from './admission';
 import { argumentsOf, computed, lacks } from './computed';
-import { type Endpoint, type Endpoints, type Operation } from './endpoints';
+import { type Data, type Endpoint, type Endpoints, type Operation } from './endpoints';
 import { invalid, notFound, notYours, ofFieldErrors, ofGraphQL, RestError } from './errors';
 import { filtersOf, orderByOf, unknownReferences } from './dialect/filters';
 import {
@@ -42,7 +42,7 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, login: Op
     request: Request,
     variables: Record<string, unknown>,
     rename: (field: string) => string = snake,
-  ): Promise<any> {
+  ): Promise<Data> {
     request.ran = { operation, variables };
     const { data, errors } = await operation(request.exchange.context, variables);
     if (errors?.length) throw ofGraphQL(errors[0] as GraphQLError, rename);

@@ -1,6 +1,7 @@
 /** Actions, and endpoints of their own: query parameters become the arguments of a field, its value becomes a body. */
 import { isNonNullType, type GraphQLField } from 'graphql';
 import type { BodyFact } from '../contract/facts';
+import type { Data } from './endpoints';
 import { RestError } from './errors';
 import { snake } from './names';
 
@@ -21,7 +22,7 @@ export function argumentsOf(
 export const lacks = ({ args }: Pick<GraphQLField<unknown, unknown>, 'args'>, given: Record<string, string | undefined>): boolean =>
   args.some(({ name, type }) => isNonNullType(type) && !given[name]);
 
-function bodyOf({ key, maps = [] }: BodyFact, value: any): unknown {
+function bodyOf({ key, maps = [] }: BodyFact, value: Data): unknown {
   const shown = maps.length ? { ...value } : value;
   for (const name of maps)
     shown[name] = Object.fromEntries(shown[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));

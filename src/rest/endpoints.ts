@@ -4,8 +4,12 @@ import type { ExecutionResult, GraphQLField } from 'graphql';
 import type { ActionFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../contract/facts';
 import { snake } from './names';
 
+/** What an operation answers; its document tells the shape. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the executor fills exactly what was selected
+export type Data = any;
+
 /** Runs a prepared operation; the context is nobody's business here. */
-export type Run = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<any>>;
+export type Run = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<Data>>;
 export type Prepare = (document: string) => Run;
 /** With its text, for whoever is shown what it does. */
 export type Operation = Run & { readonly document: string };

@@ -14,7 +14,7 @@ const MANY = 10;
 
 const isCounted = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
 
-const added = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all as never[]);
+const added = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
 
 /** Of the supervisor. */
 export class WorkersMetrics {

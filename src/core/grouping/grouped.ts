@@ -9,20 +9,20 @@ import { badArgument } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import type { OrderDirection } from '../sql/ordering';
 import { from, names } from '../sql/expressions';
-import { filtered } from '../sql/where';
+import { filtered, type Given } from '../sql/where';
 import { columnOf, having } from './having';
 import { keysOf, type GroupBy, type Key, type Keys } from './keys';
 import type { Shown } from './plan';
 import { percentileName } from './types';
 import { Values } from './values';
 
-type Given = Record<string, any>;
+type Inputs = Record<string, Given>;
 
 export interface GroupArguments {
-  where?: Given | null;
+  where?: Inputs | null;
   groupBy?: readonly GroupBy[] | null;
-  having?: Given | null;
-  orderBy?: readonly Given[] | null;
+  having?: Inputs | null;
+  orderBy?: readonly Inputs[] | null;
   first?: number | null;
   after?: string | null;
 }
@@ -79,7 +79,7 @@ export class Grouping {
     const { keys } = this.keys;
     const key = (index: number, direction: OrderDirection) => term(keys[index]!.place(keyColumn(index)), direction);
     const terms = orderBy.map((element, index) => {
-      const [[name, value]] = Object.entries(element).filter(([, one]) => one != null) as [[string, any]];
+      const [[name, value]] = Object.entries(element).filter(([, one]) => one != null) as [[string, Given]];
       if (name === 'count') return term(`"${this.values.count()}"`, value);
       if (name === 'weightedCount') return term(`"${this.values.weightedCount()}"`, value);
       if (name === 'key') {

@@ -2,11 +2,11 @@
 import { all, any, not, type Condition } from '../access/conditions';
 import { badArgument } from '../model/errors';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { MAX_CONDITIONS, MAX_NESTING, operation } from '../sql/where';
+import { MAX_CONDITIONS, MAX_NESTING, operation, type Given } from '../sql/where';
 import { handleOf } from './facts';
 import type { Values, Work } from './values';
 
-type Having = Record<string, any>;
+type Having = Record<string, Given>;
 
 class Reader {
   private conditions = 0;

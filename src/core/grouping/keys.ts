@@ -8,6 +8,7 @@ import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
 import { expression } from '../sql/expressions';
+import type { Given } from '../sql/where';
 import { resourceOf } from '../model/registry';
 import { groupableOf, handleOf, isReference, linksOf, referencesOf, type Links } from './facts';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
@@ -28,7 +29,7 @@ export interface Key {
   /** What it is ordered by, of its value. */
   place(value: string): string;
   /** Puts its value among the keys of a group. */
-  show(keys: Row, value: any): void;
+  show(keys: Row, value: Row[string]): void;
   /** If empty groups are asked for: all values between two. */
   series?(from: string, to: string, bind: Bind): string;
   /** How many there are of those. */
@@ -63,7 +64,7 @@ class Reader {
     let alias = 't';
     for (let value: unknown = element; ;) {
       if (typeof value === 'string') return this.field(entity, value, path, alias, place);
-      const [[name, inner]] = Object.entries(value as GroupBy).filter(([, one]) => one != null) as [[string, any]];
+      const [[name, inner]] = Object.entries(value as GroupBy).filter(([, one]) => one != null) as [[string, Given]];
       const reference = referencesOf(entity).find((field) => field.object === name);
       if (name === 'field') value = inner;
       else if (reference) {
@@ -115,7 +116,7 @@ class Reader {
     );
   }
 
-  private group(entity: Entity, name: string, how: any, path: readonly FieldMeta[], alias: string, place: string): void {
+  private group(entity: Entity, name: string, how: Given, path: readonly FieldMeta[], alias: string, place: string): void {
     const links = linksOf(entity).find((one) => one.name === name);
     if (links) return this.linked(links, how, path, alias, place);
     const field = fieldsOf(entity).find((one) => !isReference(one) && one.name === name)!;
@@ -127,7 +128,7 @@ class Reader {
   private days(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, path: readonly FieldMeta[], alias: string, place: string): void {
     const first = dayNumber(firstDay);
     const sql = bucketSql(by, first, expression(field, alias), '');
-    const show = (keys: Row, value: any) => put(within(keys, path), buckets(field), value === null ? null : dayBucket(by, value));
+    const show = (keys: Row, value: string | null) => put(within(keys, path), buckets(field), value === null ? null : dayBucket(by, value));
     this.add({ name: named(path, `${field.name} ${by}`), sql: () => sql, show, ...inTime(by, first, empty) }, place);
   }
 
@@ -142,7 +143,7 @@ class Reader {
       const inZone = bind(timeZone);
       return bucketSql(by, first, `(${moment} AT TIME ZONE ${inZone}::text)`, `date_trunc('hour', ${moment}, ${inZone}::text)`);
     };
-    const show = (keys: Row, value: any) =>
+    const show = (keys: Row, value: string | null) =>
       put(within(keys, path), buckets(field), value === null ? null : timeBucket(by, value, timeZone));
     this.add({ name: named(path, `${field.name} ${by}`), sql, show, ...inTime(by, first, empty) }, place);
   }

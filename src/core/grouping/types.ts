@@ -89,7 +89,7 @@ const keysType = perEntity((entity: Entity): KeyTypes | undefined => {
     field: string,
     shown: Type,
     description: string,
-    load: (...args: any[]) => unknown,
+    load: Parameters<typeof method>[2],
     parameters: Parameters<typeof method>[3],
   ) =>
     method(

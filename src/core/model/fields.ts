@@ -12,6 +12,7 @@ import { label, snake } from './names';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 /** A resource's class; a thunk, because resources refer to each other. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any of them, and each of them is one: the parameter stands on both sides of methods
 export type Entity<M = any> = (new () => M) & { name: string };
 /** A row of a resource with all its fields, and without the methods of its model and the rows that hang below it. */
 export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };

@@ -15,6 +15,7 @@ import {
   type GraphQLInputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type TypeNode,
 } from 'graphql';
 import type { Operation } from '../../../rest/endpoints';
 import type { HtmlView } from './view';
@@ -42,7 +43,7 @@ function explainedBy(schema: GraphQLSchema, document: DocumentNode): Explained |
     (node): node is OperationDefinitionNode => node.kind === 'OperationDefinition',
   )!;
   if (!selectionSet.selections.length || validate(schema, common).length) return undefined;
-  const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as never)]);
+  const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
   return { text: print(common), types: Object.fromEntries(types) as Explained['types'] };
 }
 
