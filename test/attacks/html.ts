@@ -8,6 +8,7 @@ const SCRIPTS = /^\/(?:pages|playground\/assets|api\/v2\/schema\/docs\/assets)\/
 const PICTURES = /^\/(?:media|static\/images\/muscles)\//;
 const ADDRESSES = ['href', 'src', 'action', 'formaction', 'xlink:href', 'data', 'poster', 'srcset', 'ping', 'background', 'manifest'];
 const ACTIVE = ['iframe', 'frame', 'object', 'embed', 'base', 'applet', 'template', 'math', 'video', 'audio', 'marquee', 'portal'];
+const CONTROLS = ['input', 'select', 'textarea'];
 /** Lengths of bars. */
 const STYLE = /^width:\d+\.\d%$/;
 
@@ -28,7 +29,9 @@ function isForeign(element: Element, drawn: boolean): boolean {
   if (tagName === 'link' && !isAhead && !['icon', 'stylesheet'].includes(value('rel') ?? '')) return true;
   return attrs.some(({ name, prefix, value: text }) => {
     const full = prefix ? `${prefix}:${name}` : name;
-    if (/^on/i.test(full) || !/^[a-z][\w:-]*$/i.test(full) || ['srcdoc', 'autofocus'].includes(full)) return true;
+    if (/^on/i.test(full) || !/^[a-z][\w:-]*$/i.test(full) || full === 'srcdoc') return true;
+    // A form that comes back has its first mistake in focus.
+    if (full === 'autofocus') return !CONTROLS.includes(tagName) || value('aria-invalid') !== 'true';
     if (full === 'style' && !drawn) return !STYLE.test(text);
     if (!ADDRESSES.includes(full) || (tagName === 'link' && text === 'data:,')) return false;
     return !URL.canParse(text, 'http://here.invalid') || !/^https?:$/.test(new URL(text, 'http://here.invalid').protocol);
@@ -39,11 +42,13 @@ function isForeign(element: Element, drawn: boolean): boolean {
 export function foreignTo(html: string): string[] {
   const found: string[] = [];
   let styles = 0;
+  let focused = 0;
   (function walk(node: Node | DefaultTreeAdapterMap['document'], drawn: boolean) {
     for (const child of childrenOf(node)) {
       if (child.nodeName === '#comment') found.push(`<!--${(child as { data?: string }).data}-->`);
       if (!isElement(child)) continue;
       if (child.tagName === 'style' && !drawn && (styles += 1) > 1) found.push(written(child));
+      if (child.attrs.some(({ name }) => name === 'autofocus') && (focused += 1) > 1) found.push(written(child));
       if (isForeign(child, drawn)) found.push(written(child));
       walk(child, drawn || child.attrs.some(({ name, value }) => name === 'class' && value === 'chart'));
     }

@@ -151,13 +151,8 @@ export async function browsePage(view: HtmlView): Promise<Page> {
     title: titleOf(view),
     visitor: view.visitor,
     crumbs: crumbsOf(view),
-    style: BROWSE_STYLE,
-    head: (
-      <>
-        {labels && <style dangerouslySetInnerHTML={{ __html: `@media screen and (max-width:44rem){${labels}}` }} />}
-        {suggests && <script src={SUGGEST_PATH} defer />}
-      </>
-    ),
+    style: `${BROWSE_STYLE}@media screen and (max-width:44rem){${labels}}`,
+    head: suggests && <script src={SUGGEST_PATH} defer />,
     children: <Content view={view} charts={charts} />,
   });
   return { text, headers: suggests ? suggestingHeaders : headers };
