@@ -1,69 +1,134 @@
-/** The front door: what is here, and where to go. */
+/** The front door: what this is, and the ways in. */
+import { CopyButton, CopyScript } from './copy';
+import type { Example, Examples } from './examples';
 import { renderPage, type Visitor } from './layout';
 
-const EXERCISES = '{ exercises(first: 3) { totalCount nodes { name category { name } } } }';
+const WIDTH = 420;
+const HEIGHT = 150;
+const DAYS = 90;
 
-export function landingPage(visitor: Visitor, baseUrl: string): string {
+/** A picture of what is drawn of somebody's weight: ninety days, downwards on the whole. */
+function Illustration() {
+  const points = Array.from({ length: DAYS }, (_none, day) => {
+    const drop = 24 + day * 0.95 + 9 * Math.sin(day / 4.1) + 5 * Math.sin(day * 1.7);
+    return `${((day * WIDTH) / (DAYS - 1)).toFixed(1)} ${drop.toFixed(1)}`;
+  });
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" focusable="false">
+      {[30, 70, 110].map((y) => (
+        <path key={y} d={`M0 ${y}H${WIDTH}`} stroke="var(--line)" />
+      ))}
+      <path d={`M${points.join('L')}`} fill="none" stroke="var(--accent)" stroke-width="2.5" stroke-linejoin="round" />
+    </svg>
+  );
+}
+
+function Picture({ figure }: Pick<Examples, 'figure'>) {
+  return (
+    <div class="picture">
+      <div class="chart">
+        <Illustration />
+      </div>
+      {figure && (
+        <img
+          src={`/static/images/muscles/body.svg?main=${figure.main.join(',')}&secondary=${figure.secondary.join(',')}`}
+          alt={`What ${figure.name} trains, drawn on a figure`}
+          width={220}
+          height={220}
+        />
+      )}
+    </div>
+  );
+}
+
+function Call({ id, title, example }: { id: string; title: string; example: Example }) {
+  return (
+    <section>
+      <h2 id={id}>{title}</h2>
+      <pre tabindex={0} aria-labelledby={id}>
+        <code id={`${id}-command`}>{example.command}</code>
+      </pre>
+      <CopyButton of={`${id}-command`} label="Copy" />
+      {example.answer !== undefined && (
+        <pre tabindex={0} role="region" aria-label={`${title}: the answer`}>
+          <code>{example.answer}</code>
+        </pre>
+      )}
+    </section>
+  );
+}
+
+function SigningIn({ visitor }: { visitor: Visitor }) {
+  if (visitor.username !== undefined)
+    return (
+      <p>
+        You are signed in as <strong>{visitor.username}</strong>. Programs sign in with <a href="/user/api-key">your API key</a>.
+      </p>
+    );
+  return (
+    <p>
+      <a href="/login">Sign in</a> to see and change your own data. On a new server you can be <code>demo</code>, who has a year of training
+      and food; the server printed the password when it first started, and <code>npm run fitgraph -- user password demo --new</code> makes
+      another one. No account yet? Here is <a href="/register">how to get one</a>.
+    </p>
+  );
+}
+
+export function landingPage(visitor: Visitor, { rest, graphql, figure }: Examples): string {
   return renderPage({
-    title: 'Fitness and nutrition data',
+    title: 'Training, food and body weight as data',
     visitor,
+    head: <CopyScript />,
     children: (
       <>
-        <h1>Fitgraph</h1>
-        <p class="lead">
-          Exercises, workouts, training logs, nutrition plans, diaries and body weight: one set of data, two interfaces with the same rules.
-        </p>
+        <div class="hero">
+          <div>
+            <h1>Your training, food and body weight, as data</h1>
+            <p class="lead">
+              Fitgraph keeps workouts, logs, meals and weights, knows exercises and ingredients, and answers in REST and in GraphQL by the
+              same rules.
+            </p>
+            <p class="row">
+              <a class="button" href="/api/v2/">
+                Browse the data
+              </a>
+              <a class="button plain" href="/playground">
+                Try a query
+              </a>
+            </p>
+            <SigningIn visitor={visitor} />
+          </div>
+          <Picture figure={figure} />
+        </div>
+        <h2>Three ways in</h2>
         <ul class="cards">
           <li>
-            <h2>
-              <a href="/api/v2/">REST API</a>
-            </h2>
-            <p>Version 2, for clients that exist. Every list and row opens in the browser too, with forms to change what is yours.</p>
+            <h3>
+              <a href="/api/v2/">In the browser</a>
+            </h3>
+            <p>Every list is a table and every row a page, with charts, and forms for what is yours.</p>
           </li>
           <li>
-            <h2>
-              <a href="/playground">GraphQL playground</a>
-            </h2>
+            <h3>
+              <a href="/api/v2/schema/docs">By REST</a>
+            </h3>
             <p>
-              Write queries for <code>/graphql</code> with completion, and read the schema beside them.
+              Version 2, as existing clients know it. The same addresses as JSON, described as <a href="/api/v2/schema">OpenAPI</a>.
             </p>
           </li>
           <li>
-            <h2>
-              <a href="/api/v2/schema/docs">Reference</a>
-            </h2>
-            <p>
-              Every REST endpoint with its parameters and answers; for tools as <a href="/api/v2/schema">OpenAPI</a>.
-            </p>
+            <h3>
+              <a href="/playground">By GraphQL</a>
+            </h3>
+            <p>Just the fields that you want, in one request, and live changes.</p>
           </li>
-          {visitor.username === undefined ? (
-            <li>
-              <h2>
-                <a href="/login">Sign in</a>
-              </h2>
-              <p>
-                To see and change your own data. No account yet? Read <a href="/register">how to get one</a>.
-              </p>
-            </li>
-          ) : (
-            <li>
-              <h2>
-                <a href="/user/api-key">Your API key</a>
-              </h2>
-              <p>Programs sign in with it. See it, make one, or replace it.</p>
-            </li>
-          )}
         </ul>
-        <h2 id="rest">A first call: REST</h2>
-        <pre tabindex={0} aria-labelledby="rest">
-          <code>{`curl '${baseUrl}/api/v2/exercise/?limit=3'`}</code>
-        </pre>
-        <h2 id="graphql">The same with GraphQL</h2>
-        <pre tabindex={0} aria-labelledby="graphql">
-          <code>{`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES })}'`}</code>
-        </pre>
+        <div class="halves">
+          <Call id="rest" title="A first call to REST" example={rest} />
+          <Call id="graphql" title="A first call to GraphQL" example={graphql} />
+        </div>
         <p>
-          <a href={`/playground?query=${encodeURIComponent(EXERCISES)}`}>Open this query in the playground</a>
+          <a href={`/playground?query=${encodeURIComponent(graphql.query)}`}>Open this query in the playground</a>
         </p>
       </>
     ),

@@ -13,7 +13,7 @@ export const missingPage =
     const exchange = exchangeOf(request);
     // The page tells who looks at it, if that can be told.
     await exchange.authenticate().catch(() => false);
-    const link = { href: '/', label: 'What is here' };
+    const link = { href: '/', label: 'Go to the front page' };
     response.set(PAGE_HEADERS).type('html');
-    response.send(problemPage({ title: 'Not found', message: 'There is nothing at this address.', link }, exchange.visitor()));
+    response.send(problemPage({ title: 'Page not found', message: 'There is nothing at this address.', link }, exchange.visitor()));
   };

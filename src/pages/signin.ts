@@ -4,7 +4,9 @@ import express, { type ErrorRequestHandler, type Request, type Response, type Ro
 import { GraphQLError } from 'graphql';
 import { isPassing } from '../core/model/errors';
 import { answer, text } from './answer';
+import type { Prepare } from '../rest/endpoints';
 import { COPY_PATH, COPY_SCRIPT } from './copy';
+import { examples } from './examples';
 import { KEY_PATH } from './keypath';
 import { addKeyPages, type KeyExchange } from './keyroutes';
 import { landingPage } from './landing';
@@ -17,6 +19,8 @@ import { registerPage } from './register';
 
 /** One request, as the application sees it. */
 export interface PageExchange extends KeyExchange {
+  /** For operations. */
+  context: object;
   /** Whether cookies are to be Secure. */
   secure: boolean;
   /** Whether somebody is signed in; throws a GraphQLError where the CSRF token is missing. */
@@ -29,8 +33,9 @@ const MAX_FORM = '10kb';
 const HTTP_STATUS: Record<string, number> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_MANY_REQUESTS: 429, OVERLOADED: 503 };
 const statusOf = (error: GraphQLError) => HTTP_STATUS[String(error.extensions.code)] ?? 400;
 
-export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchange): Router {
+export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchange, prepare: Prepare): Router {
   const router = express.Router();
+  const shown = examples(prepare);
   const form = express.urlencoded({ extended: false, limit: MAX_FORM });
   const authenticate = (request: Request) => exchangeOf(request).authenticate(async () => text(request.body, 'csrfToken'));
 
@@ -44,7 +49,7 @@ export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchan
   router.get('/', async (request, response) => {
     await authenticate(request);
     const exchange = exchangeOf(request);
-    answer(response, 200, landingPage(exchange.visitor(), exchange.baseUrl));
+    answer(response, 200, landingPage(exchange.visitor(), await shown(exchange.context, exchange.baseUrl)));
   });
 
   router.get('/register', async (request, response) => {

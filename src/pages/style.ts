@@ -54,6 +54,15 @@ button.danger{background:var(--bad);border-color:var(--bad);color:var(--bg)}
 .cards li{border:1px solid var(--line);border-radius:8px;padding:1rem}
 .cards h2{margin:0 0 .3rem}
 .cards p{margin:0}
+.hero{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem 2.5rem;align-items:center;margin-top:1rem}
+.hero h1{font-size:2.1rem}
+.picture{display:grid;justify-items:center;gap:1rem;border:1px solid var(--line);border-radius:12px;padding:1.2rem}
+.picture .chart{width:100%}
+.picture svg{display:block;width:100%;height:auto}
+.picture img{max-width:100%}
+.cards h3{margin:0 0 .3rem}
+.halves{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem}
+.halves>*{min-width:0}
 .row code{overflow-wrap:anywhere}
 fieldset.box{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem}
 fieldset.box legend{font-weight:600}

@@ -167,7 +167,7 @@ export async function createApp(services: Services): Promise<App> {
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.get(SECURITY_TXT, securityTxt(config));
-  app.use(signInPages(exchangeOf));
+  app.use(signInPages(exchangeOf, prepare));
   app.use(suggestions(restExecutor.schema, prepare, exchangeOf));
   app.use(playground(exchangeOf, config));
   app.use(reference(restExecutor.schema, exchangeOf));

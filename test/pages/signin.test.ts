@@ -238,8 +238,22 @@ it('shows stored names as text', async () => {
   for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/playground']) {
     const { status, text } = await visitor.get(path);
     expect(status).toBeLessThan(400);
-    expect(text).not.toContain('<img');
+    expect(text).not.toContain('<img src=x');
   }
+});
+
+it('the front door shows first calls with the answers that they get', async () => {
+  const { text } = await fitgraph.anyone.send('GET', '/');
+  const shown = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
+    code!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&').replaceAll('&gt;', '>'),
+  );
+  const [rest, answer, graphql, data] = shown;
+  const url = /curl '([^']*)'/.exec(rest!)![1]!;
+  expect(JSON.parse(answer!)).toEqual(await (await fetch(url)).json());
+  const body = / -d '([^']*)'/.exec(graphql!)![1]!;
+  const sent = await fetch(`${fitgraph.url}/graphql`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+  expect(JSON.parse(data!)).toEqual(await sent.json());
+  expect(text).toContain('src="/static/images/muscles/body.svg?main=1');
 });
 
 it('protects every page', async () => {

@@ -63,8 +63,6 @@ img.thumb[src^="/media"]{background:#fff}
 .json a .num{color:var(--link)}
 .lit{color:var(--key)}
 .method{font-weight:400;font-size:.8rem;margin-left:.3rem}
-.halves{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem}
-.halves>div{min-width:0}
 .halves h3{font-size:1rem;margin:.4rem 0}
 .halves pre{max-height:26rem;margin:0}
 .chart{margin:1.2rem 0;border:1px solid var(--line);border-radius:8px;padding:.8rem}
