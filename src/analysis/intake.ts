@@ -5,7 +5,7 @@ import type { Row } from '../database/rows';
 import { mayRead, scope } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay, isZone } from '../core/grouping/units';
+import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay, isZone } from '../core/grouping/units';
 import { badArgument } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
@@ -14,7 +14,7 @@ import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BY_DAYS, FIRST_DAY } from './days';
+import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { bodyMass } from './masses';
 import { COMPOSED, contents, DiaryArgs, each, entries, rounded, valuesOf } from './portions';
 import { answer, FACTS, pageOf, type Answer } from './question';
@@ -120,14 +120,14 @@ export class NutritionIntakeResolver {
     if (timeZone != null && !isZone(timeZone))
       throw badArgument('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw badArgument('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
+    const inBucket = inBuckets(by);
     return answer(
       (bind) => ({ select: intake(args, context, bind), order: '"start", "planId", "mealId"' }),
       args,
       context,
       info,
       (row) => ({
-        ...row,
-        bucket: dayBucket(by, row.start),
+        ...inBucket(row),
         total: valuesOf(row, 'total'),
         mean: valuesOf(row, 'mean'),
         goal: valuesOf(row, 'goal'),

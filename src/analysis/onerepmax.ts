@@ -19,14 +19,14 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import { anyOf, binder } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
 import type { PartOf } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Exercise } from '../resources/exercise';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BY_DAYS, FIRST_DAY } from './days';
+import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
@@ -112,7 +112,7 @@ export class BestOneRepMaxResolver {
       args,
       context,
       info,
-      (row) => ({ ...row, bucket: dayBucket(by, row.start) }),
+      inBuckets(by),
     );
   }
 

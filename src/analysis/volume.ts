@@ -4,12 +4,12 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import type { Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Exercise } from '../resources/exercise';
 import { Muscle } from '../resources/muscle';
-import { BY_DAYS, FIRST_DAY } from './days';
+import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
@@ -21,9 +21,6 @@ export const isHard = (alias: string): string =>
 export const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
 const ABOUT_FRACTIONS =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, 2024)';
-
-const PRIMARY = '1.0';
-const SECONDARY = '0.5';
 
 @ArgsType()
 class MuscleVolumeArgs extends QuestionArgs {
@@ -65,13 +62,13 @@ const TrainingVolumePage = pageOf(TrainingVolume);
 
 /** What each exercise came to; few rows beside those of the logs. */
 function perExercise({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind): string {
-  return `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id", count(*) AS "sets",
-    count(*) FILTER (WHERE ${isHard('l')}) AS "hard", sum(l."reps" * l."mass") AS "tonnage"
+  return `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
+    (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
     FROM (${logsOf(where, context, bind)}) l GROUP BY 1, 2`;
 }
 
-/** How much an exercise is for a muscle; of both kinds it is the primary one. */
-const SHARES = `SELECT e."id" AS "exercise_id", m."muscle_id", max(CASE WHEN m."is_secondary" THEN ${SECONDARY} ELSE ${PRIMARY} END) AS "share"
+/** The muscles of an exercise; one of both kinds is a primary one. */
+const TRAINED = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
   FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id" GROUP BY 1, 2`;
 
 @Resolver(() => MuscleVolume)
@@ -85,18 +82,20 @@ export class MuscleVolumeResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Answer<Row>> {
-    const sum = (column: string) => `sum(x."${column}" * coalesce(s."share", ${PRIMARY}))`;
+    // Summed before they are halved, which thousands of products of decimals would take longer for than all else.
+    const sum = (column: string) =>
+      `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     return answer(
       (bind) => ({
-        select: `SELECT x."start", s."muscle_id" AS "muscleId", trim_scale(${sum('hard')}) AS "hardSets", trim_scale(${sum('sets')}) AS "sets",
-          ${shownIn(args.unit, `coalesce(${sum('tonnage')}, 0)`)} AS "tonnage"
-          FROM (${perExercise(args, context, bind)}) x LEFT JOIN (${SHARES}) s USING ("exercise_id") GROUP BY 1, 2`,
+        select: `SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${sum('hard')}) AS "hardSets", trim_scale(${sum('sets')}) AS "sets",
+          ${shownIn(args.unit, sum('tonnage'))} AS "tonnage"
+          FROM (${perExercise(args, context, bind)}) x LEFT JOIN (${TRAINED}) m USING ("exercise_id") GROUP BY 1, 2`,
         order: '"start", "muscleId"',
       }),
       args,
       context,
       info,
-      (row) => ({ ...row, bucket: dayBucket(args.by, row.start) }),
+      inBuckets(args.by),
     );
   }
 
@@ -129,7 +128,7 @@ export class TrainingVolumeResolver {
       args,
       context,
       info,
-      (row) => ({ ...row, bucket: dayBucket(by, row.start) }),
+      inBuckets(by),
     );
   }
 

@@ -5,11 +5,11 @@ import type { Row } from '../database/rows';
 import { visible } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
 import { badArgument } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { FIRST_DAY, MAX_DAYS } from './days';
+import { FIRST_DAY, inBuckets, MAX_DAYS } from './days';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 
 const DAYS_OF_WEEK = 7;
@@ -54,12 +54,6 @@ export class TrainingWeekResolver {
   @Extensions(FACTS)
   trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
     if (args.goal < 1 || args.goal > DAYS_OF_WEEK) throw badArgument('goal', `Must be from 1 to ${DAYS_OF_WEEK}.`);
-    return answer(
-      (bind) => ({ select: weeks(args, context, bind), order: '"start"' }),
-      args,
-      context,
-      info,
-      (row) => ({ ...row, bucket: dayBucket(DayUnit.WEEK, row.start) }),
-    );
+    return answer((bind) => ({ select: weeks(args, context, bind), order: '"start"' }), args, context, info, inBuckets(DayUnit.WEEK));
   }
 }
