@@ -50,6 +50,7 @@ test('what is one’s own is for whom it belongs to', async () => {
   const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
   for (const question of own) {
     const { code, data } = await fitgraph.anyone.query(question.query, variablesOf(question, today));
-    expect([question.slug, code, data]).toEqual([question.slug, 'UNAUTHENTICATED', null]);
+    const told = Object.values(data ?? {}).filter((value) => value !== null);
+    expect([question.slug, code, told]).toEqual([question.slug, 'UNAUTHENTICATED', []]);
   }
 });

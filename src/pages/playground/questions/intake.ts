@@ -1,0 +1,82 @@
+import type { Question } from './question';
+
+const BUCKET = 'bucket.start';
+const ZONE = { zone: 'Europe/Berlin' };
+
+/** What was eaten, against the plan and the body. */
+export const INTAKE: readonly Question[] = [
+  {
+    slug: 'protein-per-kg-by-day',
+    group: 'Nutrition',
+    title: 'Protein per kg by day',
+    sentence: 'Grams of protein per kg of the body weight of that day, with what the plan wants in all.',
+    query: `query ProteinPerKgByDay($zone: String!) {
+  nutritionIntake(timeZone: $zone, first: 1000) {
+    nodes {
+      bucket { start }
+      total { protein }
+      goal { protein }
+      proteinPerKg
+    }
+  }
+}`,
+    variables: ZONE,
+    chart: { kind: 'line', x: BUCKET, y: ['proteinPerKg'] },
+  },
+  {
+    slug: 'energy-by-week-against-plan',
+    group: 'Nutrition',
+    title: 'Mean energy by week, and days over the goal',
+    sentence: 'Kilocalories of a day in the mean of each week against those of the plan. `tolerance` is in percent.',
+    query: `query EnergyByWeekAgainstPlan($zone: String!, $tolerance: Int!) {
+  nutritionIntake(by: WEEK, timeZone: $zone, tolerance: $tolerance, first: 1000) {
+    nodes {
+      bucket { start }
+      days
+      mean { energy }
+      goalEnergy
+      daysOver
+      daysUnder
+    }
+  }
+}`,
+    variables: { ...ZONE, tolerance: 5 },
+    chart: { kind: 'line', x: BUCKET, y: ['mean.energy', 'goalEnergy'] },
+  },
+  {
+    slug: 'energy-by-meal',
+    group: 'Nutrition',
+    title: 'At which meals do I eat more than planned?',
+    sentence: 'Mean energy of each meal by month, against the plan.',
+    query: `query EnergyByMeal($zone: String!) {
+  nutritionIntake(by: MONTH, perMeal: true, timeZone: $zone, first: 1000) {
+    nodes {
+      bucket { start }
+      meal { time }
+      mean { energy protein }
+      goal { energy protein }
+    }
+  }
+}`,
+    variables: ZONE,
+    chart: { kind: 'stacked', x: BUCKET, y: ['mean.energy'], by: 'meal.time' },
+  },
+  {
+    slug: 'top-foods',
+    group: 'Nutrition',
+    title: 'Which foods does my protein come from?',
+    sentence: 'Foods by what they brought in all. Change `by` to ENERGY.',
+    query: `query TopFoods($by: FoodOrder!) {
+  topFoods(by: $by, first: 25) {
+    nodes {
+      ingredient { name }
+      grams
+      total { energy protein }
+      energyShare
+    }
+  }
+}`,
+    variables: { by: 'PROTEIN' },
+    chart: { kind: 'bar', x: 'ingredient.name', y: ['total.protein'] },
+  },
+];
