@@ -98,6 +98,18 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       await person.judge('playground-table', { again: table, exempt: EXEMPT });
     });
 
+    test('a query is put together from fields, and the schema is drawn', async () => {
+      const { page } = await neighbourhood().person();
+      await page.goto('/playground?query=query Made { __typename }');
+      await page.getByRole('button', { name: 'Show Field builder' }).click();
+      await page.locator('.graphiql-explorer-root').getByText('rateLimit', { exact: true }).click();
+      await page.locator('.graphiql-query-editor .view-lines').getByText('rateLimit').waitFor();
+      await page.getByRole('button', { name: 'Show Map of the schema' }).click();
+      await page.getByLabel('Type', { exact: true }).selectOption('Muscle');
+      await page.locator('.map .graph').getByText('Muscle', { exact: true }).waitFor();
+      expect(await page.locator('.map li').allInnerTexts()).toContain('exercises many Exercise');
+    });
+
     test('a browser that follows the address of the API comes here', async () => {
       const { page } = await neighbourhood().person();
       await page.goto('/graphql?query={exercises{totalCount}}&view=table');

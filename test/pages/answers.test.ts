@@ -1,7 +1,11 @@
 /** Answers of the playground as tables and charts. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { parse } from 'csv-parse/sync';
+import { buildSchema } from 'graphql';
 import { drawingOf, fits, suggested } from '../../src/pages/playground/answer/chart';
 import { linkOf, sharedOf } from '../../src/pages/playground/answer/link';
+import { around, schemaMap } from '../../src/pages/playground/answer/relations';
 import { arranged, csvOf, PLAIN, sortedNext } from '../../src/pages/playground/answer/sheet';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
 import { listsOf, mainList, tableOf, type Table } from '../../src/pages/playground/answer/table';
@@ -192,5 +196,30 @@ describe('a shared link', () => {
     expect(read('query={a}&chart={')).toEqual({ query: '{a}' });
     expect(read('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
     expect(read('view=chart')).toBeUndefined();
+  });
+});
+
+describe('the map of the schema', () => {
+  const map = schemaMap(buildSchema(readFileSync(path.join(__dirname, '../../schema.graphql'), 'utf8')));
+  const from = (name: string) => map.relations.filter((relation) => relation.from === name);
+
+  test('has every type of rows, and where its fields lead', () => {
+    expect(map.types.map(({ name }) => name)).toEqual(expect.arrayContaining(['Exercise', 'Meal', 'WorkoutLog', 'WeightEntry']));
+    expect(map.types.map(({ name }) => name)).not.toContain('WorkoutLogConnection');
+    expect(from('WorkoutSet')).toEqual(
+      expect.arrayContaining([
+        { from: 'WorkoutSet', field: 'settings', to: 'Setting', isMany: true },
+        { from: 'WorkoutSet', field: 'trainingDay', to: 'TrainingDay', isMany: false },
+      ]),
+    );
+    // A list with pages leads to its rows, a grouping to none.
+    expect(from('Workout')).toContainEqual({ from: 'Workout', field: 'logs', to: 'WorkoutLog', isMany: true });
+    expect(map.relations.some(({ field }) => field.endsWith('Grouped'))).toBe(false);
+  });
+
+  test('around a type is what it leads to and is led to from', () => {
+    const { types, relations } = around(map, 'WorkoutSession');
+    expect(types.map(({ name }) => name)).toEqual(['User', 'Workout', 'WorkoutLog', 'WorkoutSession']);
+    expect(relations.every(({ from, to }) => from === 'WorkoutSession' || to === 'WorkoutSession')).toBe(true);
   });
 });

@@ -1,10 +1,12 @@
 /** The playground in the browser: GraphiQL over our own `/graphql`, from our own bundle. `scripts/build.mjs` compiles this file. */
 import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
+import '@graphiql/plugin-explorer/style.css';
 import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
 import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
 import { Answer } from './answer';
 import { askedOf } from './asked';
+import { BUILDER_PLUGIN, MAP_PLUGIN } from './extras';
 import { fetcherFor } from './fetcher';
 import { QUESTIONS_PLUGIN } from './questions';
 import { looks } from './state';
@@ -17,7 +19,7 @@ Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const asked = askedOf(new URL(location.href).searchParams);
 const fetcher = fetcherFor((run) => looks.change(looks.active, { run }));
-const plugins = [QUESTIONS_PLUGIN, HISTORY_PLUGIN];
+const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(
   <GraphiQL

@@ -5,18 +5,15 @@ import type { ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
 import { ChartControls } from './controls';
 import { init } from './echarts';
-import { optionOf, type Colours } from './option';
+import { coloursOf, whenRecoloured } from './colours';
+import { lies, optionOf } from './option';
 import { fileName, save } from './save';
 
+/** Of bars that lie, in pixels: one of them, and what is above and below. */
+const ROW = 20;
+const ROWS_AROUND = 90;
 /** Sharp on most screens, and in print. */
 const PIXELS = 2;
-
-function coloursOf(element: Element): Colours {
-  const style = getComputedStyle(element);
-  const of = (name: string, alpha = 1) =>
-    `hsla(${style.getPropertyValue(name).replaceAll(/\s+/g, ' ').trim().split(/[ ,]+/).join(', ')}, ${alpha})`;
-  return { text: of('--color-neutral'), line: of('--color-neutral', 0.3), ground: of('--color-base') };
-}
 
 type Chart = ReturnType<typeof init>;
 
@@ -67,15 +64,7 @@ export default function ChartView({ table, settings: chosen, change }: Props) {
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     const draw = () => chart.setOption(optionOf(drawing, coloursOf(element), !calm), { notMerge: true });
     draw();
-    // GraphiQL's own setting is a class of the body.
-    const theme = new MutationObserver(draw);
-    theme.observe(document.body, { attributes: true, attributeFilter: ['class'] });
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', draw);
-    return () => {
-      theme.disconnect();
-      scheme.removeEventListener('change', draw);
-    };
+    return whenRecoloured(draw);
   }, [chart, drawing]);
 
   if (!settings || !drawing) return <p className="hint">There is no number in this answer that could be drawn.</p>;
@@ -87,7 +76,13 @@ export default function ChartView({ table, settings: chosen, change }: Props) {
         <button onClick={() => chart && void pngOf(chart).then((image) => image && save(fileName('png'), 'image/png', image))}>PNG</button>
       </div>
       {drawing.omitted > 0 && <p className="hint">The first rows are drawn; {drawing.omitted} more are not.</p>}
-      <div className="chart" role="img" aria-label={`${settings.y.join(', ')} by ${settings.x}`} ref={box} />
+      <div
+        className="chart"
+        role="img"
+        aria-label={`${settings.y.join(', ')} by ${settings.x}`}
+        ref={box}
+        style={lies(drawing) ? { minHeight: drawing.x.categories.length * ROW + ROWS_AROUND } : undefined}
+      />
     </>
   );
 }

@@ -9,6 +9,7 @@ import type {
   VisualMapComponentOption,
 } from 'echarts/components';
 import type { Drawing, Series } from '../answer/chart';
+import type { Colours } from './colours';
 
 export type Option = ComposeOption<
   | BarSeriesOption
@@ -21,13 +22,6 @@ export type Option = ComposeOption<
   | TooltipComponentOption
   | VisualMapComponentOption
 >;
-
-/** Those of the page around it. */
-export interface Colours {
-  text: string;
-  line: string;
-  ground: string;
-}
 
 /** Told apart by most people who see colours differently. (https://jfly.uni-koeln.de/color/, Okabe and Ito) */
 const MARKS = [
@@ -44,14 +38,21 @@ const MARKS = [
   '#20b2aa',
   '#b03060',
 ];
+/** The first ones are too dark for a dark ground. */
+const MARKS_IN_THE_DARK = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...MARKS.slice(6)];
 const HEAT = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
 /** So many points need no marks of their own. */
 const MANY = 80;
 const FEW = 8;
 const SHORT = 10;
 
-function seriesOf({ kind, series }: Drawing, many: boolean): NonNullable<Option['series']> {
-  const data = ({ points }: Series) => points.map(([x, y, name]) => ({ value: [x, y], name }));
+/** Bars with long names lie, so that the names can be read. */
+export const lies = ({ kind, x }: Drawing): boolean => kind === 'bar' && x.categories.some((name) => name.length > SHORT);
+
+function seriesOf(drawing: Drawing, many: boolean): NonNullable<Option['series']> {
+  const { kind, series } = drawing;
+  const isLying = lies(drawing);
+  const data = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isLying ? [y, x] : [x, y], name }));
   return series.map((one) => {
     if (kind === 'line') return { type: 'line', name: one.name, data: data(one), showSymbol: !many, symbolSize: 6 };
     if (kind === 'scatter') return { type: 'scatter', name: one.name, data: data(one), symbolSize: 9 };
@@ -60,7 +61,7 @@ function seriesOf({ kind, series }: Drawing, many: boolean): NonNullable<Option[
   });
 }
 
-export function optionOf(drawing: Drawing, { text, line, ground }: Colours, animated: boolean): Option {
+export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colours, animated: boolean): Option {
   const { kind, x, y, series } = drawing;
   const font = { color: text, fontFamily: 'system-ui, sans-serif' };
   const axis = { axisLabel: { ...font, hideOverlap: true }, axisLine: { lineStyle: { color: line } }, nameTextStyle: font };
@@ -69,14 +70,37 @@ export function optionOf(drawing: Drawing, { text, line, ground }: Colours, anim
   const hasCategories = x.kind === 'text';
   const isLong = x.categories.length > FEW || x.categories.some((name) => name.length > SHORT);
   const label = { ...font, hideOverlap: true };
+  const lyingLabel = { ...font, width: 170, overflow: 'truncate' as const, ...(x.categories.length <= MANY && { interval: 0 }) };
   const categoryLabel = isLong
     ? { ...label, rotate: 40, width: 110, overflow: 'truncate' as const, ...(x.categories.length <= MANY && { interval: 0 }) }
     : label;
+  const isLying = lies(drawing);
+  const across = {
+    ...axis,
+    // Long names run upwards, so that more of them are seen.
+    ...(hasCategories
+      ? { type: 'category' as const, data: x.categories, axisLabel: isLying ? lyingLabel : categoryLabel }
+      : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
+    name: x.name,
+    nameLocation: 'middle' as const,
+    nameGap: hasCategories && isLong ? 92 : 28,
+    splitLine: { show: false },
+  };
+  const upright = {
+    ...axis,
+    ...(isHeat
+      ? { type: 'category' as const, data: y.categories }
+      : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
+    name: y.name,
+    ...(isLying && { nameLocation: 'middle' as const, nameGap: 28 }),
+    nameTextStyle: { ...font, align: isHeat || isLying ? ('center' as const) : ('left' as const) },
+    splitLine: { lineStyle: { color: line } },
+  };
   return {
     animation: animated,
     backgroundColor: ground,
     textStyle: font,
-    color: MARKS,
+    color: isDark ? MARKS_IN_THE_DARK : MARKS,
     aria: { enabled: true },
     grid: { left: 12, right: 24, top: 40, bottom: isHeat ? 76 : series.length > 1 ? 56 : 28, containLabel: true },
     tooltip: {
@@ -102,24 +126,9 @@ export function optionOf(drawing: Drawing, { text, line, ground }: Colours, anim
         calculable: true,
       },
     }),
-    xAxis: {
-      ...axis,
-      // Long names run upwards, so that more of them are seen.
-      ...(hasCategories
-        ? { type: 'category', data: x.categories, axisLabel: categoryLabel }
-        : { type: x.kind === 'time' ? 'time' : 'value', scale: true }),
-      name: x.name,
-      nameLocation: 'middle',
-      nameGap: hasCategories && isLong ? 92 : 28,
-      splitLine: { show: false },
-    },
-    yAxis: {
-      ...axis,
-      ...(isHeat ? { type: 'category', data: y.categories } : { type: 'value', scale: kind === 'line' || kind === 'scatter' }),
-      name: y.name,
-      nameTextStyle: { ...font, align: isHeat ? 'center' : 'left' },
-      splitLine: { lineStyle: { color: line } },
-    },
+    ...(isLying
+      ? { xAxis: upright, yAxis: { ...across, inverse: true, nameLocation: 'start', nameGap: 12 } }
+      : { xAxis: across, yAxis: upright }),
     series: seriesOf(
       drawing,
       series.some(({ points }) => points.length > MANY),

@@ -1,0 +1,141 @@
+/** The map of the schema: a type of rows with its relations, or all of them. */
+import { useGraphiQL } from '@graphiql/react';
+import { GraphChart } from 'echarts/charts';
+import { use } from 'echarts/core';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { around, schemaMap, type Relation, type SchemaMap } from '../answer/relations';
+import { coloursOf, whenRecoloured } from './colours';
+import { init } from './echarts';
+
+use([GraphChart]);
+
+const CHOSEN = { light: '#d55e00', dark: '#ff8a4c' };
+const OTHER = { light: '#0072b2', dark: '#56b4e9' };
+const FIRST = 'WorkoutLog';
+
+function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose: (name: string) => void }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const chart = init(element, null, { renderer: 'svg' });
+    const draw = () => {
+      const { text, line, ground, isDark } = coloursOf(element);
+      const scheme = isDark ? 'dark' : 'light';
+      chart.setOption({
+        backgroundColor: ground,
+        animation: false,
+        series: {
+          type: 'graph',
+          layout: 'circular',
+          circular: { rotateLabel: true },
+          roam: true,
+          left: 120,
+          right: 120,
+          top: 110,
+          bottom: 110,
+          data: map.types.map(({ name }) => ({
+            name,
+            symbolSize: name === chosen ? 18 : 10,
+            itemStyle: { color: (name === chosen ? CHOSEN : OTHER)[scheme] },
+          })),
+          links: map.relations.map(({ from, to }) => ({
+            source: from,
+            target: to,
+            lineStyle: { color: from === chosen || to === chosen ? CHOSEN[scheme] : line, curveness: 0.2 },
+          })),
+          label: { show: true, position: 'right', color: text, fontFamily: 'system-ui, sans-serif' },
+        },
+      });
+    };
+    draw();
+    chart.on('click', ({ dataType, name }) => {
+      if (dataType === 'node') choose(name);
+    });
+    const sized = new ResizeObserver(() => chart.resize());
+    sized.observe(element);
+    const end = whenRecoloured(draw);
+    return () => {
+      end();
+      sized.disconnect();
+      chart.dispose();
+    };
+  }, [map, chosen, choose]);
+  return <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={box} />;
+}
+
+function Relations({
+  title,
+  relations,
+  choose,
+  end,
+}: {
+  title: string;
+  relations: readonly Relation[];
+  choose: (name: string) => void;
+  end: 'from' | 'to';
+}) {
+  if (relations.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul>
+        {relations.map((relation) => (
+          <li key={`${relation.from}.${relation.field}`}>
+            <code>{end === 'to' ? relation.field : `${relation.from}.${relation.field}`}</code>{' '}
+            {end === 'to' && (
+              <>
+                {relation.isMany ? 'many' : 'one'} <button onClick={() => choose(relation.to)}>{relation.to}</button>
+              </>
+            )}
+            {end === 'from' && <button onClick={() => choose(relation.from)}>{relation.from}</button>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export default function Map() {
+  const schema = useGraphiQL((state) => state.schema);
+  const [chosen, choose] = useState(FIRST);
+  const large = useRef<HTMLDialogElement>(null);
+  const [isLarge, setLarge] = useState(false);
+  const map = useMemo(() => (schema ? schemaMap(schema) : undefined), [schema]);
+  const near = useMemo(() => map && around(map, chosen), [map, chosen]);
+  useEffect(() => {
+    if (isLarge) large.current?.showModal();
+  }, [isLarge]);
+  if (!map || !near) return <p className="hint">The schema is being loaded …</p>;
+  return (
+    <section className="map" aria-labelledby="map">
+      <h2 id="map">Map of the schema</h2>
+      <div className="tools">
+        <label>
+          Type{' '}
+          <select aria-label="Type" value={chosen} onChange={({ target }) => choose(target.value)}>
+            {map.types.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <button onClick={() => setLarge(true)}>All types</button>
+      </div>
+      <p>{map.types.find(({ name }) => name === chosen)?.description}</p>
+      <Graph map={near} chosen={chosen} choose={choose} />
+      <Relations title="Leads to" end="to" relations={near.relations.filter(({ from }) => from === chosen)} choose={choose} />
+      <Relations
+        title="Is led to by"
+        end="from"
+        relations={near.relations.filter(({ to, from }) => to === chosen && from !== chosen)}
+        choose={choose}
+      />
+      {isLarge && (
+        <dialog ref={large} className="map" aria-label="All types" onClose={() => setLarge(false)}>
+          <button onClick={() => large.current?.close()}>Close</button>
+          <Graph map={map} chosen={chosen} choose={choose} />
+        </dialog>
+      )}
+    </section>
+  );
+}
