@@ -22,11 +22,31 @@ const mend = () => {
   for (const text of reference.querySelectorAll(':is(pre, .headers-wrapper):not([tabindex])')) text.tabIndex = 0;
 };
 new MutationObserver(mend).observe(reference, { childList: true, subtree: true });
-SwaggerUIBundle({
-  url: ${JSON.stringify(address)},
+// People have one key. Sessions are the browser's own matter, and need no asking.
+const only = (name) => (ways = []) => ways.filter((way) => Object.keys(way).every((key) => key === name));
+const withKeyOnly = (description) => {
+  const { securitySchemes } = description.components;
+  description.components.securitySchemes = { token: securitySchemes.token };
+  for (const operation of Object.values(description.paths).flatMap((path) => Object.values(path)))
+    if (operation.security) operation.security = only('token')(operation.security);
+  return description;
+};
+// As it is copied, or as it is sent.
+const asSent = (key) => (/^token\\s/i.test(key.trim()) ? key.trim() : 'Token ' + key.trim());
+const AnyKey = () => ({
+  statePlugins: {
+    auth: {
+      wrapActions: {
+        authorize: (authorize) => (given) => authorize({ token: { ...given.token, value: asSent(given.token.value) } }),
+      },
+    },
+  },
+});
+const start = (spec) => SwaggerUIBundle({
+  spec,
   dom_id: '#reference',
   deepLinking: true,
-  plugins: [PlainPaths],
+  plugins: [PlainPaths, AnyKey],
   docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   defaultModelExpandDepth: 3,
@@ -41,6 +61,9 @@ SwaggerUIBundle({
   // The commands that it shows are for people with a key, not for this session.
   showMutatedRequest: false,
 });
+fetch(${JSON.stringify(address)})
+  .then((response) => response.json())
+  .then((description) => start(withKeyOnly(description)));
 `;
 
 export const style = `

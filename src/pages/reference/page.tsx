@@ -36,6 +36,17 @@ export function referencePage({ document, assets }: Addresses, visitor: Visitor)
         <p class="lead">
           The same for tools, as an OpenAPI document: <Documents document={document} />.
         </p>
+        <p class="lead">
+          {visitor.username === undefined ? (
+            <>
+              “Authorize” takes your API key, with or without <code>Token</code> before it.
+            </>
+          ) : (
+            <>
+              You are signed in as <strong>{visitor.username}</strong>: what you try here is done in your name, without a key.
+            </>
+          )}
+        </p>
         <noscript>
           <p>
             The reference needs JavaScript. All that it shows is in the OpenAPI document, as <Documents document={document} />, which many
