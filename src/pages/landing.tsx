@@ -101,7 +101,7 @@ export function landingPage(visitor: Visitor, { rest, graphql, figure }: Example
           <Picture figure={figure} />
         </div>
         <h2>Three ways in</h2>
-        <ul class="cards">
+        <ul class="cards ways">
           <li>
             <h3>
               <a href="/api/v2/">In the browser</a>

@@ -60,6 +60,7 @@ button.danger{background:var(--bad);border-color:var(--bad);color:var(--bg)}
 .picture .chart{width:100%}
 .picture svg{display:block;width:100%;height:auto}
 .picture img{max-width:100%}
+.ways{grid-template-columns:repeat(auto-fit,minmax(min(100%,15rem),1fr))}
 .cards h3{margin:0 0 .3rem}
 .halves{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem}
 .halves>*{min-width:0}

@@ -51,11 +51,42 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await demo.judge(name);
     });
 
+    test('a list of 100 rows prints whole, and small pages are sent', async () => {
+      const { page } = demo;
+      for (const address of ['/api/v2/exerciseinfo/?limit=100', '/api/v2/ingredient/?limit=100', '/api/v2/workoutlog/?limit=100']) {
+        await demo.open(address);
+        expect((await page.content()).length).toBeLessThan(100_000);
+      }
+      await demo.open('/api/v2/exercise/?limit=100');
+      await demo.asPrinted('list', async () => {
+        expect(await page.locator('table.rows tbody tr:visible').count()).toBe(100);
+        // Paper does not scroll.
+        expect(
+          await page.evaluate('[...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth).length'),
+        ).toBe(0);
+        expect(await page.getByRole('navigation').filter({ visible: true }).count()).toBe(1);
+      });
+    });
+
     test('the reference', async () => {
       const docs = '/api/v2/schema/docs';
       await anybody.open(docs);
       await anybody.page.locator('[data-tag=exercise]').waitFor();
       expect(await anybody.page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+      // One key, as it is copied.
+      await anybody.page.locator('.auth-wrapper .authorize').click();
+      const key = anybody.page.locator('.auth-container input');
+      expect(await key.count()).toBe(1);
+      await key.fill(neighbourhood().demo.token);
+      await anybody.page.locator('.auth-btn-wrapper .authorize').click();
+      await anybody.page.locator('.auth-btn-wrapper .btn-done').click();
+      await anybody.page.locator('[data-tag=workout]').click();
+      await anybody.page.getByRole('button', { name: /^GET \/workout\/ / }).click();
+      await anybody.page.getByRole('button', { name: 'Try it out' }).click();
+      await anybody.page.getByRole('button', { name: 'Execute' }).click();
+      const answered = anybody.page.locator('.live-responses-table .response-col_status').last();
+      await answered.waitFor();
+      expect(await answered.innerText()).toContain('200');
 
       const { page } = demo;
       await demo.open(docs);

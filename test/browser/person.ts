@@ -20,6 +20,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 const DESKTOP = { width: 1280, height: 800 };
+const PAPER = { width: 718, height: 1040 };
 const PHONE = { width: 390, height: 800 };
 /** Colours that change slowly have changed. */
 const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
@@ -148,6 +149,16 @@ export class Person {
     await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.setViewportSize(DESKTOP);
     expect(problems).toEqual([]);
+  }
+
+  /** On a sheet of A4. */
+  async asPrinted(name: string, look: () => Promise<void>): Promise<void> {
+    await this.page.emulateMedia({ media: 'print' });
+    await this.page.setViewportSize(PAPER);
+    await this.page.screenshot({ path: path.join(SCREENSHOTS, `${name}-print.png`), fullPage: true });
+    await look();
+    await this.page.emulateMedia({ media: 'screen' });
+    await this.page.setViewportSize(DESKTOP);
   }
 
   private async violations(exempt: Exemptions): Promise<string[]> {

@@ -43,8 +43,8 @@ img.thumb[src^="/media"]{background:#fff}
 .rows thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .rows tbody tr{border:1px solid var(--line);border-radius:8px;padding:.5rem .8rem;margin:0 0 .6rem}
 .rows td,.rows tbody th{border:0;padding:.1rem 0;text-align:left}
-.rows tbody td{position:relative;padding-left:8.5rem;min-height:1.6rem;text-align:left;overflow-wrap:anywhere}
-.rows td::before{position:absolute;left:0;width:8rem;color:var(--muted);font-size:.9rem}
+.rows tbody td{display:flow-root;padding-left:8.5rem;text-align:left;overflow-wrap:anywhere}
+.rows td::before{float:left;width:8rem;margin-left:-8.5rem;color:var(--muted);font-size:.9rem}
 .rows td:empty{display:none}
 .rows tbody .number{text-align:left}
 }
@@ -94,7 +94,8 @@ img.thumb[src^="/media"]{background:#fff}
 @media print{
 .filters,.programs,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.chart details{display:none}
 .json{max-height:none}
-.rows th,.rows td{padding:.15rem .5rem .15rem 0;font-size:9pt}
+.rows th,.rows td,.rows tbody th{padding:.15rem .5rem .15rem 0;font-size:8.5pt;min-width:0;overflow-wrap:anywhere}
+.rows thead th{white-space:normal}
 .rows tr,.chart{break-inside:avoid}
 }
 `;

@@ -211,7 +211,13 @@ export function viewsOf({ schema, publicSchema, endpoints, login, prepare, descr
       graphql: graphqlOf(route, shown),
       path: pathOf(place, path),
     });
-    if (place.kind === 'root') view.resources = endpoints.listed.map((name) => resourceOf(endpoints.resources.get(name)!));
+    // Other views of the same rows are a matter of programs.
+    const usual = ({ view: one, resource }: Endpoint) => one === resource.views[0];
+    if (place.kind === 'root') {
+      view.resources = endpoints.listed.flatMap((name) => [endpoints.resources.get(name)!].filter(usual).map(resourceOf));
+      view.name = 'All data';
+      view.description = 'Every list opens as a table, every row as a page; programs get the same addresses as JSON.';
+    }
     if (place.kind === 'free') view.filters = argumentControls(place.endpoint.field.args);
     if (place.kind === 'action') {
       view.filters = argumentControls(place.action.field.args);

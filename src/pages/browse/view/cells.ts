@@ -31,7 +31,7 @@ const DULL = 'Date';
 
 /** A relation is called as what it leads to; what a model calls it may be about its id. */
 export function labelOf({ relation, label, name }: FieldFact): string {
-  if (relation) return labelled(relation.object);
+  if (relation) return labelled(relation.object).replace(/^(.*) secondary$/i, (_all, what: string) => `Secondary ${what.toLowerCase()}`);
   return label === DULL ? labelled(name) : label;
 }
 
