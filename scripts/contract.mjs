@@ -1,7 +1,8 @@
 // Replays the recorded REST contract against a server of its own, where the contract lies beside the repository.
 // Then holds every answer against the OpenAPI document. Prints the report of the replay and "N passed, N failed"; exit code 1 when a case
 // fails or an answer is not as the document says.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +18,8 @@ if (!existsSync(kit)) {
 
 const firstPort = Number(process.env.CONTRACT_PORT ?? 8190);
 
-/** A server on a port of its own, replayed against; `work` gets its address, what the replay reports and all JSON answers. */
-async function replayed(port, settings, work) {
+/** A server on a port of its own, replayed against: its address, what the replay prints and reports, and all JSON answers. `work` gets them first. */
+async function replayed(port, settings, work = () => undefined) {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-contract-'));
   const environment = {
     ...process.env,
@@ -39,9 +40,17 @@ async function replayed(port, settings, work) {
     const recorded = join(folder, 'answers.json');
     const recorder = pathToFileURL(join(root, 'scripts/contract-answers.mjs')).href;
     const args = ['--import', recorder, join(kit, 'replay.mjs'), '--base', base, '--reset', reset, '--report', report];
-    const { status } = spawnSync(process.execPath, args, { env: { ...environment, CONTRACT_ANSWERS: recorded }, stdio: 'inherit' });
+    const replay = spawn(process.execPath, args, {
+      env: { ...environment, CONTRACT_ANSWERS: recorded },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    replay.stdout.on('data', (text) => (printed += text));
+    const [status] = await once(replay, 'close');
     if (status === 2) throw new Error('the replay could not be run');
-    return await work(base, JSON.parse(readFileSync(report, 'utf8')), JSON.parse(readFileSync(recorded, 'utf8')));
+    const { passed, failures } = JSON.parse(readFileSync(report, 'utf8'));
+    const found = { server: base, printed, passed, failures, answers: JSON.parse(readFileSync(recorded, 'utf8')) };
+    return { ...found, differences: await work(found) };
   } finally {
     server.kill('SIGTERM');
     await new Promise((resolve) => (server.exitCode === null ? server.once('exit', resolve) : resolve()));
@@ -100,20 +109,21 @@ function reads(answers, server) {
 let exitCode = 1;
 try {
   // What REST asks of GraphQL runs compiled. By graphql-js itself each read must have the very same answer, and the cases must pass as well.
-  const [compiled, checked] = await replayed(firstPort, {}, async (server, { passed, failures }, answers) => {
-    const differences = await differencesOf(server, answers);
-    for (const difference of differences.slice(0, 20)) console.log(difference);
-    console.log(`${answers.length} JSON answers, ${differences.length} differences from the OpenAPI document`);
-    return [reads(answers, server), { passed, failed: failures.length + differences.length }];
-  });
-  const interpreted = await replayed(firstPort + 1, { COMPILE_OPERATIONS: 'off' }, (server, { failures }, answers) => {
-    const others = [...reads(answers, server)].filter(([key, texts]) => JSON.stringify(texts) !== JSON.stringify(compiled.get(key)));
-    for (const [key] of others.slice(0, 20)) console.log(`compiled and interpreted answers differ: ${key}`);
-    console.log(`${compiled.size} reads, ${others.length} of them answered otherwise without compiling`);
-    return failures.length + others.length;
-  });
-  const failed = checked.failed + interpreted;
-  console.log(`contract: ${checked.passed} passed, ${failed} failed`);
+  const [compiled, interpreted] = await Promise.all([
+    replayed(firstPort, {}, ({ server, answers }) => differencesOf(server, answers)),
+    replayed(firstPort + 1, { COMPILE_OPERATIONS: 'off' }),
+  ]);
+  const { printed, passed, failures, answers, differences } = compiled;
+  process.stdout.write(printed);
+  for (const difference of differences.slice(0, 20)) console.log(difference);
+  console.log(`${answers.length} JSON answers, ${differences.length} differences from the OpenAPI document`);
+  if (interpreted.failures.length) process.stdout.write(interpreted.printed);
+  const [answered, otherwise] = [compiled, interpreted].map((replay) => reads(replay.answers, replay.server));
+  const others = [...otherwise].filter(([key, texts]) => JSON.stringify(texts) !== JSON.stringify(answered.get(key)));
+  for (const [key] of others.slice(0, 20)) console.log(`compiled and interpreted answers differ: ${key}`);
+  console.log(`${answered.size} reads, ${others.length} of them answered otherwise without compiling`);
+  const failed = failures.length + differences.length + interpreted.failures.length + others.length;
+  console.log(`contract: ${passed} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;
 } catch (error) {
   console.error(`contract: ${error.message}`);
