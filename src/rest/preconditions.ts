@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { withoutCoding } from '../platform/compression';
+import type { Endpoint } from './endpoints';
 import { RestError } from './errors';
+import type { Answer } from './request';
 
 /** A version that no row has. */
 export const NO_VERSION = '';
@@ -11,6 +13,15 @@ export const tagOf = (version: string): string => `"${version}"`;
 
 /** Of what is everybody's, and has no version: that of the text. */
 export const tagOfText = (text: string): string => tagOf(createHash('sha1').update(text).digest('base64url'));
+
+/** A row as the answer, its version as the tag. */
+export function tagged({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): Answer {
+  if (!version) return { status, body: row };
+  const name = resource.version!;
+  const headers = { ETag: tagOf(row[name] as string) };
+  delete row[name];
+  return { status, body: row, headers };
+}
 
 export const failed = () => new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 

@@ -1,0 +1,50 @@
+/** What OPTIONS says of each route. */
+import { may } from '../admission';
+import { lookup } from '../asking';
+import type { Endpoint, Endpoints } from '../endpoints';
+import { TITLE } from '../login';
+import type { Answer, Request } from '../request';
+import type { Route } from '../routes';
+import { accepted, describe, shown, type Description } from './options';
+
+type Rows = Extract<Route, { kind: 'list' | 'detail' }>;
+
+export class Descriptions {
+  private readonly made = new Map<Endpoint, { accepted: Description; shown: Description }>();
+
+  constructor({ resources }: Endpoints) {
+    const selections = new Map([...resources].map(([name, { selection }]) => [name.replaceAll('-', '_'), selection]));
+    for (const endpoint of resources.values())
+      this.made.set(endpoint, { accepted: accepted(endpoint), shown: shown(endpoint, selections) });
+  }
+
+  async of(route: Route, request: Request): Promise<Answer> {
+    return { status: 200, body: await this.bodyOf(route, request) };
+  }
+
+  private async bodyOf(route: Route, request: Request): Promise<Description> {
+    if (route.kind === 'root') return describe('Api Root', 'The resources of the API, each with the URL of its list.');
+    if (route.kind === 'login') return describe(TITLE, 'A token for a user name and a password.');
+    if (route.kind === 'free') return describe(route.endpoint.fact.title, route.endpoint.field.description ?? '');
+    if (route.kind === 'action') {
+      const { fact, field } = route.action;
+      return describe(
+        fact.title ?? fact.name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase()),
+        field.description ?? '',
+      );
+    }
+    const { view } = route.endpoint;
+    const { accepted: body, shown: fields } = this.made.get(route.endpoint)!;
+    const method = await this.writes(route, request);
+    return describe(`${view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`, view.description, method && { [method]: body }, fields);
+  }
+
+  /** How the sender may write there, if at all. */
+  private async writes(route: Rows, request: Request): Promise<'POST' | 'PUT' | undefined> {
+    const { create, update, resource } = route.endpoint;
+    if (!request.signedIn || (resource.group && request.exchange.lacking?.(resource.group, 'write'))) return undefined;
+    if (route.kind === 'list') return create && may(route, 'POST') ? 'POST' : undefined;
+    if (!update || !may(route, 'PUT')) return undefined;
+    return (await lookup(route.endpoint, request, { self: [route.id] })).self!.length ? 'PUT' : undefined;
+  }
+}
