@@ -141,18 +141,17 @@ test('a short silence is forgiven, and the one that would have taken over goes',
 });
 
 test('when no worker can be started any more it says so and ends', async () => {
-  const operations = path.join(installation.folder, 'operations');
-  fs.mkdirSync(operations);
-  const server = await installation.start({ PERSISTED_OPERATIONS: operations });
-  const wrong = path.join(operations, 'wrong.json');
-  fs.writeFileSync(wrong, JSON.stringify({ abc: '{ nothing }' }));
+  const server = await installation.start();
+  const file = path.join(installation.dataDir, 'secret-key');
+  const key = fs.readFileSync(file);
+  fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
-  await until('a start has failed', () => server.stderr.includes('PERSISTED_OPERATIONS'));
+  await until('a start has failed', () => server.stderr.includes('secret-key'));
   // What is put right in time is all right.
-  fs.rmSync(wrong);
+  fs.writeFileSync(file, key);
   await until('another one answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
 
-  fs.writeFileSync(wrong, JSON.stringify({ abc: '{ nothing }' }));
+  fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
   expect(await server.ended).toBe(1);
   expect(server.stderr).toMatch(/^fitgraph: no worker could be started, 6 times in a row$/m);
