@@ -1,10 +1,10 @@
 /** What holds for every question: whose rows it reads, what it costs, that it is one statement, and that it can be taken away as a file. */
-import { getNamedType, getOperationAST, isLeafType, isObjectType, parse, type GraphQLObjectType } from 'graphql';
+import { getNamedType, getOperationAST, isLeafType, isObjectType, parse, type GraphQLEnumType, type GraphQLObjectType } from 'graphql';
 import { costOf } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { train } from './training';
+import { BODY_WEIGHT, train } from './training';
 
 const fitgraph = fitgraphForThisFile();
 const schema = buildGraphQLSchema();
@@ -39,6 +39,7 @@ const ask = (question: string) => `{ q: ${question} ${selection(question)} }`;
 
 let ann: Person;
 beforeAll(async () => {
+  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight') ON CONFLICT DO NOTHING`);
   ann = await fitgraph.user('ann');
   await train(ann, [
     { date: '2021-03-08', reps: 5, weight: '100.00' },
@@ -88,6 +89,31 @@ describe.each(QUESTIONS)('%s', (question, scope) => {
     expect((await (await token(`READ_${scope}`)).query(ask(question))).errors).toBeUndefined();
     expect((await (await token('READ_ACCOUNT')).query(ask(question))).code).toBe('FORBIDDEN');
   });
+});
+
+test('the first and the last day of all, and the most that can be written, are no mistake', async () => {
+  const eve = await fitgraph.user('eve');
+  const most = { reps: 2_147_483_647, weight: '999.99' };
+  await train(eve, [
+    { date: '0001-01-01', ...most },
+    { date: '9999-12-31', ...most },
+    { date: '9999-12-31', reps: 12, weight: '999.99', rir: '0', weight_unit: BODY_WEIGHT },
+  ]);
+  const plan = (await eve.post('/nutritionplan/', { description: 'p' })).body.id;
+  for (const datetime of ['0001-01-02T00:00:00Z', '9999-12-30T23:59:59Z'])
+    expect((await eve.post('/nutritiondiary/', { plan, ingredient: 1, amount: '1000.00', datetime })).status).toBe(201);
+  for (const date of ['0001-01-01', '9999-12-31']) await eve.post('/weightentry/', { date, weight: '600.00' });
+  for (const [question] of QUESTIONS) {
+    const units = fieldOf(question).args.some(({ type }) => String(type) === 'DayUnit!')
+      ? (schema.getType('DayUnit') as GraphQLEnumType).getValues().map(({ name }) => name)
+      : [undefined];
+    for (const by of units) {
+      const args = by ? `(by: ${by}, firstDay: SATURDAY)` : '';
+      const { errors, data } = await eve.query(`{ q: ${question}${args} ${selection(question)} }`);
+      expect([question, by, errors]).toEqual([question, by, undefined]);
+      expect(data.q === null).toBe(false);
+    }
+  }
 });
 
 test('a page after the other is a file', async () => {
