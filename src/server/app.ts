@@ -169,7 +169,7 @@ export async function createApp(services: Services): Promise<App> {
   app.get(SECURITY_TXT, securityTxt(config));
   app.use(signInPages(exchangeOf, prepare));
   app.use(suggestions(restExecutor.schema, prepare, exchangeOf));
-  app.use(playground(exchangeOf, config));
+  app.use(playground(exchangeOf, config, executor.schema));
   app.use(reference(restExecutor.schema, exchangeOf));
   app.use('/media', serveMedia(media));
   app.use(muscleDrawings((id) => services.reference.get(Muscle, id)));

@@ -1,6 +1,7 @@
 /** The playground as an analyst meets it: asked, seen, taken away, with no other server in reach. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
+import { buildClientSchema, type IntrospectionQuery } from 'graphql';
 import type { Neighbourhood, Person } from './person';
 
 /** GraphiQL's tabs hold a button that closes them, which nothing that it can be told takes away. */
@@ -29,12 +30,13 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
     test('says what it has before its script is there, and comes back from the sign-in', async () => {
       const { page } = person;
       const { demo } = neighbourhood();
-      await page.route('**/playground/assets/*.js', (route) => route.abort());
-      await person.open('/playground?question=mean-weight-by-week');
+      // They are on their way for ever.
+      await page.route('**/playground/assets/*', () => undefined);
+      await page.goto('/playground?question=mean-weight-by-week', { waitUntil: 'commit' });
+      await page.waitForFunction(`performance.getEntriesByName('first-contentful-paint').length`);
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('GraphQL playground');
       expect(await page.getByRole('link', { name: 'Mean weight by week' }).count()).toBe(1);
-      await page.unrouteAll();
-      person.complaints.length = 0;
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
       await page.getByRole('link', { name: 'Sign in' }).click();
       await page.getByLabel('User name').fill(demo.username);
       await page.getByLabel('Password').fill(demo.password);
@@ -50,6 +52,8 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect(await page.title()).toBe('MeanWeightByWeek – Playground – Fitgraph');
       const svg = await downloaded(person, 'SVG');
       expect([svg.name, svg.text.slice(0, 4)]).toEqual(['MeanWeightByWeek.svg', '<svg']);
+      const png = await downloaded(person, 'PNG');
+      expect([png.name, png.text.slice(1, 4)]).toEqual(['MeanWeightByWeek.png', 'PNG']);
 
       await page.getByRole('button', { name: 'My heaviest set per exercise' }).click();
       await page.locator('.answer .chart').getByText('max.weightKg').waitFor();
@@ -108,6 +112,35 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       await page.getByLabel('Type', { exact: true }).selectOption('Muscle');
       await page.locator('.map .graph').getByText('Muscle', { exact: true }).waitFor();
       expect(await page.locator('.map li').allInnerTexts()).toContain('exercises many Exercise');
+    });
+
+    test('its files are compressed, and kept for ever', async () => {
+      const { url } = neighbourhood();
+      const html = await (await fetch(`${url}/playground`)).text();
+      const [script, style] = [/src="([^"]*\.js)"/, /href="([^"]*\.css)"/].map((address) => url + address.exec(html)![1]!);
+      for (const [address, coding, told] of [
+        [script, 'gzip, br', 'br'],
+        [script, 'gzip', 'gzip'],
+        [style, 'br;q=0.5', 'br'],
+        [script, 'identity', null],
+      ] as const) {
+        const { status, headers, body } = await fetch(address!, { headers: { 'Accept-Encoding': coding, Cookie: 'a=b' } });
+        await body!.cancel();
+        expect([status, headers.get('content-encoding'), headers.get('vary')]).toEqual([200, told, 'Accept-Encoding']);
+        expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+        expect(headers.get('content-type')).toMatch(/^text\/(javascript|css); charset=utf-8$/i);
+      }
+      const schema = await fetch(`${url}/playground/schema.json`, { headers: { 'Accept-Encoding': 'br', Cookie: 'a=b' } });
+      expect([schema.status, schema.headers.get('content-encoding')]).toEqual([200, 'br']);
+      expect(
+        Object.keys(
+          buildClientSchema((await schema.json()) as IntrospectionQuery)
+            .getQueryType()!
+            .getFields(),
+        ),
+      ).toContain('workoutLogs');
+      const again = { 'Accept-Encoding': 'br', 'Cache-Control': 'max-age=0', 'If-None-Match': schema.headers.get('etag')! };
+      expect((await fetch(`${url}/playground/schema.json`, { headers: again })).status).toBe(304);
     });
 
     test('a browser that follows the address of the API comes here', async () => {

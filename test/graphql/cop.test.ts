@@ -114,6 +114,8 @@ describe('with INTROSPECTION=users', () => {
   test('the playground asks to sign in', async () => {
     const answer = await closed.anyone.send('GET', '/playground');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/login?next=%2Fplayground']);
+    expect((await closed.anyone.send('GET', '/playground/schema.json')).status).toBe(404);
+    expect((await (await closed.user('ann')).send('GET', '/playground/schema.json')).body.__schema.queryType.name).toBe('Query');
     expect([200, 503]).toContain((await (await closed.user('ann')).send('GET', '/playground')).status);
   });
 });

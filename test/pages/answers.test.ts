@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { buildSchema } from 'graphql';
+import { buildClientSchema, buildSchema, introspectionFromSchema, isObjectType, lexicographicSortSchema, printSchema } from 'graphql';
 import { drawingOf, fits, suggested } from '../../src/pages/playground/answer/chart';
+import { listedByName } from '../../src/pages/playground/introspection';
 import { linkOf, sharedOf } from '../../src/pages/playground/answer/link';
 import { around, schemaMap } from '../../src/pages/playground/answer/relations';
 import { arranged, csvOf, PLAIN, sortedNext } from '../../src/pages/playground/answer/sheet';
@@ -199,8 +200,24 @@ describe('a shared link', () => {
   });
 });
 
+const schema = buildSchema(readFileSync(path.join(__dirname, '../../schema.graphql'), 'utf8'));
+
+test('the documentation lists types and fields by name, and is the same schema', () => {
+  const scrambled = buildSchema('type Query { b(z: Int, a: Int): B a: Int } type B { z: Int c: Int } input A { y: Int x: Int }');
+  const { __schema } = listedByName(introspectionFromSchema(scrambled));
+  expect(__schema.types.map(({ name }) => name).filter((name) => name.length === 1)).toEqual(['A', 'B']);
+  const query = buildClientSchema(listedByName(introspectionFromSchema(scrambled))).getQueryType()!;
+  expect(Object.keys(query.getFields())).toEqual(['a', 'b']);
+  expect(query.getFields().b!.args.map(({ name }) => name)).toEqual(['z', 'a']);
+  const listed = buildClientSchema(listedByName(introspectionFromSchema(schema)));
+  expect(isObjectType(listed.getType('WorkoutLog'))).toBe(true);
+  expect(printSchema(lexicographicSortSchema(listed))).toBe(
+    printSchema(lexicographicSortSchema(buildClientSchema(introspectionFromSchema(schema)))),
+  );
+});
+
 describe('the map of the schema', () => {
-  const map = schemaMap(buildSchema(readFileSync(path.join(__dirname, '../../schema.graphql'), 'utf8')));
+  const map = schemaMap(schema);
   const from = (name: string) => map.relations.filter((relation) => relation.from === name);
 
   test('has every type of rows, and where its fields lead', () => {

@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { GraphQLSchema } from 'graphql';
 import type { Visitor } from '../layout';
-import { PLAYGROUND_PATH } from './answer/link';
+import { PLAYGROUND_PATH, SCHEMA_PATH } from './answer/link';
 import { assets } from './assets';
+import { schemaFile } from './schemafile';
 import { ASSETS, missingPage, playgroundPage, type Manifest } from './page';
 
 /** Who looks at the page: the session of a browser gives queries its rights, together with the token of the visitor. */
@@ -44,6 +46,7 @@ const contentSecurityPolicy = [
 export function playground(
   visitOf: (request: IncomingMessage) => Visit,
   { persistedOnly, introspection }: Limits,
+  schema: GraphQLSchema,
   folder: string = built,
 ): Router {
   const router = express.Router();
@@ -67,6 +70,18 @@ export function playground(
       .status(303)
       .location(PLAYGROUND_PATH + req.originalUrl.slice(req.path.length))
       .end();
+  });
+  const file = schemaFile(schema, introspection === 'anyone');
+  router.get(SCHEMA_PATH, async (req, res, next) => {
+    if (persistedOnly) return next();
+    if (
+      introspection === 'users' &&
+      !(await visitOf(req)
+        .authenticate()
+        .catch(() => false))
+    )
+      return next();
+    await file(req, res);
   });
   router.use(ASSETS, assets(join(folder, 'assets')));
   return router;

@@ -10,6 +10,7 @@ export interface Shared {
 }
 
 export const PLAYGROUND_PATH = '/playground';
+export const SCHEMA_PATH = '/playground/schema.json';
 
 export function linkOf({ query, variables, view, chart }: Shared): string {
   const parameters = new URLSearchParams({ query });
