@@ -97,6 +97,14 @@ it('a row is called by its name, shows what it leads to, and leads back', async 
   expect(comment).toMatch(/<dt>Exercise<\/dt><dd><a href="\/api\/v2\/exercise\/1\/">Squat<\/a><\/dd>/);
 });
 
+it('an exercise leads to its translations', async () => {
+  await fitgraph.sql(
+    `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "status", "language_id", "license_id", "exercise_base_id")
+     SELECT gen_random_uuid(), 'Kniebeuge', '', "description", '2', 1, 2, 1 FROM "exercise" WHERE "id" = 1`,
+  );
+  expect(plain(await read('/exercise/1/'))).toContain('Kniebeuge (Deutsch)');
+});
+
 it('what hangs below somebody’s row is shown and added to', async () => {
   const { id: training } = (await ann.post('/workout/', { comment: 'Legs and more' })).body;
   const { id: exerciseday } = (await ann.post('/day/', { training, day: [1], description: 'Leg day' })).body;
@@ -105,6 +113,7 @@ it('what hangs below somebody’s row is shown and added to', async () => {
   const html = await read(`/workout/${training}/`);
   expect(headlineOf(html)).toBe('Legs and more');
   expect(rowsOf(html)).toEqual([['Leg day', 'Monday', 'Leg day, Squat']]);
+  expect(plain(/<section class="day">.*?<\/section>/s.exec(html)![0])).toBe('Leg day MondaySquat 4 × 5');
   const add = plain(/<a href="([^"]*#write)">Add<\/a>/.exec(html)![1]!);
   expect(add).toBe(`/api/v2/day/?training=${training}#write`);
   const form = (await read(add.slice('/api/v2'.length, -'#write'.length))).split('id="write"')[1]!;
@@ -124,7 +133,8 @@ it('no page says what only programs need to hear', async () => {
     const list = await page.get(`/${view.rest}/`);
     const [row] = (await bob.get(`/${view.rest}/?limit=1`)).body.results;
     const detail = row && (await page.get(`/${view.rest}/${row.id}/`));
-    for (const { text } of [list, detail ?? list]) {
+    for (const { text, status } of [list, detail ?? list]) {
+      expect([view.rest, status]).toEqual([view.rest, 200]);
       expect([view.rest, /Viewset|Instance| List\b/.test(headlineOf(text) + titleOf(text))]).toEqual([view.rest, false]);
       expect(text.length).toBeLessThan(MAX_PAGE);
     }

@@ -88,7 +88,9 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
     animation: false,
     textStyle: { fontFamily: FONT },
     grid: { left: 8, right: 24, top: unit ? 34 : 16, bottom: names.length ? 32 : 8, containLabel: true },
-    ...(names.length && { legend: { bottom: 0, left: 0, type: 'plain', textStyle: { color: TEXT, fontFamily: FONT } } }),
+    ...(names.length && {
+      legend: { bottom: 0, left: 0, type: 'plain', itemGap: 28, itemWidth: 18, textStyle: { color: TEXT, fontFamily: FONT } },
+    }),
     xAxis: { type: 'time', ...axis, axisLabel: { ...axis.axisLabel, formatter: AXIS }, splitLine: { show: false } },
     yAxis: {
       type: 'value',

@@ -19,6 +19,7 @@ import { crumbsOf, Related, Resources } from './places';
 import { AsGraphQL, Exchange, Options } from './request';
 import { cardLabels, Table } from './sheets';
 import { BROWSE_STYLE } from './style';
+import { Training } from './training';
 import { Branches, branchesOf, Facts, markOf } from './things';
 import { Words } from './words';
 
@@ -106,6 +107,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       {!sheet && <Nutrition view={view} />}
       {!sheet && <Images view={view} />}
       {kind === 'detail' && <Facts view={view} />}
+      <Training view={view} />
       <Branches view={view} />
       <Resources view={view} />
       <Related view={view} />

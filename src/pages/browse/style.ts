@@ -54,6 +54,9 @@ img.thumb[src^="/media"]{background:#fff}
 .facts dt{color:var(--muted)}
 .facts dd{margin:0;overflow-wrap:anywhere;white-space:pre-line;max-width:42rem}
 @media (max-width:44rem){.facts{grid-template-columns:minmax(0,9rem) minmax(0,1fr)}}
+.plan{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start;margin:1rem 0}
+.day ol{margin:.3rem 0;padding-left:1.4rem}
+.day h3{margin:.2rem 0}
 .figure{border:1px solid var(--line);border-radius:8px;padding:.5rem}
 .programs{border-top:1px solid var(--line);margin-top:2.5rem}
 .neighbours{margin:1rem 0}
@@ -94,8 +97,8 @@ img.thumb[src^="/media"]{background:#fff}
 @media print{
 .filters,.programs,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.chart details{display:none}
 .json{max-height:none}
-.rows th,.rows td,.rows tbody th{padding:.15rem .5rem .15rem 0;font-size:8.5pt;min-width:0;overflow-wrap:anywhere}
-.rows thead th{white-space:normal}
+.rows th,.rows td,.rows tbody th{padding:.15rem .5rem .15rem 0;font-size:7.5pt;min-width:0;hyphens:auto}
+.rows thead th{white-space:normal;font-size:7.5pt}
 .rows tr,.chart{break-inside:avoid}
 }
 `;

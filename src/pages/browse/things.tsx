@@ -2,6 +2,7 @@
 import type { Below, HtmlView } from './view/view';
 import { isNutrient, isNutrition } from './nutrition';
 import { Table, Value } from './sheets';
+import { Figure } from './training';
 
 /** What HTML marks up, as plain text. */
 const plain = (html: string): string =>
@@ -21,18 +22,9 @@ function Trained({ view }: { view: HtmlView }) {
   const linksOf = (key: string) => view.thing?.facts.find((fact) => fact.key === key)?.cell.links ?? [];
   const [main, secondary] = [linksOf(MUSCLES), linksOf(SECONDARY)];
   if (main.length + secondary.length === 0) return null;
-  const idsOf = (links: typeof main) => links.map(({ id }) => id).join(',');
   const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
   const alt = [names(main), secondary.length ? `also ${names(secondary)}` : ''].filter(Boolean).join('; ');
-  return (
-    <img
-      class="figure"
-      src={`/static/images/muscles/body.svg?main=${idsOf(main)}&secondary=${idsOf(secondary)}`}
-      alt={`Muscles that it trains: ${alt}`}
-      width={200}
-      height={200}
-    />
-  );
+  return <Figure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Muscles that it trains: ${alt}`} />;
 }
 
 export function Facts({ view }: { view: HtmlView }) {

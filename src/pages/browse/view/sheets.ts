@@ -18,6 +18,7 @@ import {
   type EndpointOf,
   type Row,
 } from './cells';
+import { furtherSelection, trainingOf, translationsOf } from './further';
 import { callingOf } from './naming';
 import type { Below, Cell, Sheet, SheetRow, Thing } from './view';
 
@@ -186,6 +187,7 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
       const facts = shownFacts(type).filter(({ name }) => name !== 'id');
       const { unitSystem, hasGoalCalories } = type.getFields();
       const parts = [
+        furtherSelection(type),
         unitSystem ? 'unitSystem' : '',
         hasGoalCalories ? 'hasGoalCalories user { profile { calories } }' : '',
         callingOf(type, resource).selection,
@@ -195,11 +197,16 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
       const { data } = await prepared(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${parts.join(' ')} } }`)(context, { id });
       const row = data?.row as Row | null | undefined;
       if (!row) return undefined;
+      const training = trainingOf(row);
       return {
         name: headingOf(type, row),
         massUnit: isImperial(row) ? 'oz' : 'g',
         ...goalOf(row),
-        facts: facts.map((fact) => ({ label: labelOf(fact), key: fact.rest, cell: cellOf(type, fact, row, pathOf) })),
+        ...(training && { training }),
+        facts: [
+          ...facts.map((fact) => ({ label: labelOf(fact), key: fact.rest, cell: cellOf(type, fact, row, pathOf) })),
+          translationsOf(type, row),
+        ],
         below: branches.flatMap(({ name, below }) => below(row[name], id, signedIn) ?? []),
       };
     },

@@ -99,14 +99,33 @@ export interface Below {
   add?: string;
 }
 
+/** A workout as it is trained. */
+export interface Training {
+  days: readonly {
+    link: RowLink;
+    weekdays: string;
+    sets: readonly { link: RowLink; exercises: readonly { link: RowLink; text: string }[] }[];
+  }[];
+  /** Ids of the muscles that it trains. */
+  main: readonly string[];
+  secondary: readonly string[];
+}
+
+export interface Fact {
+  label: string;
+  key: string;
+  cell: Cell;
+}
+
 /** A row as people know it. */
 export interface Thing {
   name: string;
+  training?: Training;
   /** Of sums of what is eaten. */
   massUnit: 'g' | 'oz';
   /** Energy a day in kcal, where it is compared with one. */
   goal?: number;
-  facts: readonly { label: string; key: string; cell: Cell }[];
+  facts: readonly Fact[];
   below: readonly Below[];
 }
 
