@@ -22,6 +22,8 @@ export const BROWSE_STYLE = `${STYLE}
 .field.wrong input,.field.wrong select,.field.wrong textarea{border:2px solid var(--bad)}
 .field.wrong{border-left:4px solid var(--bad);padding-left:.8rem}
 .checks{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem}
+.field .checks{margin:.5rem 0}
+#write{margin-top:.8rem}
 .checks label{font-weight:400;margin:0}
 .alert ul{margin:.4rem 0 0;padding-left:1.2rem}
 .alert p{margin:.2rem 0}
