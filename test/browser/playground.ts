@@ -93,13 +93,25 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       };
       await asked();
       expect(await page.getByLabel('Kind of chart').inputValue()).toBe('scatter');
-      await person.judge('playground-chart', { again: asked, exempt: EXEMPT });
-      const table = async () => {
-        await asked();
-        await page.getByRole('button', { name: 'Table', exact: true }).click();
-        await page.getByRole('region', { name: 'Table' }).waitFor();
-      };
-      await person.judge('playground-table', { again: table, exempt: EXEMPT });
+      const views = ['Chart', 'Table'].values();
+      await person.judge('playground-answer', {
+        // The chart on the desk, the table on the phone.
+        again: async () => {
+          await asked();
+          await page.getByRole('button', { name: views.next().value, exact: true }).click();
+          await page.locator('.answer').locator('.chart svg text, table tbody td').first().waitFor();
+        },
+        exempt: EXEMPT,
+      });
+    });
+
+    test('whoever asks for data of their own without an account is led to the sign-in', async () => {
+      const { page } = await neighbourhood().person();
+      await page.goto('/playground');
+      await page.getByRole('button', { name: 'My weight by day' }).click();
+      const problems = page.locator('.answer .problems');
+      await problems.getByRole('link', { name: 'Sign in' }).waitFor();
+      expect(await problems.getByRole('link').getAttribute('href')).toMatch(/^\/login\?next=%2Fplayground/);
     });
 
     test('a query is put together from fields, and the schema is drawn', async () => {
