@@ -119,6 +119,16 @@ test('each exercise of the last weeks, the neglected ones first', async () => {
   ]);
 });
 
+test('as many sets are planned as `computedSettings` has on the days of the week', async () => {
+  const { workouts } = await ann.ask('{ workouts { nodes { comment days { weekdayIds workoutSets { computedSettings { id } } } } } }');
+  const setsOf = ({ days }: any) =>
+    days.flatMap(({ weekdayIds, workoutSets }: any) => workoutSets.map((set: any) => weekdayIds.length * set.computedSettings.length));
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+  const { scheduleAdherence } = await ann.ask('{ scheduleAdherence(first: 2) { nodes { workout { comment } plannedSets } } }');
+  for (const { workout, plannedSets } of scheduleAdherence.nodes)
+    expect([workout, plannedSets]).toEqual([workout, sum(setsOf(workouts.nodes.find(({ comment }: any) => comment === workout.comment)))]);
+});
+
 test('nobody else’s plans', async () => {
   const bob = await fitgraph.user('bob');
   expect(await exercises('', bob)).toEqual([]);
