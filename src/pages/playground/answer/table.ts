@@ -97,13 +97,15 @@ function cellsOf(value: unknown, path: string, unrolled: string): Cells[] {
     return [new Map([...names].map((name) => [name, shared(rows.map((row) => row.get(name) ?? null))]))];
   }
   if (!isFields(value)) return [new Map([[path, value ?? null]])];
-  return Object.entries(value).reduce<Cells[]>(
-    (rows, [key, part]) => {
-      const parts = cellsOf(part, under(path, key), unrolled);
-      return rows.flatMap((row) => parts.map((cells) => new Map([...row, ...cells])));
-    },
-    [new Map()],
-  );
+  let rows: Map<string, unknown>[] = [new Map()];
+  for (const [key, part] of Object.entries(value)) {
+    const parts = cellsOf(part, under(path, key), unrolled);
+    const [only] = parts;
+    // Most parts are one value, and an answer may have many.
+    if (only && parts.length === 1) for (const row of rows) for (const [name, cell] of only) row.set(name, cell);
+    else rows = rows.flatMap((row) => parts.map((cells) => new Map([...row, ...cells])));
+  }
+  return rows;
 }
 
 function kindOf(name: string, values: readonly unknown[]): ColumnKind {
