@@ -16,7 +16,7 @@ import { highlight } from './json';
 import { address, envelopeOf, Filters, Neighbours } from './lists';
 import { isNutrition, Nutrition } from './nutrition';
 import { crumbsOf, Related, Resources } from './places';
-import { AsGraphQL, Exchange, Options } from './request';
+import { AsGraphQL, Exchange, fileOf, Options } from './request';
 import { cardLabels, Table } from './sheets';
 import { BROWSE_STYLE } from './style';
 import { Training } from './training';
@@ -83,6 +83,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
   const { resource, description, sheet, kind, status } = view;
   const failed = view.forms.some((form) => form.failed);
   const isList = envelopeOf(view) !== undefined;
+  const file = fileOf(view);
   const isRead =
     sheet !== undefined || (kind === 'detail' && view.thing !== undefined) || kind === 'root' || charts.length > 0 || isNutrition(view);
   return (
@@ -104,6 +105,11 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       <Charts view={view} charts={charts} />
       {sheet && sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={view.baseUrl} mark={LISTED} view={view} />}
       <Neighbours view={view} label="Pages" />
+      {file !== undefined && (
+        <p class="help">
+          All rows as a file: <a href={file}>CSV</a>
+        </p>
+      )}
       {!sheet && <Nutrition view={view} />}
       {!sheet && <Images view={view} />}
       {kind === 'detail' && <Facts view={view} />}

@@ -25,7 +25,7 @@ function Asking({ view }: { view: HtmlView }) {
 }
 
 /** The rows of the list as a file: all of those that the page is one of. */
-function fileOf(view: HtmlView): string | undefined {
+export function fileOf(view: HtmlView): string | undefined {
   if (!view.graphql || !envelopeOf(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
   const query = view.graphql.document.replace(/\s+/g, ' ').trim();
@@ -52,7 +52,6 @@ function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) 
 
 export function Exchange({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allow, body } = view;
-  const file = fileOf(view);
   const all: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
     <details class="exchange" name="program">
@@ -77,7 +76,6 @@ export function Exchange({ view }: { view: HtmlView }) {
           <span class="formats">
             <a href={address(view, { format: 'json' })}>JSON</a>
             <a href={address(view, { format: 'json', indent: '2' })}>Indented</a>
-            {file !== undefined && <a href={file}>CSV</a>}
             {view.options && <a href="#options">OPTIONS</a>}
           </span>
         )}
