@@ -1,6 +1,7 @@
 /** A process that answers requests as its supervisor orders, and tells it all the while that its loop turns. */
 import cluster from 'node:cluster';
 import { readConfig } from '../platform/config';
+import type { Message as MetricsMessage } from '../telemetry/worker';
 import { endOn, fail } from './ending';
 import { loadSite, serve, type RunningServer } from './serve';
 
@@ -43,8 +44,10 @@ function work(): void {
   });
   // Ctrl-C in a terminal reaches everybody, and the supervisor says what comes of it.
   process.on('SIGINT', () => undefined);
-  process.on('message', (order: Order) => {
+  process.on('message', (order: Order | MetricsMessage) => {
     if (order.kind === 'load') return void loadSite();
+    // Others talk over the same channel, such as who collects metrics.
+    if (order.kind !== 'serve') return;
     const { port, early, announce } = order;
     serve({ ...config, port }, { early, announce }).then((running) => {
       server = running;

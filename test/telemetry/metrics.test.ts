@@ -146,6 +146,9 @@ test('workers are added up, one that ends is not forgotten, and docs/operating.m
     await workers(2);
     const text = await scrape();
     expect(valuesOf(text).get(requests)).toBe(20);
+    // Whoever is asked for metrics does nothing else: each worker has begun to serve once, and the first one has told where.
+    expect(server.stdout.match(/"msg":"ready"/g)).toHaveLength(3);
+    expect(server.stdout.match(/Playground/g)).toHaveLength(1);
     // On the port of the service nobody is told.
     expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);

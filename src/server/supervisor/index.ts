@@ -150,8 +150,9 @@ export class Supervisor {
     member.state = 'serving';
     this.failedStarts = 0;
     // Migrations and first data are there now, so the others need not wait for each other.
-    if (!this.begun) for (let number = 1; number < this.config.workers; number += 1) this.replace();
+    const first = !this.begun;
     this.begun = true;
+    if (first) for (let number = 1; number < this.config.workers; number += 1) this.replace();
   }
 
   private check(): void {
