@@ -93,15 +93,22 @@ export function Exchange({ view }: { view: HtmlView }) {
   );
 }
 
+/** It is mostly quotes, which stand for themselves in a text. */
+const quotable = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
 export function Options({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
     <details name="program">
       <summary>Fields (OPTIONS)</summary>
       {/* Browsers open what a link leads into. */}
-      <pre id="options" tabIndex={0} role="region" aria-label="OPTIONS">
-        {JSON.stringify(view.options, null, 2)}
-      </pre>
+      <pre
+        id="options"
+        tabIndex={0}
+        role="region"
+        aria-label="OPTIONS"
+        dangerouslySetInnerHTML={{ __html: quotable(JSON.stringify(view.options, null, 2)) }}
+      />
     </details>
   );
 }

@@ -25,8 +25,8 @@ import type { Below, Cell, Sheet, SheetRow, Thing } from './view';
 /** Of what hangs below a row: where there is no end of it, and where there is one. */
 const MAX_BELOW = 10;
 const MOST_BELOW = 50;
-/** Names of them, in a cell. */
-const MAX_NAMES = 6;
+/** Names in a cell; the row's own page has all. */
+const MAX_NAMES = 4;
 const IMAGES = 'images';
 
 interface Plan {
@@ -67,12 +67,18 @@ function childrenOf(parent: GraphQLObjectType): Children[] {
 }
 
 function namesOf(type: GraphQLObjectType, rows: readonly Row[], endpoint: string | undefined): Cell {
-  const links = rows.slice(0, MAX_NAMES).map((row) => ({
+  const links = rows.map((row) => ({
     label: nameOf(type, row),
     id: String(row.id),
     ...(endpoint !== undefined && { href: `${BASE}/${endpoint}/${String(row.id)}/` }),
   }));
-  return { links: rows.length > MAX_NAMES ? [...links, { label: `${rows.length - MAX_NAMES} more`, id: '' }] : links };
+  return short({ links });
+}
+
+function short(cell: Cell): Cell {
+  const { links = [] } = cell;
+  const left = links.length - MAX_NAMES;
+  return left > 0 ? { links: [...links.slice(0, MAX_NAMES), { label: `${left} more`, id: '' }] } : cell;
 }
 
 /** Whoever thinks in pounds has sums in ounces. */
@@ -112,7 +118,7 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
         ...(rest !== undefined && { href: `${BASE}/${rest}/${String(row.id)}/` }),
         ...(typeof image === 'string' && { picture: image }),
         cells: [
-          ...facts.map((fact) => cellOf(type, fact, row, pathOf)),
+          ...facts.map((fact) => short(cellOf(type, fact, row, pathOf))),
           ...parts.map(({ name, child }) => namesOf(child, row[name] as Row[], pathOf(child.name))),
         ],
       };
