@@ -1,12 +1,24 @@
 /** Requests that are refused before they are begun have a line of the log like others. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../database/processes';
-import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
 
 /** The server runs in this process, and is late while it does something else. */
-const beLate = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+const beLate = (ms = 300) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+test('one pause, however long, turns nobody away', async () => {
+  const patient = await Fitgraph.start({ environment: { MAX_LAG: '500ms' }, beside: fitgraph });
+  try {
+    expect((await patient.anyone.get('/muscle/')).status).toBe(200);
+    beLate(3_000);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => patient.anyone.get('/muscle/')));
+    expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
+  } finally {
+    await patient.stop();
+  }
+});
 
 interface Line {
   id: string;
