@@ -6,6 +6,8 @@ import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 const fitgraph = fitgraphForThisFile();
 
 const ROUNDS = 15;
+const ATTEMPTS = 3;
+const ALIKE = 1.5;
 /** As a reference service of that time made them. */
 const ITERATIONS = 260_000;
 const HASH = pbkdf2Sync(PASSWORD, 'salt', ITERATIONS, 32, 'sha256').toString('base64');
@@ -15,22 +17,29 @@ const quartile = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.le
 const setHash = (username: string, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "username" = $1', [username, hash]);
 
-async function quartiles(names: readonly string[]): Promise<Record<string, number>> {
-  const times = new Map(names.map((name) => [name, [] as number[]]));
-  // In turn, so that what else the machine does meets all alike.
+/** Tries each name once more, in turn, so that what else the machine does meets all alike. */
+async function measure(times: ReadonlyMap<string, number[]>): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1)
-    for (const name of names) {
+    for (const [name, of] of times) {
       const began = performance.now();
       const { status } = await fitgraph.anyone.post('/login/', { username: name, password: 'a wrong password' });
-      times.get(name)!.push(performance.now() - began);
+      of.push(performance.now() - began);
       expect(status).toBe(401);
     }
-  return Object.fromEntries([...times].map(([name, all]) => [name, quartile(all)]));
 }
 
+/** On a busy machine it takes more tries until the quartiles tell; what makes a difference makes one however often it is tried. */
 async function expectAlike(names: readonly string[]) {
-  const found = Object.values(await quartiles(names));
-  expect(Math.max(...found) / Math.min(...found)).toBeLessThan(1.5);
+  const times = new Map(names.map((name) => [name, [] as number[]]));
+  const ratio = () => {
+    const found = [...times.values()].map(quartile);
+    return Math.max(...found) / Math.min(...found);
+  };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    await measure(times);
+    if (ratio() < ALIKE) return;
+  }
+  expect(Object.fromEntries([...times].map(([name, all]) => [name, quartile(all)]))).toBe(`alike within ${ALIKE}`);
 }
 
 test('a name that exists, one that does not, one that is locked', async () => {

@@ -19,6 +19,15 @@ beforeEach(async () => {
 });
 afterEach(() => installation.remove());
 
+/** A server whose supervisor has heard that it serves: until then a worker that ends is one that could not start. */
+async function serving(environment?: Record<string, string>): Promise<Server> {
+  const server = await installation.start(environment);
+  await until('it is ready', () => server.stdout.includes('"ready"'));
+  // The report is a message of its own, which nobody sees.
+  await sleep(1_000);
+  return server;
+}
+
 /** Asks all the while, each time by a new connection; tells of each what it came to and how long it took. */
 function asking(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
   const asked: Promise<{ status: number; ms: number }>[] = [];
@@ -69,7 +78,7 @@ async function comments(server: Server, token: string): Promise<string[]> {
 
 test('a worker that hangs is replaced: everybody is answered, and what was acknowledged is there once', async () => {
   const began = performance.now();
-  const server = await installation.start();
+  const server = await serving();
   const startMs = performance.now() - began;
   const { token } = server.demo;
   const [hung] = server.workers;
@@ -110,7 +119,7 @@ test('with several workers the others go on while one hangs', async () => {
 });
 
 test('a worker that crashes is replaced, on the same port and the same database', async () => {
-  const server = await installation.start();
+  const server = await serving();
   const database = serverPid(path.join(installation.dataDir, 'postgres'));
   for (let crash = 0; crash < 2; crash += 1) {
     const [worker] = server.workers;
@@ -123,7 +132,7 @@ test('a worker that crashes is replaced, on the same port and the same database'
 });
 
 test('a worker that is told to end answers what it has begun, and another one takes its place', async () => {
-  const server = await installation.start();
+  const server = await serving();
   const [worker] = server.workers;
   process.kill(worker!, 'SIGTERM');
   await until('another one serves', () => server.workers.length === 1 && server.workers[0] !== worker);
@@ -142,7 +151,7 @@ test('a short silence is forgiven, and the one that would have taken over goes',
 });
 
 test('when no worker can be started any more it says so and ends', async () => {
-  const server = await installation.start();
+  const server = await serving();
   const file = path.join(installation.dataDir, 'secret-key');
   const key = fs.readFileSync(file);
   fs.writeFileSync(file, '');
