@@ -5,7 +5,7 @@ import { send } from '../availability/siege';
 import { until } from '../database/processes';
 import { build, Installation, type Server } from '../server/running';
 import { judged } from './scene';
-import { Traffic } from './traffic';
+import { Traffic, type Outcome } from './traffic';
 
 let installation: Installation;
 
@@ -17,6 +17,9 @@ beforeEach(async () => {
 afterEach(() => installation.remove());
 
 const DRAINS = Number(process.env.FAULT_DRAINS ?? 1);
+
+/** Of a machine whose cores are busy: on an idle one it is a quarter of one millisecond. */
+const INSTANT_MS = 30;
 
 const comments = (server: Server, token: string) => async () =>
   ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
@@ -36,8 +39,12 @@ test('a server that is told to end under load resets no connection', async () =>
     const verdict = await traffic.end(comments(server, token));
     judged(`drain ${drain} (${(took / 1000).toFixed(1)} s)`, verdict);
     expect(took).toBeLessThan(10_000);
-    // While nobody listens connections are refused, and nothing else.
-    expect(Object.keys(verdict.outcomes).filter((outcome) => !/^[245]\d\d$|ECONNREFUSED/.test(outcome))).toEqual([]);
+    // While nobody listens connections are refused, and nothing else. One that came in the instant in which the port was closed is reset by
+    // the kernel: between the last look at who waits and the system call nobody can take it. None that was taken is, before, then or later.
+    const closed = Math.min(...traffic.outcomes.filter(({ why }) => why === 'ECONNREFUSED').map(({ at }) => at));
+    const unlucky = ({ why, kept, at }: Outcome) => why === 'ECONNRESET' && !kept && Math.abs(at - closed) < INSTANT_MS;
+    const cut = traffic.outcomes.filter((outcome) => outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !unlucky(outcome));
+    expect(cut).toEqual([]);
   }
 });
 

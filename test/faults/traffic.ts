@@ -18,6 +18,8 @@ export interface Outcome {
   ms: number;
   /** Why there was no answer, such as ECONNRESET. */
   why?: string;
+  /** Over a connection that had served before. */
+  kept: boolean;
   /** By `performance.now()`. */
   at: number;
 }
@@ -65,7 +67,16 @@ export class Traffic {
     const began = performance.now();
     const outcome = await new Promise<Outcome>((resolve) => {
       const done = (status: number, text: string, retryAfter = false, why?: string) =>
-        resolve({ what, status, retryAfter, text, ms: performance.now() - began, at: began, ...(why !== undefined && { why }) });
+        resolve({
+          what,
+          status,
+          retryAfter,
+          text,
+          ms: performance.now() - began,
+          at: began,
+          kept: request.reusedSocket,
+          ...(why !== undefined && { why }),
+        });
       const request = http.request(`${this.url}${path}`, {
         method,
         headers: { Authorization: `Token ${this.token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },

@@ -1,6 +1,7 @@
 /**
  * The process that keeps the server answering. It answers no request itself and has no connections to the database but the one that keeps the
  * embedded server running: it starts the workers, which share the port, and puts another one in the place of each that has crashed or hangs.
+ * It never listens itself: those who came between that and the first worker would be reset.
  *
  * A worker hangs when its loop has not turned for `WORKER_TIMEOUT`. Before that a spare one is started, which has all the code in memory when
  * it is needed and is ended when it is not. It takes the port over before the one that hangs is killed, so that connections wait for it and
@@ -58,7 +59,7 @@ export class Supervisor {
   private readonly members = new Map<Worker, Member>();
   private readonly log;
   private keeper?: Keeper;
-  private embedded?: Embedded;
+  private embedded?: Promise<Embedded>;
   private metrics?: WorkersMetrics;
   private port = 0;
   /** Whether a worker has ever served; until then a failure is one of the configuration, which the worker has told. */
@@ -78,11 +79,9 @@ export class Supervisor {
     checkFiles(this.config);
     this.keeper = new Keeper();
     onSignal(ENDS, () => this.stop());
-    const { databaseUrl, dataDir, host, port } = this.config;
-    // Before anything is made: a worker takes it long before the first data are written.
-    this.port = await freePort(host, port);
+    const { host, port } = this.config;
+    this.port = port || (await freePort(host));
     await this.measure();
-    if (!databaseUrl) this.embedded = await openEmbedded({ dataDir, log: (message) => this.log.info(message) });
     this.running = true;
     if (this.stopping) return this.end();
     // The kernel hands connections to whoever has time for them. Were this process to do so, one on its way to a worker that dies then
@@ -93,7 +92,10 @@ export class Supervisor {
     cluster.on('disconnect', (worker) => this.left(worker));
     cluster.on('exit', (worker, status, signal) => this.lost(worker, status, signal));
     setInterval(() => this.check(), CHECK_MS);
-    this.order(this.fork());
+    const first = this.fork();
+    this.order(first);
+    // While it loads its code.
+    first.worker.once('listening', () => this.hold());
   }
 
   /** The workers' metrics, if anybody may read them. */
@@ -152,7 +154,20 @@ export class Supervisor {
     // Migrations and first data are there now, so the others need not wait for each other.
     const first = !this.begun;
     this.begun = true;
-    if (first) for (let number = 1; number < this.config.workers; number += 1) this.replace();
+    if (!first) return;
+    this.hold();
+    for (let number = 1; number < this.config.workers; number += 1) this.replace();
+  }
+
+  /** Takes part in the embedded database, so that it outlives each worker. What fails before one has begun fails there too, and is told there. */
+  private hold(): void {
+    const { databaseUrl, dataDir } = this.config;
+    if (databaseUrl || this.stopping || this.embedded) return;
+    this.embedded = openEmbedded({ dataDir, log: (message) => this.log.info(message) });
+    this.embedded.catch((error) => {
+      if (this.begun) fail(error);
+      this.embedded = undefined;
+    });
   }
 
   private check(): void {
@@ -236,7 +251,7 @@ export class Supervisor {
 
   private stop(): void {
     this.stopping = true;
-    for (const member of this.members.values()) member.worker.process.kill(begun(member) ? 'SIGTERM' : 'SIGKILL');
+    for (const member of this.members.values()) member.worker.process.kill(member.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
     const deadline = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(deadline, STOP_MS).unref();
     // An embedded database that hangs does not say goodbye; who watches over it sees that nobody needs it any more.
@@ -249,7 +264,7 @@ export class Supervisor {
 
   private end(): Promise<void> {
     return (this.ending ??= (async () => {
-      await this.embedded?.release();
+      await (await this.embedded)?.release();
       process.exit(this.status);
     })().catch(fail));
   }

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** Throws where it is taken. With 0 it is one that all workers take, those too that come later; else each might get another. */
-export function freePort(host: string, port: number): Promise<number> {
+/** One that is free, for all workers: each would get another one for 0. Or `port`, if that is; throws where it is taken. */
+export function freePort(host: string, port = 0): Promise<number> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once('error', reject);
