@@ -1,13 +1,16 @@
 /** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
 import type { PoolClient } from 'pg';
 import { OWNER } from '../core/model/registry';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
+import { fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
-import { digestOf, type TokenVault } from '../auth/tokens';
+import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Kind } from '../contract/facts';
 import { copyRows } from './copy';
 import { at, byModel, fail, inMemory, inOrder, TOKENS, type DumpRow, type DumpRows } from './dump';
+import { inTermsOf } from './refusals';
+import { keepNewestFlags, moveSequence } from './settled';
+import { insertTokens } from './tokens';
 
 export interface WriteOptions {
   vault: TokenVault;
@@ -97,14 +100,14 @@ class Writer {
         await this.insert(entity, chunk);
         progress?.((done += chunk.length), total);
       }
-      await this.settle(entity);
-      await this.moveSequence(entity);
+      await keepNewestFlags(entity, this.client);
+      await moveSequence(entity, this.client);
       counts.set(model!, count);
     }
     const tokens = this.rows.counts.get(TOKENS);
     if (tokens) {
       for await (const chunk of chunks(this.rows.of(TOKENS))) {
-        await this.insertTokens(chunk);
+        await insertTokens(chunk, this.client, this.options.vault);
         progress?.((done += chunk.length), total);
       }
       counts.set(TOKENS, tokens);
@@ -207,7 +210,7 @@ class Writer {
         owners.set(record.id as number, (record[OWNER.column] ??= owner ?? fail(`${at(row)}: its owner is not known.`)) as number);
       records.push(record);
     }
-    await this.guarded(rows[0]!, () => copyRows(this.client, table, records));
+    await inTermsOf(rows[0]!, () => copyRows(this.client, table, records));
     for (const field of links) await copyRows(this.client, field.link!.table, this.linked(entity, field, rows, owners, referred));
   }
 
@@ -242,63 +245,5 @@ class Writer {
         ...(owners.has(ownId) && { [OWNER.column]: owners.get(ownId) }),
       }));
     });
-  }
-
-  private async insertTokens(rows: readonly DumpRow[]): Promise<void> {
-    const masked = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
-    const ids = rows.map(({ fields }) => fields.user).filter((id) => Number.isInteger(id));
-    const { rows: users } = await this.client.query('SELECT "id" FROM "user_account" WHERE "id" = ANY($1)', [ids]);
-    const known = new Set(users.map(({ id }) => id));
-    for (const row of rows)
-      if (!known.has(row.fields.user))
-        fail(`${TOKENS} ${masked(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`);
-    const tokens = rows.map(({ pk }) => String(pk));
-    await this.guarded(masked(rows[0]!), () =>
-      this.client.query(
-        `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
-         SELECT "user_id", "digest", "sealed", COALESCE("created", now())
-         FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::timestamptz[]) AS t ("user_id", "digest", "sealed", "created")`,
-        [
-          rows.map(({ fields }) => fields.user),
-          tokens.map(digestOf),
-          tokens.map((token) => this.options.vault.seal(token)),
-          rows.map(({ fields }) => fields.created ?? null),
-        ],
-      ),
-    );
-  }
-
-  /** What the database refuses of the rows, said in their terms. */
-  private async guarded<T>(row: DumpRow, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      const { code, detail, message } = error as { code?: string; detail?: string; message: string };
-      if (!code || !/^2[23]/.test(code)) throw error;
-      return fail(`${row.model} from ${JSON.stringify(row.pk)} on: ${detail ?? message}`);
-    }
-  }
-
-  /** A dump may give several rows a flag that one may have; the newest keeps it. */
-  private async settle(entity: Entity): Promise<void> {
-    const { table, single } = resourceOf(entity)!;
-    if (!single) return;
-    const column = (name: string) => `"${fieldOf(entity, name).column}"`;
-    const [flag, of] = [column(single.flag), column(single.of)];
-    const among = Object.entries(single.among ?? {});
-    const counts = (alias: string) =>
-      [`${alias}.${flag}`, ...among.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');
-    await this.client.query(
-      `UPDATE "${table}" t SET ${flag} = false
-       WHERE ${counts('t')} AND EXISTS (SELECT FROM "${table}" o WHERE o.${of} = t.${of} AND o."id" > t."id" AND ${counts('o')})`,
-      among.map(([, value]) => value),
-    );
-  }
-
-  private async moveSequence(entity: Entity): Promise<void> {
-    const table = resourceOf(entity)!.table;
-    await this.client.query(
-      `SELECT setval(pg_get_serial_sequence('"${table}"', 'id'), GREATEST((SELECT max("id") FROM "${table}"), nextval(pg_get_serial_sequence('"${table}"', 'id')) - 1))`,
-    );
   }
 }
