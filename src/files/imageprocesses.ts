@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { TooBusy } from '../platform/turns';
 import type { FormatName } from './formats';
-import type { Thumbnail } from './names';
+import type { Thumbnail } from './paths';
 import type { Finding } from './picture';
 
 export type Task =

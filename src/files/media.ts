@@ -8,7 +8,7 @@ import { BucketStore } from './bucketstore';
 import type { FileStore } from './filestore';
 import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
-import { cleanName, extensionOf, filesOf, fittedPath, isPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './names';
+import { cleanName, extensionOf, filesOf, fittedPath, isPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './paths';
 import { TooBusy } from '../platform/turns';
 import { imageProcesses } from './imageprocesses';
 import { hasTransparency } from './picture';

@@ -4,7 +4,7 @@ import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { blankedAvif } from './avif';
 import { formatOfContent, type FormatName } from './formats';
 import { isPure } from './purity';
-import type { Thumbnail } from './names';
+import type { Thumbnail } from './paths';
 
 // The loaders of libvips that may run at all: not those of SVG, PDF and others that read files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });

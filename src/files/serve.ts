@@ -2,7 +2,7 @@
 import { Router, type ErrorRequestHandler, type Response } from 'express';
 import { FORMATS, formatOfExtension } from './formats';
 import type { Media } from './media';
-import { extensionOf, isPath, thumbnailOf } from './names';
+import { extensionOf, isPath, thumbnailOf } from './paths';
 
 const METHODS = ['GET', 'HEAD'];
 

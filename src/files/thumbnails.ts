@@ -1,6 +1,6 @@
 /** The thumbnails of an image as GraphQL shows them. */
 import { Field, Int, ObjectType } from 'type-graphql';
-import { mediaUrl, THUMBNAILS, thumbnailName, USUAL_QUALITY } from './names';
+import { mediaUrl, THUMBNAILS, thumbnailName, USUAL_QUALITY } from './paths';
 
 @ObjectType({ description: 'How a thumbnail was made.' })
 class ThumbnailSettings {

@@ -4,7 +4,7 @@ import { UploadedFile } from '../platform/multipart';
 import { TooBusy } from '../platform/turns';
 import { EXTENSIONS, formatOfExtension } from './formats';
 import { ImageFailure, imageProcesses } from './imageprocesses';
-import { extensionOf, lastPart } from './names';
+import { extensionOf, lastPart } from './paths';
 import { MAX_MEGAPIXELS, type Finding } from './picture';
 
 /** Storing demands what the check of a write has found; the work is done once. */

@@ -1,6 +1,6 @@
 /** What nutrition values look like in GraphQL, and the selections that show them in REST. */
 import { Field, Float, ObjectType, registerEnumType } from 'type-graphql';
-import { snake } from '../core/model/names';
+import { snake } from '../contract/casing';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { KILOJOULE, MACROS, NUTRIENTS } from './values';
 

@@ -11,7 +11,7 @@ import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import type { Values } from '../core/model/hooks';
 import type { UploadedFile } from '../platform/multipart';
-import { mediaUrl } from '../files/names';
+import { mediaUrl } from '../files/paths';
 import { demandRoom, keptBytes, noteBytes, type Sent } from '../files/quota';
 import { hadFile } from '../files/removal';
 import { SELECTION, Thumbnails, thumbnailsOf } from '../files/thumbnails';

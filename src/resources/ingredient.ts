@@ -7,7 +7,7 @@ import { Choose, Day, Decimal, defaults, Id, Moment, Text, Url, Whole, type Part
 import { Children, Ref } from '../core/model/relationfields';
 import { parseId } from '../core/model/ids';
 import { rowById, rowToCount } from '../core/read/loaders';
-import { snake } from '../core/model/names';
+import { snake } from '../contract/casing';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';

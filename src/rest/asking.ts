@@ -3,7 +3,7 @@ import type { GraphQLError } from 'graphql';
 import type { Data, Endpoint, Operation } from './endpoints';
 import { ofGraphQL } from './errors';
 import type { Known } from './dialect/input';
-import { snake } from './names';
+import { snake } from '../contract/casing';
 import type { Request } from './request';
 
 /** The data of an operation, or its first error as REST says it. */

@@ -3,7 +3,7 @@ import { isNonNullType, type GraphQLField } from 'graphql';
 import type { BodyFact } from '../contract/facts';
 import type { Data } from './endpoints';
 import { RestError } from './errors';
-import { snake } from './names';
+import { snake } from '../contract/casing';
 
 /**
  * The variables of a field's arguments; the last of repeated parameters counts. A required one that is missing is handed on empty, so that

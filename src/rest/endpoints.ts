@@ -2,7 +2,7 @@
 import { getNamedType, isLeafType, isObjectType, parse, visit, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { ExecutionResult, GraphQLField } from 'graphql';
 import type { ActionFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../contract/facts';
-import { snake } from './names';
+import { snake } from '../contract/casing';
 
 /** What an operation answers; its document tells the shape. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the executor fills exactly what was selected

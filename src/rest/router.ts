@@ -10,7 +10,7 @@ import { endpointsOf, prepareOperation, type Endpoints, type Prepare } from './e
 import { notFound, ofGraphQL, RestError } from './errors';
 import { formOf, isForm } from './dialect/forms';
 import { DOCUMENT } from './login';
-import { snake } from './names';
+import { snake } from '../contract/casing';
 import { MEDIA, negotiate, negotiateUnknown, type Wanted } from './dialect/negotiate';
 import { MAX_SHOWN } from './dialect/pagination';
 import type { Page, Pages, Shown, Sources } from './page';

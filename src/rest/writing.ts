@@ -15,7 +15,7 @@ import {
   type FieldError,
   type Reading,
 } from './dialect/input';
-import { snake } from './names';
+import { snake } from '../contract/casing';
 import { failed, meantBy, NO_VERSION, tagged } from './preconditions';
 import type { Answer, Request } from './request';
 

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldsOf, type FieldMeta } from '../core/model/fields';
 import type { Media } from '../files/media';
-import { isPath } from '../files/names';
+import { isPath } from '../files/paths';
 import { Staging } from '../files/staging';
 import { at, byModel, fail, type DumpRow, type DumpRows } from './dump';
 

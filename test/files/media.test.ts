@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { Media } from '../../src/files/media';
-import { isPath, thumbnailName } from '../../src/files/names';
+import { isPath, thumbnailName } from '../../src/files/paths';
 import { Staging } from '../../src/files/staging';
 import { uploaded } from './uploaded';
 import { bomb, plain, svg, transparent } from './pictures';

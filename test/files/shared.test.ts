@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../src/platform/config';
-import { thumbnailName } from '../../src/files/names';
+import { thumbnailName } from '../../src/files/paths';
 import { until } from '../database/processes';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { entities, resourceOf } from '../../src/core/model/registry';
-import { snake } from '../../src/core/model/names';
+import { snake } from '../../src/contract/casing';
 import type { OpenApi } from '../../src/rest/openapi/document';
 import { Visitor } from '../pages/visitor';
 import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../setup/belongings';

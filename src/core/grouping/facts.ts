@@ -1,7 +1,7 @@
 /** What rows of a resource can be grouped by and what can be worked out of groups, told from its fields. */
 import { OWNER } from '../model/registry';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { lowerFirst } from '../model/names';
+import { lowerFirst } from '../model/inflection';
 
 /** What a field is called among keys and values: a reference by the row that it names. */
 export const handleOf = (field: FieldMeta): string => field.object ?? field.name;

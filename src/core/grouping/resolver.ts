@@ -6,7 +6,7 @@ import type { Context } from '../context';
 import type { ChildMeta, Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { method, type Parameter } from '../model/method';
-import { noun } from '../model/names';
+import { noun } from '../model/inflection';
 import { DEFAULT_ROWS } from '../read/countedpage';
 import { resourceOf } from '../model/registry';
 import { Grouping, type GroupArguments, type Groups } from './grouped';

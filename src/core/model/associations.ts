@@ -9,7 +9,8 @@
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
 import { OWNER } from './registry';
 import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type Link } from './fields';
-import { camel, upperFirst } from './names';
+import { camel } from '../../contract/casing';
+import { upperFirst } from './inflection';
 import { resourceOf } from './registry';
 
 type Models = Map<string, ModelCtor>;

@@ -8,7 +8,8 @@ import type { Choices } from './choices';
 import { today, now } from './clock';
 import { mistakesOf } from './limits';
 import { invalidValue, type Mistake } from './mistakes';
-import { label, snake } from './names';
+import { snake } from '../../contract/casing';
+import { label } from './inflection';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 /** A resource's class; a thunk, because resources refer to each other. */

@@ -3,7 +3,8 @@ import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldFact } from '../../contract/facts';
 import { addChild, define, type Entity, type FieldOptions, type Lazy, type Link, type OrNull, type Typed } from './fields';
-import { label, snake } from './names';
+import { snake } from '../../contract/casing';
+import { label } from './inflection';
 import { resourceOf } from './registry';
 
 function relation(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {

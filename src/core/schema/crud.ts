@@ -9,7 +9,7 @@ import { groupedQuery } from '../grouping/resolver';
 import { hook, type Hooks } from '../model/hooks';
 import { method } from '../model/method';
 import { addMutations } from './mutations';
-import { noun, upperFirst, withArticle } from '../model/names';
+import { noun, upperFirst, withArticle } from '../model/inflection';
 import { nodeIdOf, WHICH_ROW } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/plan';

@@ -2,7 +2,8 @@
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableBelow } from '../write/drafts';
 import { defaults, fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { noun, snake, upperFirst, withArticle } from '../model/names';
+import { snake } from '../../contract/casing';
+import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
 import { resourceOf } from '../model/registry';
 

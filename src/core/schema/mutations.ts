@@ -8,7 +8,7 @@ import { changeInput, creationInput, IF_VERSION_MEANING, patchInput } from './in
 import { MAX_ROWS } from '../model/limits';
 import { loadLinked } from '../read/loaders';
 import { method, type Parameter } from '../model/method';
-import { noun, upperFirst, withArticle } from '../model/names';
+import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
 import { answered, payloadOf } from './payload';
 import { resourceOf } from '../model/registry';

@@ -14,7 +14,7 @@ import { binder, whereOf } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldsOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
 import type { Written } from '../model/hooks';
-import { camel } from '../model/names';
+import { camel } from '../../contract/casing';
 import { expression } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';

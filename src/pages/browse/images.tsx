@@ -1,5 +1,5 @@
 /** Images that an answer names, as thumbnails. */
-import { mediaUrl, thumbnailName } from '../../files/names';
+import { mediaUrl, thumbnailName } from '../../files/paths';
 import type { HtmlView } from './view/view';
 
 interface Picture {

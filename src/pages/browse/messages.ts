@@ -1,5 +1,5 @@
 /** What is wrong with a field, as one person tells another. What is not known here is said as programs hear it. */
-import { withArticle } from '../../core/model/names';
+import { withArticle } from '../../core/model/inflection';
 import type { Control } from './view/view';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;

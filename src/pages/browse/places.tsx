@@ -1,5 +1,6 @@
 /** Where one can go from here: the resources of the root, the actions of a row, other views of the same rows. */
-import { camel, label as named } from '../../core/model/names';
+import { camel } from '../../contract/casing';
+import { label as named } from '../../core/model/inflection';
 import type { Crumb } from '../layout';
 import type { HtmlView } from './view/view';
 import { Words } from './words';

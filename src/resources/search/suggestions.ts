@@ -10,7 +10,7 @@ import { loadParent } from '../../core/read/loaders';
 import { bound, orderKey, orderOf, orderSql } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
 import { finds, has, rank, type Search } from '../../core/sql/texts';
-import { mediaUrl, thumbnailName } from '../../files/names';
+import { mediaUrl, thumbnailName } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
 import { ACCEPTED } from '../status';

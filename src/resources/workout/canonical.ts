@@ -10,7 +10,7 @@ import { loadParent, rowsBelow } from '../../core/read/loaders';
 import { Kept } from '../../core/cache/memory';
 import { selectionKey } from '../../core/read/plan';
 import { HIDDEN } from '../../core/schema/relations';
-import { mediaUrl } from '../../files/names';
+import { mediaUrl } from '../../files/paths';
 import { DayOfWeek } from '../dayofweek';
 import { Exercise } from '../exercise';
 import { ExerciseComment } from '../exercisecomment';

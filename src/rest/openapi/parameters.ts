@@ -3,7 +3,7 @@ import type { GraphQLField } from 'graphql';
 import type { FieldFact, FilterFact } from '../../contract/facts';
 import { KEPT_HOURS, KEY } from '../../platform/idempotencykey';
 import type { Endpoint } from '../endpoints';
-import { snake } from '../names';
+import { snake } from '../../contract/casing';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
 import { MAX_INDENT, MEDIA } from '../dialect/negotiate';
 import { argument, takenValue, type Schema } from './schemas';

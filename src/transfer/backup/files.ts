@@ -5,7 +5,7 @@ import type { Database } from '../../database/connection';
 import { KnownError } from '../../core/model/errors';
 import { PRIVATE_FILE } from '../../files/filestore';
 import type { Media } from '../../files/media';
-import { isPath, looksLikeThumbnail } from '../../files/names';
+import { isPath, looksLikeThumbnail } from '../../files/paths';
 import { RESTORE_LOCK } from './tables';
 
 const PREFIX = '.restore-';

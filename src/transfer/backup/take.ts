@@ -5,7 +5,7 @@ import { fieldsOf } from '../../core/model/fields';
 import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import type { Media } from '../../files/media';
-import { filesOf, isPath } from '../../files/names';
+import { filesOf, isPath } from '../../files/paths';
 import { FILES_LOCK } from '../../files/removal';
 import { VERSION } from '../../platform/version';
 import {

@@ -1,7 +1,7 @@
 /** Values of a row as people read them: names instead of ids, labels instead of what is stored, pictures instead of addresses. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
-import { label as labelled, noun, upperFirst } from '../../../core/model/names';
+import { label as labelled, noun, upperFirst } from '../../../core/model/inflection';
 import { factsOf } from '../../../rest/endpoints';
 import { BASE } from '../../../rest/routes';
 import { callingOf } from './naming';

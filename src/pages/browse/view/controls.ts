@@ -1,7 +1,7 @@
 /** Inputs of forms, from the same facts as OPTIONS. */
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
 import type { Choice, FieldFact, FilterFact, Kind } from '../../../contract/facts';
-import { snake } from '../../../rest/names';
+import { snake } from '../../../contract/casing';
 import { labelOf } from './cells';
 import type { Control } from './view';
 

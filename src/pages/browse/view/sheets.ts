@@ -1,7 +1,7 @@
 /** Rows as tables, and a row with what hangs below it. One operation reads them with all the names, however many rows there are. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
-import { label as labelled } from '../../../core/model/names';
+import { label as labelled } from '../../../core/model/inflection';
 import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
 import { BASE } from '../../../rest/routes';
 import {

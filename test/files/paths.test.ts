@@ -8,7 +8,7 @@ import {
   mediaUrl,
   thumbnailName,
   thumbnailOf,
-} from '../../src/files/names';
+} from '../../src/files/paths';
 
 const stored = (filename: string) => {
   const { root, ending } = cleanName(filename);

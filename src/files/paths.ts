@@ -1,4 +1,4 @@
-/** Names of image files: what a client's name becomes, what the thumbnails of a file are called, the URL of a path. */
+/** Paths of image files: what a client's name becomes, what the thumbnails of a file are called, the URL of a path. */
 
 export interface Thumbnail {
   /** The longer side of the square that it fits into, or fills where it is cropped. */

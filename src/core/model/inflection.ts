@@ -1,8 +1,5 @@
-/** `creationDate` in code is `creation_date` in the database and in REST. */
-export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-/** The way back. */
-export const camel = (name: string) => name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());
+/** What people call things, made of their names in code. */
+import { snake } from '../../contract/casing';
 
 /** `WeightEntry` → `Weight Entry`. */
 export const words = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2');
