@@ -1,5 +1,5 @@
 /** What an operation may cost is known before it touches the database. */
-import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
+import { getIntrospectionQuery, getOperationAST, graphqlSync, parse } from 'graphql';
 import { costOf } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
@@ -9,6 +9,24 @@ const cost = (text: string, variables: Record<string, unknown> = {}) => {
   const document = parse(text);
   return costOf(schema, document, getOperationAST(document)!, variables);
 };
+
+const objectsIn = (value: unknown): number =>
+  value === null || typeof value !== 'object'
+    ? 0
+    : Object.values(value).reduce((total: number, inner) => total + objectsIn(inner), Array.isArray(value) ? 0 : 1);
+
+test.each([
+  ['as everybody asks for it', getIntrospectionQuery(), 5],
+  ['by the types', '{ __schema { types { name fields { name args { name } } inputFields { name } enumValues { name } } } }', 1.5],
+  ['by what is behind abstract types', '{ __schema { types { possibleTypes { name } interfaces { name } } } }', 1.5],
+  ['by one type', '{ __type(name: "Query") { fields { name args { name } } } }', 10],
+  ['by what a type leads to', '{ __schema { queryType { fields { type { fields { name } } } } } }', 50],
+])('what introspection costs is no less than it shows, and not much more: %s', (_how, text, times) => {
+  const shown = objectsIn(graphqlSync({ schema, source: text }).data);
+  // Each object thrice, because others wait meanwhile, and a tenth for each plain field.
+  expect(cost(text).total).toBeGreaterThanOrEqual(3 * shown);
+  expect(cost(text).total).toBeLessThan(4 * shown * times);
+});
 
 describe('it is', () => {
   test.each([
@@ -63,6 +81,14 @@ describe('too much', () => {
     expect(errors).toEqual([
       expect.objectContaining({ extensions: { code: 'COST_LIMIT', cost: expect.any(Number), limit: 500_000, coordinate } }),
     ]);
+  });
+
+  test('is a schema that is asked for again and again by way of its largest type', async () => {
+    // Two levels of fields, which validation allows: what `Query` leads to, and what that leads to.
+    const fields = (inner: string) => `fields { type { ${inner} } args { name type { name } } }`;
+    const asked = `{ __schema { queryType { ${fields(fields('name'))} } } }`;
+    const { code, errors } = await fitgraph.anyone.query(asked);
+    expect([code, errors![0]!.extensions]).toEqual(['COST_LIMIT', expect.objectContaining({ coordinate: '__Type.fields' })]);
   });
 
   test('is not what honest clients ask for', async () => {

@@ -29,6 +29,7 @@ import {
 } from 'graphql';
 import { DEFAULT_PAGE, MAX_PAGE } from '../read/connection';
 import { KnownError } from '../model/errors';
+import { introspectedSize, scopeBelow, type Scope } from './introspection';
 
 const OBJECT = 1;
 const LEAF = 0.1;
@@ -47,16 +48,8 @@ const MAX_AROUND = 2;
 const QUANTIFIERS = ['some', 'every', 'none'];
 /** Of a list without pages of which nothing else is known. */
 const ASSUMED_SIZE = 10;
-/** Of the lists of introspection, each more than there are on an average; types are counted. */
-const INTROSPECTED: Readonly<Record<string, number>> = {
-  args: 3,
-  directives: 6,
-  enumValues: 4,
-  fields: 6,
-  inputFields: 6,
-  interfaces: 1,
-  locations: 5,
-};
+/** Of an object of introspection, which runs in one piece while everybody else waits. */
+const INTROSPECTED = 3;
 
 export interface Cost {
   total: number;
@@ -80,6 +73,8 @@ type Field = GraphQLField<unknown, unknown>;
 
 /** Fields of a selection that answer under the same key. */
 type Group = readonly FieldNode[];
+
+const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
 
@@ -106,7 +101,7 @@ function objects(value: unknown): number {
 /** One operation with its variables. */
 class Estimate {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
-  /** By the field nodes that share a selection: whoever leads there, it costs the same. */
+  /** By the field nodes that share a selection, and what that of introspection is of: whoever leads there, it costs the same. */
   private readonly known = new Map<string, Cost>();
   private readonly numbers = new Map<FieldNode, number>();
   private introspection = 0;
@@ -127,12 +122,12 @@ class Estimate {
     return { ...cost, fixed: writes ? cost.total : this.introspection };
   }
 
-  /** Of one object of this type. */
-  private selection(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, atRoot = false): Cost {
+  /** Of one object of this type; `scope`: what that of introspection is of. */
+  private selection(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, atRoot = false, scope?: Scope): Cost {
     let dearest: Cost = { total: 0, coordinate: type.name };
-    let total = OBJECT;
+    let total = isIntrospected(type) ? INTROSPECTED * OBJECT : OBJECT;
     for (const { parent, nodes } of this.collect(sets, type).values()) {
-      const cost = this.field(nodes, parent, atRoot);
+      const cost = this.field(nodes, parent, atRoot, scope);
       total += cost.total;
       if (cost.total > dearest.total) dearest = cost;
       if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspection += cost.total;
@@ -185,7 +180,7 @@ class Estimate {
   }
 
   /** Of all that a field answers for one object. */
-  private field(nodes: Group, parent: GraphQLCompositeType, atRoot: boolean): Cost {
+  private field(nodes: Group, parent: GraphQLCompositeType, atRoot: boolean, scope: Scope): Cost {
     const node = nodes[0]!;
     const field = this.definition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
@@ -195,24 +190,24 @@ class Estimate {
     for (const { name, value } of node.arguments ?? []) given[name.value] = this.value(value) ?? given[name.value];
     const type = getNamedType(field.type);
     const own = this.own(field, given, atRoot, parent);
-    if (!isCompositeType(type)) return { total: own + LEAF * this.size(field, given), coordinate };
+    if (!isCompositeType(type)) return { total: own + LEAF * this.size(field, given, parent, scope), coordinate };
     if (isPaged(field)) {
       const { rows, rest } = this.connection(nodes, type);
       const size = this.page(given);
       const total = own + rest + size * rows.total;
       return { total, coordinate: rows.total > OBJECT * 50 ? rows.coordinate : coordinate };
     }
-    const one = this.below(nodes, type);
-    const size = this.size(field, given);
+    const one = this.below(nodes, type, isIntrospected(type) ? scopeBelow(this.schema, field.name, given, scope) : undefined);
+    const size = this.size(field, given, parent, scope);
     return { total: own + size * one.total, coordinate: size < 2 && one.total > ROOT ? one.coordinate : coordinate };
   }
 
-  private below(nodes: Group, type: GraphQLCompositeType): Cost {
-    const key = nodes.map((node) => this.numberOf(node)).join();
+  private below(nodes: Group, type: GraphQLCompositeType, scope?: Scope): Cost {
+    const key = `${nodes.map((node) => this.numberOf(node)).join()} ${String(scope ?? '')}`;
     let cost = this.known.get(key);
     if (!cost) {
       const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-      this.known.set(key, (cost = this.selection(sets, type)));
+      this.known.set(key, (cost = this.selection(sets, type, false, scope)));
     }
     return cost;
   }
@@ -247,12 +242,12 @@ class Estimate {
   }
 
   /** How many values a field answers that is no connection. */
-  private size(field: Field, given: Variables): number {
+  private size(field: Field, given: Variables, parent: GraphQLCompositeType, scope: Scope): number {
     if (!isList(field)) return 1;
     const named = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
     if (named) return Array.isArray(given[named.name]) ? (given[named.name] as unknown[]).length : 1;
-    if (getNamedType(field.type).name.startsWith('__') && field.name === 'types') return Object.keys(this.schema.getTypeMap()).length;
-    return field.extensions.listSize?.assumedSize ?? INTROSPECTED[field.name] ?? ASSUMED_SIZE;
+    if (isIntrospected(parent)) return introspectedSize(this.schema, field.name, scope);
+    return field.extensions.listSize?.assumedSize ?? ASSUMED_SIZE;
   }
 
   /** What a field costs by itself. */
