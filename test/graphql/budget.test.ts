@@ -70,7 +70,7 @@ test('instances tell each other what was spent', async () => {
   const ann = await one.user('ann');
   const there = ann.at(two.url);
   const fresh = (await standing(there)).remaining;
-  await ann.query('{ __type(name: "Exercise") { fields { name type { name } args { name type { name } } } } }');
+  await ann.query('{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }');
   const left = (await standing(ann)).remaining;
   expect(left).toBeLessThan(fresh - 300);
   await one.services.budgets.share();
