@@ -5,9 +5,7 @@ import { ConfigError, wantsStacks } from '../platform/config';
 import { VERSION } from '../platform/version';
 import { main as serveForever } from '../index';
 
-const others = (): typeof import('./commands') =>
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only where they are needed
-  require('./commands');
+const others = () => import('./commands.ts');
 
 const program = new Command('fitgraph')
   .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).')
@@ -15,9 +13,6 @@ const program = new Command('fitgraph')
   .exitOverride();
 
 program.command('serve').description('Start the server, as `npm start` does.').action(serveForever);
-// The process that watches over the workers stays, and stays small.
-if (process.argv[2] !== 'serve') for (const command of others().commands()) program.addCommand(command);
-
 /** Whoever mistypes is told where to read on: of the command that they mean. */
 function inherit(command: Command, names: string): void {
   command.showHelpAfterError(`(${names} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);
@@ -26,13 +21,19 @@ function inherit(command: Command, names: string): void {
     inherit(child, `${names} ${child.name()}`);
   }
 }
-inherit(program, 'fitgraph');
 
-program.parseAsync().catch((error: unknown) => {
+async function run(): Promise<void> {
+  // The process that watches over the workers stays, and stays small.
+  if (process.argv[2] !== 'serve') for (const command of (await others()).commands()) program.addCommand(command);
+  inherit(program, 'fitgraph');
+  await program.parseAsync();
+}
+
+run().catch(async (error: unknown) => {
   // Commander has said already what was wrong with the arguments.
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
-  const known = error instanceof ConfigError || error instanceof others().KnownError;
+  const known = error instanceof ConfigError || error instanceof (await others()).KnownError;
   process.stderr.write(`fitgraph: ${known || !wantsStacks() ? message : stack}\n`);
   process.exit(1);
 });

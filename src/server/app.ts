@@ -85,29 +85,27 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
 const PAGES = { waiting: 100, ms: 1_500 };
 
 /** Only where somebody asks for them. */
-const loadMetrics: (...given: ConstructorParameters<typeof Metrics>) => Metrics = (...given) =>
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
-  new (require('../telemetry/metrics') as typeof import('../telemetry/metrics')).Metrics(...given);
+const loadMetrics = async (...given: ConstructorParameters<typeof Metrics>) =>
+  new (await import('../telemetry/metrics.ts')).Metrics(...given);
 
-const loadTracing: (...given: ConstructorParameters<typeof Tracing>) => Tracing = (...given) =>
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
-  new (require('../telemetry/tracing') as typeof import('../telemetry/tracing')).Tracing(...given);
+const loadTracing = async (...given: ConstructorParameters<typeof Tracing>) =>
+  new (await import('../telemetry/tracing.ts')).Tracing(...given);
 
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, media, vault, origin } = services;
   const door = new Door(origin, log);
   const metrics =
     config.metrics &&
-    loadMetrics(services, {
+    (await loadMetrics(services, {
       turnedAway: door.turnedAway,
       lateness: () => gate.lateness,
       compiled: () => executor.kept,
       subscriptions: () => ({ running: executor.following, told: executor.toldEvents, ...live.connections() }),
-    });
+    }));
   const means: Means = {
     ...services,
     metrics,
-    tracing: config.tracing && loadTracing(config.tracing),
+    tracing: config.tracing && (await loadTracing(config.tracing)),
     sessions: new Sessions(vault),
     accessTokens: new AccessTokens(config.maxTokens),
     exposure: new Exposure(config, origin, log),

@@ -29,9 +29,7 @@ export interface Terms {
 }
 
 /** Loaded when it is needed, because it takes a second: until then the process is one that already listens. */
-export const loadSite = (): typeof import('./site') =>
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
-  require('./site');
+export const loadSite = () => import('./site.ts');
 
 /** Throws where the configuration names what cannot be used, before anything is started. */
 export function checkFiles(config: Config) {
@@ -52,7 +50,7 @@ export async function serve(config: Config, { early = true, announce = true }: T
   if (early) await listen(server, config);
   let site: Site;
   try {
-    site = await loadSite().openSite(config, origin, log);
+    site = await (await loadSite()).openSite(config, origin, log);
     open(site);
     if (!early) await listen(server, config).catch((error) => site.close().then(() => Promise.reject(error)));
   } catch (error) {

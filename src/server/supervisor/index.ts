@@ -102,8 +102,7 @@ export class Supervisor {
   private async measure(): Promise<void> {
     const { metrics } = this.config;
     if (!metrics) return;
-    // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded only when it is needed
-    const { WorkersMetrics } = require('../../telemetry/workers') as typeof import('../../telemetry/workers');
+    const { WorkersMetrics } = await import('../../telemetry/workers.ts');
     this.metrics = new WorkersMetrics(() => this.serving.map(({ worker }) => worker));
     if (metrics.port === undefined) return;
     const server = await serveMetrics(metrics, this.metrics.scrape);
