@@ -1,36 +1,105 @@
-/** Requests that are refused before they are begun, because there is no time for them: counted, and one line of the log each. */
-import type { IncomingMessage } from 'node:http';
+/**
+ * Who is let in. A request is begun at once or when its turn comes, or it is refused, because there is no time for it: counted, and one line of
+ * the log each.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
+import { overloaded } from '../core/model/errors';
 import { MAX_LOGGED } from '../exchange/observation';
 import { REQUEST_ID, type Origin } from '../exchange/origin';
 import { TURNED_AWAY } from '../platform/logging';
+import { corsOf } from '../rest/respond';
+import type { Failures } from './failures';
+import { Gate } from './gate';
+import { Pressure } from './pressure';
 
-export type Why = 'pressure' | 'late' | 'leaving';
+type Why = 'pressure' | 'late' | 'leaving';
 
 export class Door {
   /** How many, by the reason. */
   readonly turnedAway: Record<Why, number> = { pressure: 0, late: 0, leaving: 0 };
 
+  private readonly gate = new Gate();
+  private readonly pressure: Pressure;
+  private leaving = false;
+
+  /** `maxLag` as `Pressure` has it. */
   constructor(
+    maxLag: number,
     private readonly origin: Origin,
     private readonly log: Logger,
-  ) {}
+    private readonly failures: Failures,
+  ) {
+    this.pressure = new Pressure(maxLag, () => this.lateness);
+  }
+
+  /** As the gate has it. */
+  get lateness(): number {
+    return this.gate.lateness;
+  }
+
+  /** To be called for each new connection. */
+  readonly connected = this.gate.connected;
+
+  /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
+  readonly refuses = (isStranger: boolean): boolean => this.leaving || this.pressure.refuses(isStranger);
+
+  admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
+    const { authorization, cookie } = request.headers;
+    // Whether they are any good costs more to say than to refuse.
+    if (this.pressure.refuses(authorization === undefined && cookie === undefined)) return this.turnAway(request, response, 'pressure');
+    this.gate.pass(
+      () => this.origin.network(request),
+      (waitedMs) => {
+        if (response.destroyed) return;
+        if (!this.pressure.isTooLate(waitedMs)) return begin(request, response);
+        this.turnAway(request, response, 'late');
+      },
+    );
+  }
+
+  /** A request that wants to become a WebSocket. */
+  admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
+    if (this.leaving) return this.close(request, socket, 'leaving');
+    if (this.pressure.refuses(true)) return this.close(request, socket, 'pressure');
+    this.gate.pass(
+      () => this.origin.network(request),
+      (waitedMs) => {
+        if (socket.destroyed) return;
+        if (!this.pressure.isTooLate(waitedMs)) return begin();
+        this.close(request, socket, 'late');
+      },
+    );
+  }
+
+  /** From now on no WebSocket is let in, and nothing new is followed. */
+  leave(): void {
+    this.leaving = true;
+  }
+
+  stop(): void {
+    this.pressure.stop();
+  }
+
+  private turnAway(request: IncomingMessage, response: ServerResponse, why: Why): void {
+    this.count(request, why);
+    this.failures.turnAway(request, response, overloaded(), corsOf(request));
+  }
+
+  private close(request: IncomingMessage, socket: Duplex, why: Why): void {
+    this.count(request, why);
+    const id = String(request.headers[REQUEST_ID]);
+    socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
+  }
 
   /** Nothing is known of it but what it says of itself, and who has connected. */
-  turnAway(request: IncomingMessage, why: Why): void {
+  private count(request: IncomingMessage, why: Why): void {
     this.turnedAway[why] += 1;
     if (!this.log.isLevelEnabled('info')) return;
     const { method, url } = request;
     const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
     const address = this.origin.address(request).slice(0, MAX_LOGGED);
     this.log.info({ id: request.headers[REQUEST_ID], method, path, status: 503, address, why }, TURNED_AWAY);
-  }
-
-  /** The same for one that wants to become a WebSocket. */
-  close(request: IncomingMessage, socket: Duplex, why: Why): void {
-    this.turnAway(request, why);
-    const id = String(request.headers[REQUEST_ID]);
-    socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
   }
 }

@@ -1,0 +1,107 @@
+/** What express answers: whoever watches over the server, browsers, and GraphQL. */
+import type { ApolloServer } from '@apollo/server';
+import { expressMiddleware } from '@as-integrations/express5';
+import express, { type Express, type Request, type RequestHandler } from 'express';
+import type { Executor } from '../core/operation/execute';
+import type { Services } from '../exchange/services';
+import { serveMedia } from '../files/serve';
+import { exportRoutes } from '../graphql/export/route';
+import { refusal, type GraphQLContext } from '../graphql/handler';
+import type { Live } from '../graphql/live';
+import { trustedDocuments, type TrustedDocuments } from '../graphql/trusted';
+import { graphqlUploads } from '../graphql/uploads';
+import { missingPage } from '../pages/missing';
+import { muscleDrawings } from '../pages/muscles';
+import { playground } from '../pages/playground';
+import { reference } from '../pages/reference';
+import { signInPages } from '../pages/signin';
+import { suggestions } from '../pages/suggest';
+import { Muscle } from '../resources/muscle';
+import type { Prepare } from '../rest/endpoints';
+import { METRICS_PATH, metricsPage, type Scrape } from '../telemetry/scrape';
+import { jsonBody } from './bodies';
+import type { Exchanges } from './exchanges';
+import type { Failures } from './failures';
+import type { Readiness } from './readiness';
+import { SECURITY_TXT, securityTxt } from './securitytxt';
+
+/** Whoever watches over the server is answered whatever it has to do. */
+export const HEALTH = '/health/';
+
+/** Longer than any that means something: libraries take the square of its length to read it. */
+const MAX_CONTENT_TYPE = 1000;
+
+export interface Parts {
+  services: Services;
+  executor: Executor;
+  restExecutor: Executor;
+  /** An operation of REST. */
+  prepare: Prepare;
+  trusted: TrustedDocuments;
+  apollo: ApolloServer<GraphQLContext>;
+  live: Live;
+  exchanges: Exchanges;
+  readiness: Readiness;
+  failures: Failures;
+  scrape?: Scrape;
+}
+
+export function routesOf(parts: Parts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  addWatching(app, parts);
+  app.use(shortTypes);
+  addPages(app, parts);
+  addGraphQL(app, parts);
+  app.use(missingPage(parts.exchanges.of));
+  app.use(parts.failures.ofExpress);
+  return app;
+}
+
+const shortTypes: RequestHandler = (request, _response, next) => {
+  if ((request.headers['content-type']?.length ?? 0) <= MAX_CONTENT_TYPE) return next();
+  next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE} characters.`), { status: 415 }));
+};
+
+function addWatching(app: Express, { services, readiness, scrape }: Parts): void {
+  const { metrics } = services.config;
+  app.get(`${HEALTH}live`, (_request, response) => void response.json({ status: 'ok' }));
+  app.get(`${HEALTH}ready`, async (_request, response) => {
+    const reason = await readiness.decide();
+    response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
+  });
+  // Without a token it has a port of its own.
+  if (scrape && metrics!.port === undefined) app.get(METRICS_PATH, metricsPage(metrics!.token, scrape));
+}
+
+function addPages(app: Express, { services, executor, restExecutor, prepare, exchanges }: Parts): void {
+  const { config, media } = services;
+  // Pages say that they have none; beside JSON and pictures browsers ask for it.
+  app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
+  app.get(SECURITY_TXT, securityTxt(config));
+  app.use(signInPages(exchanges.of, prepare));
+  app.use(suggestions(restExecutor.schema, prepare, exchanges.of));
+  app.use(playground(exchanges.of, config, executor.schema));
+  app.use(reference(restExecutor.schema, exchanges.of));
+  app.use('/media', serveMedia(media));
+  app.use(muscleDrawings((id) => services.reference.get(Muscle, id)));
+}
+
+function addGraphQL(app: Express, { services, executor, trusted, apollo, live, exchanges }: Parts): void {
+  const { config, log } = services;
+  app.use('/graphql', jsonBody(config, exchanges.of), live.events);
+  app.use(exportRoutes({ executor, trusted, config, exchangeOf: exchanges.of, log }));
+  app.use('/graphql', graphqlUploads(config, exchanges.of), trustedDocuments(trusted), apolloRoute(apollo, exchanges));
+}
+
+const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: Exchanges): RequestHandler =>
+  expressMiddleware(apollo, {
+    context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
+      const exchange = exchanges.of(req);
+      await exchange.identified().catch((error) => {
+        throw refusal(error);
+      });
+      return { exchange, full: exchange.context };
+    },
+  });
