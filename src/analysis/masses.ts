@@ -25,14 +25,14 @@ export const IN_SCALE = { defaultValue: WeightScale.KG, description: 'In which u
 export const shownIn = (scale: WeightScale, kilograms: string, places = 2): string =>
   `round(${scale === WeightScale.KG ? kilograms : `(${kilograms}) / ${POUND}`}, ${places})`;
 
-/** Kilograms by the entry nearest to a day; null without one, and for whom it is not. */
+/** Kilograms by the entry nearest to a day, a column of any table but `near`; null without one, and for whom it is not. */
 export function bodyMass(day: string, context: Context, bind: Bind): string {
   if (!mayRead(WeightEntry, context)) return 'NULL::numeric';
   const side = (comparison: string, direction: string) => {
-    const where = whereOf([...scope(WeightEntry, context), () => `b."date" ${comparison} ${day}`], 'b', bind);
-    return `(SELECT b."date", b."weight" * ${preferenceFactor('b')} AS "mass" FROM "weight_entry" b${where} ORDER BY b."date" ${direction} LIMIT 1)`;
+    const where = whereOf([...scope(WeightEntry, context), () => `near."date" ${comparison} ${day}`], 'near', bind);
+    return `(SELECT near."date", near."weight" * ${preferenceFactor('near')} AS "mass" FROM "weight_entry" near${where} ORDER BY near."date" ${direction} LIMIT 1)`;
   };
-  return `(SELECT n."mass" FROM (${side('<=', 'DESC')} UNION ALL ${side('>', 'ASC')}) n ORDER BY abs(n."date" - ${day}), n."date" LIMIT 1)`;
+  return `(SELECT near."mass" FROM (${side('<=', 'DESC')} UNION ALL ${side('>', 'ASC')}) near ORDER BY abs(near."date" - ${day}), near."date" LIMIT 1)`;
 }
 
 /** Kilograms of a log; null where its unit is no mass. */

@@ -40,3 +40,15 @@ test('by another gender, estimated, of some exercises, in pounds; and of nothing
   );
   expect(strength).toEqual({ total: '257.21', bodyWeight: null, dots: null });
 });
+
+test('by the weight entry nearest to the last lift', async () => {
+  const eve = await fitgraph.user('eve');
+  for (const [date, weight] of [
+    ['2021-03-01', '70.00'],
+    ['2021-03-10', '93.00'],
+    ['2021-06-01', '120.00'],
+  ])
+    await eve.post('/weightentry/', { date, weight });
+  await train(eve, [{ date: '2021-03-09', reps: 1, weight: '700.00' }]);
+  expect((await eve.ask(STRENGTH)).strength).toEqual({ total: '700.00', date: '2021-03-09', bodyWeight: '93.00', dots: '445.38' });
+});
