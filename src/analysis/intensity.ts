@@ -10,6 +10,9 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { logsOf } from './logs';
 import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 
+/** The best estimate may be a quotient of endless digits: what it is a part of is told from one that is a hair less or more. */
+const SAME_PLACES = 8;
+
 @Resolver(() => WorkoutLog)
 export class IntensityResolver {
   @FieldResolver(() => DecimalScalar, {
@@ -29,7 +32,7 @@ export class IntensityResolver {
       const sameExercise: Condition = (alias) =>
         `${alias}."exercise_id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereOf([() => `i."id" = ANY(${wanted})`, ...visible(WorkoutLog, context)], 'i', bind)})`;
       const rows = await context.session.query(
-        `SELECT x."id", round(100 * x."mass" / x."best", 1) AS "value" FROM (SELECT l."id", l."mass",
+        `SELECT x."id", round(round(100 * x."mass" / x."best", ${SAME_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
           max(${oneRepMaxOf(formula, 'l')}) OVER (PARTITION BY l."exercise_id" ORDER BY l."date") AS "best"
           FROM (${logsOf(null, context, bind, [sameExercise])}) l) x WHERE x."id" = ANY(${wanted})`,
         values,

@@ -55,19 +55,22 @@ registerEnumType(OneRepMaxFormula, {
 /** The fewer there are, the better they tell. (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006) */
 const MOST_REPETITIONS = 12;
 
-const FACTORS: Record<OneRepMaxFormula, (r: string) => string> = {
-  EPLEY: (r) => `(1 + ${r} / 30)`,
-  BRZYCKI: (r) => `36 / (37 - ${r})`,
-  WATHAN: (r) => `100 / (48.8 + 53.8 * exp(-0.075 * ${r}))`,
-  LOMBARDI: (r) => `power(${r}, 0.10)`,
-  MAYHEW: (r) => `100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
+/** A quotient is taken last, so that what is exact in decimals stays so. */
+const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
+  EPLEY: (w, r) => `${w} * (30 + ${r}) / 30`,
+  BRZYCKI: (w, r) => `${w} * 36 / (37 - ${r})`,
+  WATHAN: (w, r) => `${w} * 100 / (48.8 + 53.8 * exp(-0.075 * ${r}))`,
+  LOMBARDI: (w, r) => `${w} * power(${r}, 0.10)`,
+  MAYHEW: (w, r) => `${w} * 100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
 };
+/** Quotients that are the same have not always as many digits; one of them would break the record of the other. */
+const SAME_PLACES = 10;
 
 /** Kilograms, of columns as `logsOf` has them. */
 export function oneRepMaxOf(formula: OneRepMaxFormula, alias: string): string {
-  const r = `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`;
-  return `CASE WHEN ${alias}."reps" >= 1 AND ${alias}."mass" > 0 THEN
-    CASE WHEN ${r} = 1 THEN ${alias}."mass" WHEN ${r} <= ${MOST_REPETITIONS} THEN ${alias}."mass" * ${FACTORS[formula](r)} END END`;
+  const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
+  return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
+    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MOST_REPETITIONS} THEN round(${ESTIMATES[formula](w, r)}, ${SAME_PLACES}) END END`;
 }
 
 export const ABOUT_ONE_REP_MAX = `Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MOST_REPETITIONS} there is no estimate. ${ABOUT_MASSES}`;

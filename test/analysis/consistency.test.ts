@@ -66,6 +66,13 @@ test('intensity is relative to the best estimate up to the day, in one statement
   expect(statements).toBe(3);
 });
 
+test('intensity is rounded once, of an estimate with digits without end', async () => {
+  const eve = await fitgraph.user('eve');
+  await train(eve, [{ reps: 2, weight: '100.00' }]);
+  // 100 / (100 × 32/30) is 93.75 %.
+  expect((await eve.ask('{ workoutLogs { nodes { intensity } } }')).workoutLogs.nodes).toEqual([{ intensity: '93.8' }]);
+});
+
 test('load of each day, and its means of 7 and 42 days', async () => {
   const load = async (args: string) =>
     (await ann.ask(`{ load: trainingLoad${args} { totalCount nodes { date load acute chronic ratio } } }`)).load;

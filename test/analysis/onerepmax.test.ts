@@ -22,6 +22,8 @@ const TABLE: [set: string, log: Log, estimates: (string | null)[]][] = [
   ['five', { ...HUNDRED, reps: 5 }, ['116.67', '112.50', '116.58', '117.46', '119.01']],
   ['three with two in reserve are five', { ...HUNDRED, reps: 3, rir: '2' }, ['116.67', '112.50', '116.58', '117.46', '119.01']],
   ['one with a half in reserve', { ...HUNDRED, reps: 1, rir: '0.5' }, ['105.00', '101.41', '103.23', '104.14', '110.15']],
+  // By Epley 26.625, and by Brzycki 810 / 31.5.
+  ['five with a half in reserve', { weight: '22.50', reps: 5, rir: '0.5' }, ['26.63', '25.71', '26.65', '26.68', '27.06']],
   ['twelve', { ...HUNDRED, reps: 12 }, ['140.00', '144.00', '141.50', '128.21', '135.40']],
   ['thirteen are too many', { ...HUNDRED, reps: 13 }, [null, null, null, null, null]],
   ['and so are ten with three in reserve', { ...HUNDRED, reps: 10, rir: '3' }, [null, null, null, null, null]],

@@ -88,3 +88,14 @@ test('all that still stand, of all exercises', async () => {
 test('since a day, of which earlier ones count all the same', async () => {
   expect(short(await records(`kinds: [WEIGHT], ${squats}, since: "2021-03-11"`))).toEqual([['2021-03-15', '108.86', '105.00']]);
 });
+
+test('what is as much as before by other repetitions is none', async () => {
+  const eve = await fitgraph.user('eve');
+  // 90 × 40/30 and 100 × 36/30 are both 120.
+  await train(eve, [
+    { date: '2021-03-08', reps: 10, weight: '90.00' },
+    { date: '2021-03-09', reps: 6, weight: '100.00' },
+  ]);
+  const { records } = await eve.ask('{ records: personalRecords(kinds: [ONE_REP_MAX]) { nodes { date value previous } } }');
+  expect(short(records.nodes)).toEqual([['2021-03-08', '120.00', null]]);
+});
