@@ -1,0 +1,229 @@
+/** What food and plans come to, in plain JavaScript over all rows of a user: what the database is held to. */
+import type { Decimal } from 'decimal.js';
+import { DateTime } from 'luxon';
+import type { Row } from '../core/groupingmodel';
+import { bodyOn, bucketOf, dayAfter, exact, groups, ordered, placeOf, shown, sum, type Log, type Trained } from './trainingmodel';
+
+export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
+type Values = Record<(typeof NUTRIENTS)[number], Decimal>;
+
+export interface Portion {
+  ingredient: number;
+  amount: string;
+  /** What one of its unit weighs; null for grams. */
+  unit: string | null;
+}
+export interface Entry extends Portion {
+  plan: number;
+  datetime: string;
+}
+export interface Meal {
+  id: number;
+  plan: number;
+  time: string | null;
+  items: Portion[];
+}
+export interface Eaten extends Pick<Trained, 'prefersPounds' | 'weights'> {
+  calories: number | null;
+  plans: { id: number; hasGoalCalories: boolean }[];
+  meals: Meal[];
+  entries: Entry[];
+  /** By 100 g. */
+  foods: Map<number, Record<string, string | null>>;
+}
+
+const gramsOf = ({ amount, unit }: Portion) => exact(amount).times(unit ?? 1);
+const of = (value: (name: keyof Values) => Decimal) => Object.fromEntries(NUTRIENTS.map((name) => [name, value(name)])) as Values;
+
+function contents(portions: readonly Portion[], { foods }: Eaten): Values {
+  return of((name) =>
+    sum(
+      portions.map((one) =>
+        exact(foods.get(one.ingredient)![name] ?? 0)
+          .times(gramsOf(one))
+          .dividedBy(100),
+      ),
+    ),
+  );
+}
+
+function told(values: Values | null): Row | null {
+  if (!values) return null;
+  return {
+    ...Object.fromEntries(NUTRIENTS.map((name) => [name, shown(values[name])])),
+    energyKilojoule: shown(values.energy.times('4.184')),
+  };
+}
+
+const secondsOf = (time: string) => {
+  const [hours, minutes, seconds] = time.split(':').map(Number) as [number, number, number];
+  return (hours * 60 + minutes) * 60 + seconds;
+};
+
+export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance }: Row, entries: Entry[], person: Eaten): Row[] {
+  const eaten = entries.map((entry) => {
+    const local = DateTime.fromISO(entry.datetime, { zone: timeZone ?? 'Europe/Berlin' });
+    const distance = ({ time }: Meal) => Math.abs(secondsOf(time!) - secondsOf(local.toFormat('HH:mm:ss')));
+    const timed = person.meals.filter(({ plan, time }) => plan === entry.plan && time !== null);
+    const [nearest] = timed.sort((a, b) => distance(a) - distance(b) || a.id - b.id);
+    return { ...entry, day: local.toISODate()!, meal: perMeal ? (nearest?.id ?? null) : null };
+  });
+  const rows = groups(eaten, ({ plan, meal, day }) => [placeOf(by, firstDay, day), plan, meal]).map((group) => {
+    const [{ plan, meal, day }] = group as [(typeof eaten)[number]];
+    const days = groups(group, (entry) => entry.day).map((one) => ({ ...contents(one, person), body: bodyOn(one[0]!.day, person) }));
+    const mean = (values: readonly Decimal[]) => (values.length ? sum(values).dividedBy(values.length) : null);
+    const perKg = (name: 'protein' | 'carbohydrates' | 'fat') =>
+      shown(mean(days.flatMap((one) => (one.body ? [one[name].dividedBy(one.body)] : []))));
+    const planned = person.meals.filter((one) => one.plan === plan && (!perMeal || one.id === meal)).flatMap(({ items }) => items);
+    const goal = planned.length ? contents(planned, person) : null;
+    const calories = !perMeal && person.plans.find(({ id }) => id === plan)!.hasGoalCalories ? person.calories : null;
+    const goalEnergy = calories === null ? (goal?.energy ?? null) : exact(calories);
+    const limit = (sign: 1 | -1) => goalEnergy && goalEnergy.times(100 + sign * tolerance).dividedBy(100);
+    return {
+      place: placeOf(by, firstDay, day),
+      plan,
+      meal,
+      shown: {
+        days: days.length,
+        total: told(contents(group, person)),
+        mean: told(of((name) => mean(days.map((one) => one[name]))!)),
+        goal: told(goal),
+        goalEnergy: shown(goalEnergy),
+        daysOver: goalEnergy ? days.filter(({ energy }) => energy.greaterThan(limit(1)!)).length : 0,
+        daysUnder: goalEnergy ? days.filter(({ energy }) => energy.lessThan(limit(-1)!)).length : 0,
+        bodyWeight: shown(mean(days.flatMap(({ body }) => body ?? []))),
+        proteinPerKg: perKg('protein'),
+        carbohydratesPerKg: perKg('carbohydrates'),
+        fatPerKg: perKg('fat'),
+      },
+    };
+  });
+  return ordered(
+    rows,
+    (row) => row.place,
+    (row) => row.plan,
+    (row) => row.meal,
+  ).map((row) => ({
+    bucket: bucketOf(by, row.place),
+    planId: String(row.plan),
+    mealId: row.meal === null ? null : String(row.meal),
+    ...row.shown,
+  }));
+}
+
+export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
+  const all = contents(entries, person).energy;
+  const rows = groups(entries, ({ ingredient }) => ingredient).map((group) => {
+    const [values, grams] = [contents(group, person), sum(group.map(gramsOf))];
+    return {
+      measure: by === 'GRAMS' ? grams : values[by.toLowerCase() as 'energy'],
+      ingredient: group[0]!.ingredient,
+      shown: {
+        count: group.length,
+        grams: shown(grams),
+        total: told(values),
+        energyShare: all.isZero() ? null : shown(values.energy.times(100).dividedBy(all)),
+      },
+    };
+  });
+  return rows
+    .sort((a, b) => b.measure.comparedTo(a.measure) || a.ingredient - b.ingredient)
+    .map((row) => ({ ingredientId: String(row.ingredient), ...row.shown }));
+}
+
+export interface Planned extends Pick<Trained, 'logs' | 'sessions'> {
+  schedules: {
+    start: string;
+    isActive: boolean;
+    isLoop: boolean;
+    steps: { id: number; workout: number; duration: number; order: number }[];
+  }[];
+  days: { workout: number; weekdays: number[]; sets: { rounds: number; settings: { exercise: number; reps: number }[] }[] }[];
+}
+
+/** From the first one to that of today. */
+function weeksOf({ schedules }: Planned, today: string): { start: string; workout: number }[] {
+  const active = schedules.find(({ isActive }) => isActive);
+  if (!active) return [];
+  const steps = ordered(
+    [...active.steps],
+    ({ order }) => order,
+    ({ id }) => id,
+  );
+  const turn = steps.flatMap(({ workout, duration }) => Array.from({ length: duration }, () => workout));
+  const weeks = [];
+  for (let number = 0, { start } = active; start <= today; number += 1, start = dayAfter(start, 7)) {
+    const workout = turn[active.isLoop ? number % turn.length : number];
+    if (workout !== undefined) weeks.push({ start, workout });
+  }
+  return weeks;
+}
+
+/** Of one week: how many sets of each exercise, and how many repetitions those have. */
+function setsOf(workout: number, { days }: Planned): { exercise: number; sets: number; reps: Decimal }[] {
+  const planned = days
+    .filter((day) => day.workout === workout)
+    .flatMap(({ weekdays, sets }) => weekdays.flatMap(() => sets))
+    .flatMap(({ rounds, settings }) => {
+      const each = groups(settings, ({ exercise }) => exercise);
+      const done = Math.min(...each.map((group) => (group.length === 1 ? rounds : group.length)));
+      return each.map((group) => {
+        const mean = exact(group.reduce((total, { reps }) => total + reps, 0)).dividedBy(group.length);
+        return { exercise: group[0]!.exercise, sets: done, reps: mean.times(done) };
+      });
+    });
+  return groups(planned, ({ exercise }) => exercise).map((group) => ({
+    exercise: group[0]!.exercise,
+    sets: group.reduce((total, { sets }) => total + sets, 0),
+    reps: sum(group.map(({ reps }) => reps)),
+  }));
+}
+
+const within = (date: string, start: string) => date >= start && date <= dayAfter(start, 6);
+
+export function scheduleAdherence(_args: Row, person: Planned, today: string): Row[] {
+  return weeksOf(person, today).map(({ start, workout }) => {
+    const logs = person.logs.filter((log) => log.workout === workout && within(log.date, start));
+    const sessions = person.sessions.filter((session) => session.workout === workout && within(session.date, start));
+    const plannedDays = new Set(person.days.filter((day) => day.workout === workout).flatMap(({ weekdays }) => weekdays)).size;
+    const doneDays = new Set([...logs, ...sessions].map(({ date }) => date)).size;
+    return {
+      ...{ start, workoutId: String(workout), plannedDays, doneDays },
+      plannedSets: setsOf(workout, person).reduce((total, { sets }) => total + sets, 0),
+      doneSets: logs.length,
+      adherence: plannedDays ? shown(exact(100 * Math.min(doneDays, plannedDays)).dividedBy(plannedDays), 1) : null,
+    };
+  });
+}
+
+export function plannedExercises({ weeks, neglected }: Row, person: Planned, today: string): Row[] {
+  const last = weeksOf(person, today).slice(-weeks);
+  const planned = last.flatMap(({ workout }) => setsOf(workout, person));
+  const mean = (total: Decimal, count: number) => (count ? shown(total.dividedBy(count), 1) : null);
+  const rows = groups(planned, ({ exercise }) => exercise).map((group) => {
+    const [{ exercise }] = group as [(typeof planned)[number]];
+    const done = person.logs.filter((log) => log.exercise === exercise);
+    const recent = done.filter(({ date }) => date >= last[0]!.start && date <= dayAfter(last.at(-1)!.start, 6));
+    const plannedSets = group.reduce((total, { sets }) => total + sets, 0);
+    return {
+      exercise,
+      row: {
+        plannedSets,
+        doneSets: recent.length,
+        share: mean(exact(100 * recent.length), plannedSets),
+        plannedReps: mean(sum(group.map(({ reps }) => reps)), plannedSets),
+        doneReps: mean(exact(recent.reduce((total: number, { reps }: Log) => total + reps, 0)), recent.length),
+        lastDone:
+          done
+            .map(({ date }) => date)
+            .sort()
+            .at(-1) ?? null,
+      },
+    };
+  });
+  return ordered(
+    rows.filter(({ row }) => !neglected || row.doneSets === 0),
+    ({ row }) => (row.share === null ? null : Number(row.share)),
+    ({ exercise }) => exercise,
+  ).map(({ exercise, row }) => ({ exerciseId: String(exercise), ...row }));
+}

@@ -1,0 +1,251 @@
+/** What is worked out in SQL is what plain JavaScript makes of all rows. The seed is of the day; ANALYSIS_SEED repeats one, and ANALYSES asks more. */
+import { Random } from '../../seeders/random';
+import type { Row } from '../core/groupingmodel';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { NUTRIENTS, nutritionIntake, plannedExercises, scheduleAdherence, topFoods, type Eaten } from './foodmodel';
+import { furnished, inserting, type World } from './modelled';
+import { TRAINING } from './questionmodel';
+import { dayAfter, inUnit, intensity, oneRepMax, WEEKDAYS, type Trained } from './trainingmodel';
+import { today } from '../../src/core/model/clock';
+import { TIME_ZONE } from '../setup/databases';
+
+const DAY_MS = 86_400_000;
+const seed = Number(process.env.ANALYSIS_SEED ?? Math.floor(Date.now() / DAY_MS));
+const COUNT = Number(process.env.ANALYSES ?? 240);
+const PEOPLE = 8;
+
+const fitgraph = fitgraphForThisFile();
+const random = new Random(seed);
+const people: { person: Person; world: World }[] = [];
+
+beforeAll(async () => {
+  await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
+  // One with nothing but a secondary muscle, one that is both, and one of which no muscles are known.
+  await fitgraph.sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" IN (3, 4)`);
+  await fitgraph.sql(
+    `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary") VALUES (2, 1, TRUE), (3, 2, TRUE)`,
+  );
+  await fitgraph.sql(`UPDATE "ingredient" SET "fibres" = 1.234, "sodium" = 0.5 WHERE "id" = 1`);
+  const muscles: Trained['muscles'] = new Map();
+  for (const { exercise, muscle, secondary } of await fitgraph.sql(
+    `SELECT "exercise_base_id" AS "exercise", "muscle_id" AS "muscle", "is_secondary" AS "secondary" FROM "exercise_base_muscle"`,
+  )) {
+    const known = muscles.get(exercise) ?? new Map<number, number>();
+    muscles.set(exercise, known.set(muscle, Math.max(known.get(muscle) ?? 0, secondary ? 0.5 : 1)));
+  }
+  const foods: Eaten['foods'] = new Map();
+  for (const { id, carbohydrates_sugar: carbohydratesSugar, fat_saturated: fatSaturated, ...values } of await fitgraph.sql(
+    'SELECT * FROM "ingredient"',
+  ))
+    foods.set(id, { ...values, carbohydratesSugar, fatSaturated });
+  const insert = inserting(fitgraph);
+  for (let number = 0; number < PEOPLE; number += 1) {
+    const person = await fitgraph.user(`user${number}`);
+    people.push({ person, world: await furnished(person, random, insert, foods, muscles, fitgraph) });
+  }
+});
+
+const BUCKET = 'bucket { unit start end number }';
+const VALUES = `{ ${NUTRIENTS.join(' ')} energyKilojoule }`;
+const unit = () => random.pick(['KG', 'LB']);
+const formula = () => random.pick(['EPLEY', 'BRZYCKI', 'WATHAN', 'LOMBARDI', 'MAYHEW']);
+const days = () => ({ by: random.pick(['DAY', 'WEEKDAY', 'WEEK', 'WEEK', 'MONTH', 'QUARTER', 'YEAR']), firstDay: random.pick(WEEKDAYS) });
+const someDay = () => (random.chance(0.7) ? null : dayAfter('2025-03-01', random.int(0, 60)));
+
+interface Question {
+  shown: string;
+  /** By which rows are chosen. */
+  of?: 'logs' | 'entries';
+  args(): Row;
+  model(args: Row, rows: any[], world: World): Row[];
+}
+
+const training = (name: string, shown: string, args: () => Row): Question => ({ shown, args, of: 'logs', model: TRAINING[name]! });
+
+const QUESTIONS: Record<string, Question> = {
+  bestOneRepMaxes: training('bestOneRepMaxes', `${BUCKET} exerciseId oneRepMax date logId`, () => ({
+    ...days(),
+    unit: unit(),
+    formula: formula(),
+  })),
+  muscleVolume: training('muscleVolume', `${BUCKET} muscleId hardSets sets tonnage`, () => ({ ...days(), unit: unit() })),
+  trainingVolume: training('trainingVolume', `${BUCKET} exerciseId days sets hardSets reps tonnage`, () => ({
+    ...days(),
+    unit: unit(),
+    perExercise: random.chance(0.5),
+  })),
+  personalRecords: training('personalRecords', 'kind date exerciseId value previous weight reps logId', () => ({
+    ...{ unit: unit(), formula: formula(), standing: random.chance(0.3), since: someDay() },
+    kinds: random.pick([null, null, ['WEIGHT'], ['ONE_REP_MAX', 'REPETITIONS'], ['VOLUME', 'REPETITIONS'], []]),
+  })),
+  trainingLoad: training('trainingLoad', 'date load acute chronic ratio', () => ({
+    unit: unit(),
+    measure: random.pick(['TONNAGE', 'HARD_SETS']),
+  })),
+  strength: training('strength', 'total date bodyWeight dots', () => ({
+    ...{ unit: unit(), formula: formula(), estimated: random.chance(0.5) },
+    gender: random.pick([null, 'MALE', 'FEMALE']),
+  })),
+  trainingWeeks: {
+    shown: `${BUCKET} sessions streak`,
+    args: () => ({ firstDay: random.pick(WEEKDAYS), goal: random.int(1, 3) }),
+    model: (args, _rows, world) => TRAINING.trainingWeeks!(args, world.logs, world),
+  },
+  bodyWeightTrend: {
+    shown: 'date weight trend ratePerWeek',
+    args: () => ({ since: someDay(), until: someDay(), days: random.pick([2, 7, 28, 3660]), unit: unit() }),
+    model: (args, _rows, world) => TRAINING.bodyWeightTrend!(args, [], world),
+  },
+  nutritionIntake: {
+    shown: `${BUCKET} planId mealId days total ${VALUES} mean ${VALUES} goal ${VALUES} goalEnergy daysOver daysUnder bodyWeight proteinPerKg carbohydratesPerKg fatPerKg`,
+    of: 'entries',
+    args: () => ({
+      ...days(),
+      timeZone: random.pick([null, 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Asia/Kolkata', 'UTC']),
+      perMeal: random.chance(0.4),
+      tolerance: random.pick([0, 5, 50, 100]),
+    }),
+    model: nutritionIntake,
+  },
+  topFoods: {
+    shown: `ingredientId count grams total ${VALUES} energyShare`,
+    of: 'entries',
+    args: () => ({ by: random.pick(['GRAMS', 'ENERGY', 'PROTEIN', 'CARBOHYDRATES', 'FAT', 'FIBRES']) }),
+    model: topFoods,
+  },
+  scheduleAdherence: {
+    shown: 'start workoutId plannedDays doneDays plannedSets doneSets adherence',
+    args: () => ({}),
+    model: (args, _rows, world) => scheduleAdherence(args, world, today(TIME_ZONE)),
+  },
+  plannedExercises: {
+    shown: 'exerciseId plannedSets doneSets share plannedReps doneReps lastDone',
+    args: () => ({ weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
+    model: (args, _rows, world) => plannedExercises(args, world, today(TIME_ZONE)),
+  },
+};
+
+/** Some of the rows, by a condition and by what it means. */
+function some(of: 'logs' | 'entries'): { where?: object; meant: (row: any) => boolean } {
+  if (random.chance(0.5)) return { meant: () => true };
+  if (of === 'entries') return { where: { amount: { gte: '50' } }, meant: ({ amount }) => Number(amount) >= 50 };
+  if (random.chance(0.5)) {
+    const from = dayAfter('2025-03-01', random.int(0, 40));
+    const to = dayAfter(from, random.int(0, 20));
+    return { where: { date: { between: { from, to } } }, meant: ({ date }) => date >= from && date <= to };
+  }
+  return { where: { exercise: { name: { in: ['Squat', 'Plank'] } } }, meant: ({ exercise }) => exercise === 1 || exercise === 3 };
+}
+
+/** Enumerations and texts are told apart by the schema, so arguments are variables. */
+const TYPES: Record<string, string> = {
+  ...{
+    by: 'DayUnit!',
+    firstDay: 'FirstDay!',
+    unit: 'WeightScale!',
+    formula: 'OneRepMaxFormula!',
+    measure: 'LoadMeasure!',
+    gender: 'Gender',
+  },
+  ...{ perExercise: 'Boolean!', standing: 'Boolean!', estimated: 'Boolean!', perMeal: 'Boolean!', neglected: 'Boolean!' },
+  ...{
+    since: 'Date',
+    until: 'Date',
+    days: 'Int!',
+    goal: 'Int!',
+    tolerance: 'Int!',
+    weeks: 'Int!',
+    timeZone: 'String',
+    kinds: '[RecordKind!]',
+  },
+};
+const whereType = { logs: 'WorkoutLogWhere', entries: 'DiaryEntryWhere' } as const;
+
+const MOST_PAGES = 4;
+
+interface Answered {
+  nodes: Row[];
+  total: number;
+  /** So many are asked for. */
+  most: number;
+}
+
+async function answered(name: string, { shown, of }: Question, args: Row, where: object | undefined, person: Person): Promise<Answered> {
+  const isList = name !== 'strength';
+  const type = (argument: string) => (name === 'topFoods' && argument === 'by' ? 'FoodOrder!' : TYPES[argument]);
+  const declared = [
+    ...Object.keys(args).map((argument) => `$${argument}: ${type(argument)}`),
+    ...(of ? [`$where: ${whereType[of]}`] : []),
+    ...(isList ? ['$first: Int!', '$after: String'] : []),
+  ];
+  const given = declared.map((one) => one.slice(1).split(':')[0]!).map((argument) => `${argument}: $${argument}`);
+  const rows = isList ? `totalCount nodes { ${shown} } pageInfo { hasNextPage endCursor }` : shown;
+  const head = declared.length ? `query (${declared.join(', ')})` : '';
+  const document = `${head} { q: ${name}${given.length ? `(${given.join(', ')})` : ''} { ${rows} } }`;
+  const first = random.chance(0.2) ? random.int(1, 20) : 500;
+  const nodes: Row[] = [];
+  let total = 0;
+  // Not all of many small pages.
+  for (let [page, after, more]: [number, string | null, boolean] = [1, null, true]; more && page <= MOST_PAGES; page += 1) {
+    const { q } = await person.ask(document, { ...args, where, first, after });
+    if (!isList) return q ? { nodes: [q], total: 1, most: 1 } : { nodes, total, most: 1 };
+    nodes.push(...q.nodes);
+    total = q.totalCount;
+    ({ hasNextPage: more, endCursor: after } = q.pageInfo);
+  }
+  return { nodes, total, most: first * MOST_PAGES };
+}
+
+/** Worked out in floating point, whose last digit may be another one. */
+const FLOATING = new Set(['trend', 'ratePerWeek', 'acute', 'chronic', 'ratio']);
+function alike(found: unknown, meant: unknown, name = ''): boolean {
+  if (found === null || meant === null || typeof found !== 'object' || typeof meant !== 'object') {
+    if (!FLOATING.has(name) || typeof found !== 'string' || typeof meant !== 'string') return found === meant;
+    const [one, two] = [found, meant].map((text) => Number(text.replace('.', ''))) as [number, number];
+    return found.split('.')[1]?.length === meant.split('.')[1]?.length && Math.abs(one - two) <= 1;
+  }
+  const names = Object.keys(found);
+  return names.length === Object.keys(meant).length && names.every((key) => alike((found as Row)[key], (meant as Row)[key], key));
+}
+
+async function tried(name: string): Promise<void> {
+  const question = QUESTIONS[name]!;
+  const [number, args] = [random.int(0, PEOPLE - 1), question.args()];
+  const { person, world } = people[number]!;
+  const { where, meant } = question.of ? some(question.of) : { where: undefined, meant: () => true };
+  const rows = question.of ? world[question.of].filter(meant) : [];
+  const { most, ...found } = await answered(name, question, args, where, person);
+  const expected = question.model(
+    { ...args, gender: args.gender && { MALE: '1', FEMALE: '2' }[args.gender as 'MALE'] },
+    rows as any[],
+    world,
+  );
+  // What is told of a difference is for people.
+  const told = JSON.stringify({ name, person: number, ...args, where });
+  const same = { nodes: expected.slice(0, most), total: expected.length };
+  if (!alike(found, same)) expect([told, found]).toEqual([told, same]);
+}
+
+test(
+  `${COUNT} random questions from seed ${seed}`,
+  async () => {
+    const names = Object.keys(QUESTIONS);
+    for (let number = 0; number < COUNT; number += 1) await tried(names[number % names.length]!);
+  },
+  COUNT * 500,
+);
+
+test(`estimates and intensities of all logs from seed ${seed}`, async () => {
+  for (const { person, world } of people) {
+    const [by, scale] = [formula(), unit()];
+    const { workoutLogs } = await person.ask(
+      `{ workoutLogs(first: 500, orderBy: [{ id: ASC }]) { nodes { id oneRepMax(formula: ${by}, unit: ${scale}) intensity(formula: ${by}) } } }`,
+    );
+    const expected = world.logs.map((log) => {
+      const estimate = oneRepMax(log, by as 'EPLEY', world);
+      return { id: String(log.id), oneRepMax: inUnit(scale, estimate), intensity: intensity(log, by as 'EPLEY', world) };
+    });
+    expect([by, scale, workoutLogs.nodes]).toEqual([by, scale, expected]);
+  }
+});

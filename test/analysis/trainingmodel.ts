@@ -1,0 +1,117 @@
+/** Logs as masses, repetitions and estimates, in plain JavaScript: what the database is held to. It shares nothing with what it checks. */
+import { Decimal } from 'decimal.js';
+import { firstDayOf, nextDay, type Row } from '../core/groupingmodel';
+
+export const Exact = Decimal.clone({ precision: 45, rounding: Decimal.ROUND_HALF_UP, toExpNeg: -50, toExpPos: 50 });
+const POUND = '0.45359237';
+const DAY_MS = 86_400_000;
+export const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
+
+export interface Log {
+  id: number;
+  date: string;
+  exercise: number;
+  workout: number;
+  reps: number;
+  weight: string;
+  rir: string | null;
+  repetitionUnit: number;
+  weightUnit: number;
+}
+export interface Trained {
+  prefersPounds: boolean;
+  gender: string | null;
+  weights: { date: string; weight: string }[];
+  sessions: { date: string; workout: number }[];
+  logs: Log[];
+  /** Of each exercise, and how much a set of it counts for them. */
+  muscles: Map<number, Map<number, number>>;
+}
+export type Formula = 'EPLEY' | 'BRZYCKI' | 'WATHAN' | 'LOMBARDI' | 'MAYHEW';
+
+export const exact = (value: Decimal.Value) => new Exact(value);
+/** A quotient of endless digits that was multiplied again is a hair off. */
+const SAME_PLACES = 30;
+export const shown = (value: Decimal | null, places = 2) =>
+  value && value.toDecimalPlaces(SAME_PLACES).toDecimalPlaces(places).plus(0).toFixed(places);
+export const sum = (values: readonly (Decimal | null)[]) =>
+  values.reduce<Decimal>((total, one) => (one ? total.plus(one) : total), exact(0));
+export const most = (values: readonly Decimal[]) => (values.length ? Exact.max(...values) : null);
+export const inUnit = (unit: string, value: Decimal | null, places = 2) =>
+  shown(value && (unit === 'LB' ? value.dividedBy(POUND) : value), places);
+export const dayOf = (date: string) => Date.parse(date) / DAY_MS;
+export const dayAfter = (date: string, days: number) => new Date((dayOf(date) + days) * DAY_MS).toISOString().slice(0, 10);
+
+export function groups<T>(rows: readonly T[], key: (row: T) => unknown): T[][] {
+  const found = new Map<string, T[]>();
+  for (const row of rows) found.set(JSON.stringify(key(row)), [...(found.get(JSON.stringify(key(row))) ?? []), row]);
+  return [...found.values()];
+}
+
+/** Nulls last, numbers as such. */
+export const ordered = <T extends Row>(rows: T[], ...keys: ((row: T) => any)[]): T[] =>
+  rows.sort((a, b) => {
+    for (const key of keys) {
+      const [one, two] = [key(a), key(b)];
+      if (one === two) continue;
+      if (one === null || two === null) return one === null ? 1 : -1;
+      return one < two ? -1 : 1;
+    }
+    return 0;
+  });
+
+export const preferred = ({ prefersPounds }: Pick<Trained, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
+
+/** In kg, by the entry nearest to the day. */
+export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'weights'>): Decimal | null {
+  const distance = (entry: { date: string }) => Math.abs(dayOf(entry.date) - dayOf(date));
+  const [nearest] = [...person.weights].sort((a, b) => distance(a) - distance(b) || dayOf(a.date) - dayOf(b.date));
+  return nearest ? exact(nearest.weight).times(preferred(person)) : null;
+}
+
+const masses = new WeakMap<Log, Decimal | null>();
+/** In kg. A log is asked for it again and again. */
+export function massOf(log: Log, person: Trained): Decimal | null {
+  if (!masses.has(log)) masses.set(log, lifted(log, person));
+  return masses.get(log)!;
+}
+function lifted({ weight, weightUnit, date }: Log, person: Trained): Decimal | null {
+  if (weightUnit === 1) return exact(weight);
+  if (weightUnit === 2) return exact(weight).times(POUND);
+  return weightUnit === 3 ? (bodyOn(date, person)?.plus(exact(weight).times(preferred(person))) ?? null) : null;
+}
+export const repsOf = ({ repetitionUnit, reps }: Log) => (repetitionUnit <= 2 ? reps : null);
+const reserveOf = ({ rir }: Log) => (rir ? Number(rir) : null);
+
+const FORMULAS: Record<Formula, (mass: Decimal, r: number) => Decimal> = {
+  EPLEY: (mass, r) => mass.times(exact(30).plus(r)).dividedBy(30),
+  BRZYCKI: (mass, r) => mass.times(36).dividedBy(exact(37).minus(r)),
+  WATHAN: (mass, r) => mass.times(100).dividedBy(exact('-0.075').times(r).exp().times('53.8').plus('48.8')),
+  LOMBARDI: (mass, r) => mass.times(exact(r).pow('0.1')),
+  MAYHEW: (mass, r) => mass.times(100).dividedBy(exact('-0.055').times(r).exp().times('41.9').plus('52.2')),
+};
+export function oneRepMax(log: Log, formula: Formula, person: Trained): Decimal | null {
+  const [mass, reps] = [massOf(log, person), repsOf(log)];
+  if (!mass?.greaterThan(0) || reps === null || reps < 1) return null;
+  const r = reps + (reserveOf(log) ?? 0);
+  if (r > 12) return null;
+  return r === 1 ? mass : FORMULAS[formula](mass, r);
+}
+export function intensity(log: Log, formula: Formula, person: Trained): string | null {
+  const before = person.logs.filter(({ exercise, date }) => exercise === log.exercise && date <= log.date);
+  const best = most(before.flatMap((one) => oneRepMax(one, formula, person) ?? []));
+  const mass = massOf(log, person);
+  return best && mass && shown(mass.times(100).dividedBy(best), 1);
+}
+
+/** As rows are told apart by days, and as those are shown. */
+export const placeOf = (by: string, firstDay: string, date: string): string | number =>
+  by === 'WEEKDAY' ? ((dayOf(date) + 3) % 7) + 1 : firstDayOf(by, date, WEEKDAYS.indexOf(firstDay as 'MONDAY') + 1);
+export const bucketOf = (by: string, place: string | number) =>
+  typeof place === 'number'
+    ? { unit: by, start: null, end: null, number: place }
+    : { unit: by, start: place, end: nextDay(by, place), number: null };
+
+export const tonnage = (logs: readonly Log[], person: Trained) =>
+  sum(logs.map((log) => massOf(log, person)?.times(repsOf(log) ?? 0) ?? null));
+export const isHard = (log: Log) => (repsOf(log) ?? 0) >= 5 && repsOf(log)! <= 30 && (reserveOf(log) ?? 0) <= 4;
