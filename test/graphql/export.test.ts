@@ -228,6 +228,21 @@ describe('what is no file is refused before the first byte', () => {
     expect([answer.status, error!.extensions.code]).toEqual([status, code]);
   });
 
+  test.each(['id', 'id @skip(if: true)'])('fragments that make millions of columns of a few words: %s', async (leaf) => {
+    const LEVELS = 8;
+    const spread = (level: number) =>
+      `fragment F${level} on Ingredient { ${[...'abcdefgh'].map((alias) => `${alias}: units { ingredient { ...F${level + 1} } }`).join(' ')} }`;
+    const fragments = Array.from({ length: LEVELS }, (_, level) => spread(level)).join(' ');
+    const query = `{ ingredients(first: 1) { nodes { ...F0 } } } ${fragments} fragment F${LEVELS} on Ingredient { ${leaf} }`;
+    const began = performance.now();
+    const { status, text } = await file(ann, { query });
+    expect([status, JSON.parse(text).errors[0].message]).toEqual([
+      400,
+      'A row of a file may have 1000 fields, those of objects below it included, and this one has more.',
+    ]);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   test('a body that is none', async () => {
     const Authorization = `Token ${ann.token}`;
     for (const [type, body] of [

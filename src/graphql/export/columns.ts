@@ -9,6 +9,8 @@ import { refused } from './refusal';
 import type { Selections } from './selection';
 
 const BETWEEN = '; ';
+/** Few words make millions, by fragments in fragments. */
+const MAX_FIELDS = 1_000;
 
 export interface Column {
   name: string;
@@ -16,11 +18,15 @@ export interface Column {
   path: readonly string[];
 }
 
-/** Throws a Refused for a list with pages below a row, of which a cell would show only the first. */
+/** Throws a Refused for too many, and for a list with pages below a row, of which a cell would show only the first. */
 export function columnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: Selections): Column[] {
   const columns: Column[] = [];
+  let fields = 0;
   const walk = (nodes: readonly FieldNode[], parent: GraphQLCompositeType, path: readonly string[]): void => {
     for (const selected of selections.below(nodes, parent)) {
+      fields += 1;
+      if (fields > MAX_FIELDS)
+        throw refused(`A row of a file may have ${MAX_FIELDS} fields, those of objects below it included, and this one has more.`);
       const at = [...path, selected.key];
       const name = at.join('.');
       if (isPaged(selected))
