@@ -36,18 +36,18 @@ const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 500;
 const RETRY_MS = 500;
 
-/** Names of the types of rows; known once all resources are loaded. */
+/** Names of the types of rows, and what they mean; known once all resources are loaded. */
 const RowType: Record<string, string> = {};
+const rowTypes: Record<string, { description: string }> = {};
+registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that changes are told of.', valuesConfig: rowTypes });
 
 export function nameRowTypes(): void {
-  const valuesConfig: Record<string, { description: string }> = {};
   for (const entity of entities()) {
     const { owned, description } = resourceOf(entity)!;
     const name = snake(lowerFirst(entity.name)).toUpperCase();
     RowType[name] = entity.name;
-    valuesConfig[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
+    rowTypes[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
   }
-  registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that changes are told of.', valuesConfig });
 }
 
 enum ChangeOperation {

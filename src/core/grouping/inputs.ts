@@ -3,6 +3,7 @@ import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } f
 import type { Entity, FieldMeta } from '../model/fields';
 import { filterOf } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
+import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, groupableOf, handleOf, isPlain, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
 import { DayUnit, FirstDay, TimeUnit } from './units';
@@ -22,15 +23,6 @@ function inputType(name: string, description: string, members: Members, oneOf = 
   InputType(name, { description })(Input);
   if (oneOf) Extensions({ oneOf: true })(Input);
   return Input;
-}
-
-/** Types of an entity, made when they are first asked for; undefined where they would have no fields. */
-export function perEntity<T>(make: (entity: Entity) => T): (entity: Entity) => T {
-  const made = new Map<Entity, T>();
-  return (entity) => {
-    if (!made.has(entity)) made.set(entity, make(entity));
-    return made.get(entity)!;
-  };
 }
 
 export const by = <T>(fields: readonly FieldMeta[], member: (field: FieldMeta) => T): Record<string, T> =>

@@ -3,7 +3,7 @@ import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import type { ChildMeta, Entity } from '../model/fields';
+import { groupedName, type ChildMeta, type Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { method, type Parameter } from '../model/method';
 import { noun } from '../model/inflection';
@@ -57,49 +57,39 @@ function read(entity: Entity, given: Given): { grouping: (context: Context) => G
 
 export function groupedQuery(target: ClassType, entity: Entity): void {
   const { many, owned } = resourceOf(entity)!;
-  pending.push(() => {
-    const type = groupsType(entity);
-    method(
-      target,
-      'grouped',
-      (...given: Given): Promise<Groups> => {
-        const { grouping, context } = read(entity, given);
-        return grouping(context).page(context);
-      },
-      parameters(entity),
-      Query(() => type, {
-        name: `${many}Grouped`,
-        description: `What the ${noun(many)}${owned ? ' of the viewer' : ''} come to, put together by what they have in common. ${ABOUT}`,
-      }),
-      FACTS,
-    );
-  });
+  const type = groupsType(entity);
+  method(
+    target,
+    'grouped',
+    (...given: Given): Promise<Groups> => {
+      const { grouping, context } = read(entity, given);
+      return grouping(context).page(context);
+    },
+    parameters(entity),
+    Query(() => type, {
+      name: `${many}Grouped`,
+      description: `What the ${noun(many)}${owned ? ' of the viewer' : ''} come to, put together by what they have in common. ${ABOUT}`,
+    }),
+    FACTS,
+  );
 }
 
 export function groupedChildren(target: ClassType, child: ChildMeta, nullable: boolean): void {
-  pending.push(() => {
-    const entity = child.target();
-    const type = groupsType(entity);
-    method(
-      target,
-      `${child.name}Grouped`,
-      (row: Row, ...given: Given): Promise<Groups> => {
-        const { grouping, context, info } = read(entity, given);
-        const load = (ids: readonly unknown[]) => grouping(context).pagesBelow(child.by, ids as number[], context);
-        return context.loaders.get<Groups>(info.fieldNodes, load).load(row[child.key]);
-      },
-      [Root(), ...parameters(entity)],
-      FieldResolver(() => type, {
-        nullable,
-        description: `What \`${child.name}\` come to, put together by what they have in common. ${ABOUT}`,
-      }),
-      FACTS,
-    );
-  });
-}
-
-/** Types of resources that may not be loaded yet are made when all are. */
-const pending: (() => void)[] = [];
-export function completeGroupings(): void {
-  while (pending.length) pending.pop()!();
+  const entity = child.target();
+  const type = groupsType(entity);
+  method(
+    target,
+    groupedName(child),
+    (row: Row, ...given: Given): Promise<Groups> => {
+      const { grouping, context, info } = read(entity, given);
+      const load = (ids: readonly unknown[]) => grouping(context).pagesBelow(child.by, ids as number[], context);
+      return context.loaders.get<Groups>(info.fieldNodes, load).load(row[child.key]);
+    },
+    [Root(), ...parameters(entity)],
+    FieldResolver(() => type, {
+      nullable,
+      description: `What \`${child.name}\` come to, put together by what they have in common. ${ABOUT}`,
+    }),
+    FACTS,
+  );
 }

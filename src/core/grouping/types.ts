@@ -7,9 +7,10 @@ import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../model/fields';
 import { loadParent } from '../read/loaders';
 import { method } from '../model/method';
+import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, groupableOf, handleOf, isReference, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
-import { by, classNamed, COUNTED, DISTINCT, groupByInput, OF_EXTREMES, OF_NUMBERS, perEntity, WEIGHTED } from './inputs';
+import { by, classNamed, COUNTED, DISTINCT, groupByInput, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './inputs';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
 
 type Type = () => object;

@@ -123,6 +123,9 @@ export interface ChildMeta {
   description: string;
 }
 
+/** The field that groups the rows below. */
+export const groupedName = ({ name }: ChildMeta): string => `${name}Grouped`;
+
 const fields = new Map<object, FieldMeta[]>();
 const children = new Map<object, ChildMeta[]>();
 export const addChild = (entity: Entity, child: ChildMeta): void => void children.set(entity, [...childrenOf(entity), child]);

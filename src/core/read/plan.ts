@@ -8,28 +8,37 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Api } from '../sql/collation';
 import { columnsOf } from '../sql/expressions';
 import type { Context } from '../context';
-import { fieldsOf, type Entity } from '../model/fields';
+import { childrenOf, fieldsOf, groupedName, type Entity, type Lazy } from '../model/fields';
+import { perEntity } from '../model/perentity';
 
 type Nodes = readonly FieldNode[];
 type Asker = Pick<Context, 'api'>;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** What further columns a field of an entity needs, by field name. */
-const needs = new Map<Entity, Map<string, readonly string[]>>();
-
-export function need(entity: Entity, field: string, columns: readonly string[]): void {
-  if (!needs.has(entity)) needs.set(entity, new Map());
-  needs.get(entity)!.set(field, columns);
+interface Need {
+  /** A thunk, because files are still being loaded when it is said. */
+  entity: Lazy;
+  field: string;
+  columns: readonly string[];
 }
+const said: Need[] = [];
 
 /** For a resolver of one's own: the fields that it reads from its row; without names all of them, as where the row itself is shown again. */
 export const Needs =
   (entity: () => Entity, ...columns: string[]): MethodDecorator =>
   (_target, property) => {
-    // Thunks must not run while files load, so the need is noted by the time the first plan is made.
-    pending.push(() => need(entity(), String(property), columns.length ? columns : fieldsOf(entity()).map(({ name }) => name)));
+    said.push({ entity, field: String(property), columns });
   };
-const pending: (() => void)[] = [];
+
+/** What further fields of its row a field of an entity needs: those that lead to other rows what they lead by, others what they said. */
+const needsOf = perEntity((entity) => {
+  const needs = new Map<string, readonly string[]>();
+  for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
+  for (const child of childrenOf(entity)) for (const name of [child.name, groupedName(child)]) needs.set(name, [child.key]);
+  for (const { field, columns } of said.filter((need) => need.entity() === entity))
+    needs.set(field, columns.length ? columns : fieldsOf(entity).map(({ name }) => name));
+  return needs;
+});
 
 /** What tells a selection in a document; the same at every run of it. Without an own node, as where fields are merged, only within one run. */
 export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
@@ -78,12 +87,11 @@ export function selected(
 
 /** The fields that must be read so that these GraphQL fields can be shown. */
 function neededFor(entity: Entity, names: Iterable<string>): Set<string> {
-  while (pending.length) pending.pop()!();
-  const own = needs.get(entity);
+  const own = needsOf(entity);
   const wanted = new Set<string>();
   for (const name of names) {
     if (fieldsOf(entity).some((field) => field.name === name)) wanted.add(name);
-    for (const column of own?.get(name) ?? []) wanted.add(column);
+    for (const column of own.get(name) ?? []) wanted.add(column);
   }
   return wanted;
 }

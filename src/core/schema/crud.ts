@@ -1,5 +1,5 @@
 /** crud(X): the resolver of a resource, made of type-graphql's own decorators from the fields of X. */
-import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { listPage, listRequest, type Connection, type PageArgs } from '../read/connection';
@@ -20,56 +20,69 @@ import type { Values } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-export function crud(entity: Entity, hooks: Hooks = {}): new () => object {
-  const resource = resourceOf(entity)!;
-  const fields = fieldsOf(entity);
-  const aNoun = withArticle(noun(entity.name));
-  const nouns = noun(resource.many);
-  const types = inputsOf(entity);
+/** A resolver whose methods are made once all resources are loaded, because they name each other's types. */
+export interface Linkable {
+  /** Makes them, the first time. */
+  link(): void;
+}
+
+export const isLinkable = (resolver: object): resolver is Linkable => 'link' in resolver;
+
+export function crud(entity: Entity, hooks: Hooks = {}): (new () => object) & Linkable {
   hook(entity, hooks);
 
   @Resolver(() => entity)
-  class Crud {}
+  class Crud {
+    private static linked = false;
 
-  const queries = resource.queries ?? true;
-  const idArgument = Arg('id', () => ID, { description: WHICH_ROW });
-  if (queries)
-    method(
-      Crud,
-      'one',
-      (id, context, info) => readOne(entity, id, context, info),
-      [idArgument, Ctx(), Info()],
-      Query(() => entity, {
-        name: resource.one,
-        nullable: true,
-        description: `${upperFirst(aNoun)} by its \`id\` or its \`nodeId\`. Null and NOT_FOUND if there is none that the viewer may see.`,
-      }),
-    );
-  if (queries)
-    method(
-      Crud,
-      'many',
-      (page: PageArgs, where: Values | null, orderBy: OrderElement[] | null, context: Context, info: Info): Promise<Connection> =>
-        listPage(listRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
-      listParameters(types),
-      Query(() => types.connection, {
-        name: resource.many,
-        description: `The ${nouns}${resource.owned ? ' of the viewer' : ''}. ${resource.description}`,
-      }),
-    );
+    static link(): void {
+      if (Crud.linked) return;
+      Crud.linked = true;
+      if (resourceOf(entity)!.queries ?? true) addQueries(Crud, entity);
+      addMutations(Crud, entity);
+      addFields(Crud, entity);
+    }
+  }
+  return Crud;
+}
 
-  if (queries) groupedQuery(Crud, entity);
-
-  addMutations(Crud, entity);
-
+function addQueries(target: ClassType, entity: Entity): void {
+  const { one, many, owned, description } = resourceOf(entity)!;
   method(
-    Crud,
+    target,
+    'one',
+    (id, context, info) => readOne(entity, id, context, info),
+    [Arg('id', () => ID, { description: WHICH_ROW }), Ctx(), Info()],
+    Query(() => entity, {
+      name: one,
+      nullable: true,
+      description: `${upperFirst(withArticle(noun(entity.name)))} by its \`id\` or its \`nodeId\`. Null and NOT_FOUND if there is none that the viewer may see.`,
+    }),
+  );
+  const types = inputsOf(entity);
+  method(
+    target,
+    'many',
+    (page: PageArgs, where: Values | null, orderBy: OrderElement[] | null, context: Context, info: Info): Promise<Connection> =>
+      listPage(listRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
+    listParameters(types),
+    Query(() => types.connection, {
+      name: many,
+      description: `The ${noun(many)}${owned ? ' of the viewer' : ''}. ${description}`,
+    }),
+  );
+  groupedQuery(target, entity);
+}
+
+/** What a row shows beside its own values. */
+function addFields(target: ClassType, entity: Entity): void {
+  method(
+    target,
     'nodeId',
     (row: Row) => nodeIdOf(entity.name, row.id),
     [Root()],
     FieldResolver(() => ID, { description: 'Identifies the row among all of every type; opaque.' }),
   );
-  for (const field of fields) if (field.relation) relationResolver(Crud, entity, field);
-  for (const child of childrenOf(entity)) childResolver(Crud, entity, child);
-  return Crud;
+  for (const field of fieldsOf(entity)) if (field.relation) relationResolver(target, field);
+  for (const child of childrenOf(entity)) childResolver(target, entity, child);
 }

@@ -5,6 +5,7 @@ import { defaults, fieldOf, fieldsOf, type Entity, type FieldMeta } from '../mod
 import { snake } from '../../contract/casing';
 import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
+import { perEntity } from '../model/perentity';
 import { resourceOf } from '../model/registry';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
@@ -40,7 +41,6 @@ function inputOf(name: string, description: string, fields: readonly FieldMeta[]
 }
 
 const creations = new Map<string, ClassType>();
-const unfinished: (() => void)[] = [];
 
 /** The values of a new row and of those below it. `by` names the parent, if that is made together with the row: then no one need say it. */
 export function creationInput(entity: Entity, by?: string): ClassType {
@@ -53,31 +53,19 @@ export function creationInput(entity: Entity, by?: string): ClassType {
   const fields = writableFields(entity).filter((field) => field.name !== by);
   const Input = inputOf(name, `The values of ${aNoun} that is made${together}.`, fields, newValue);
   creations.set(name, Input);
-  unfinished.push(() => {
-    for (const child of creatableBelow(entity)) {
-      const type = creationInput(child.target(), child.by);
-      const description = `${child.description} Made together with the row.`;
-      Field(() => [type], { nullable: true, description })(Input.prototype, child.name);
-    }
-  });
+  // By now it is known, to those below that lead back to it.
+  for (const child of creatableBelow(entity)) {
+    const type = creationInput(child.target(), child.by);
+    const description = `${child.description} Made together with the row.`;
+    Field(() => [type], { nullable: true, description })(Input.prototype, child.name);
+  }
   return Input;
 }
 
-/** Inputs hold those of children, whose resources may not be loaded yet; they are finished when all are. */
-export function completeInputs(): void {
-  while (unfinished.length) unfinished.pop()!();
-}
-
-const patches = new Map<Entity, ClassType>();
-
-export function patchInput(entity: Entity): ClassType {
-  const made = patches.get(entity);
-  if (made) return made;
+export const patchInput = perEntity((entity) => {
   const description = `Changes of ${withArticle(noun(entity.name))}; what is left out stays.`;
-  const Patch = inputOf(`${entity.name}Patch`, description, writableFields(entity), changedValue);
-  patches.set(entity, Patch);
-  return Patch;
-}
+  return inputOf(`${entity.name}Patch`, description, writableFields(entity), changedValue);
+});
 
 export const IF_VERSION_MEANING = 'The `version` that the row must have; nothing is written if it has another one now.';
 

@@ -10,7 +10,7 @@ import { loadLinked } from '../read/loaders';
 import { method, type Parameter } from '../model/method';
 import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
-import { answered, payloadOf } from './payload';
+import { answered, payloadOf, type Payload } from './payload';
 import { resourceOf } from '../model/registry';
 import { readOne } from '../read/row';
 import type { Values } from '../model/hooks';
@@ -19,65 +19,76 @@ import { changeRows, createRows, removeRows } from '../write/write';
 const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
-  const { fact, one, contributed } = resourceOf(entity)!;
-  const aNoun = withArticle(noun(entity.name));
-  const whose = contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
+  const { fact, one } = resourceOf(entity)!;
   if (fact.create || fact.update) {
     const Payload = payloadOf<number>({
       entity,
       many: false,
       name: `${entity.name}Payload`,
-      description: `${upperFirst(aNoun)} that was written, or what is wrong with its values.`,
+      description: `${upperFirst(nounOf(entity))} that was written, or what is wrong with its values.`,
       field: one,
       type: () => entity,
       read: (id, context, info) => readOne(entity, id, context, info),
     });
-    if (fact.create) {
-      const Create = creationInput(entity);
-      const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
-        ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
-        : '';
-      method(
-        target,
-        'create',
-        (input: Values, context: Context) =>
-          answered(Payload, async () => (await createRows(entity, [{ input, path: '' }], 'input', context))[0]!),
-        [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
-        Mutation(() => Payload, {
-          nullable: true,
-          name: fact.create,
-          description: `Creates ${aNoun}${andBelow}. What the input leaves out has its default.`,
-        }),
-      );
-    }
-    if (fact.update) {
-      const Patch = patchInput(entity);
-      method(
-        target,
-        'update',
-        (id: string, input: Values, context: Context, ifVersion?: string | null) =>
-          answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '', ...meant(ifVersion) }], 'input', context))[0]!),
-        [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
-        Mutation(() => Payload, {
-          nullable: true,
-          name: fact.update,
-          description: `Changes ${aNoun}; what the input leaves out stays.${whose}`,
-        }),
-      );
-    }
+    if (fact.create) addCreation(target, entity, fact.create, Payload);
+    if (fact.update) addUpdate(target, entity, fact.update, Payload);
   }
-  if (fact.remove) {
-    const Deletion = deletionOf(entity);
-    method(
-      target,
-      'remove',
-      (id: string, context: Context, ifVersion?: string | null) =>
-        deleted(Deletion, () => removeRows(entity, [{ id, ...meant(ifVersion) }], 'id', context)),
-      [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
-      Mutation(() => Deletion, { nullable: true, name: fact.remove, description: `Deletes ${aNoun} and all that hangs below it.${whose}` }),
-    );
-  }
+  if (fact.remove) addRemoval(target, entity, fact.remove);
   if (fact.createMany) addMutationsOfMany(target, entity);
+}
+
+const nounOf = (entity: Entity) => withArticle(noun(entity.name));
+
+/** Who may change or delete a row, where that is not its owner. */
+const whose = (entity: Entity) =>
+  resourceOf(entity)!.contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
+
+function addCreation(target: ClassType, entity: Entity, name: string, Payload: Payload<number>): void {
+  const Create = creationInput(entity);
+  const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
+    ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
+    : '';
+  method(
+    target,
+    'create',
+    (input: Values, context: Context) =>
+      answered(Payload, async () => (await createRows(entity, [{ input, path: '' }], 'input', context))[0]!),
+    [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
+    Mutation(() => Payload, {
+      nullable: true,
+      name,
+      description: `Creates ${nounOf(entity)}${andBelow}. What the input leaves out has its default.`,
+    }),
+  );
+}
+
+function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<number>): void {
+  const Patch = patchInput(entity);
+  method(
+    target,
+    'update',
+    (id: string, input: Values, context: Context, ifVersion?: string | null) =>
+      answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '', ...meant(ifVersion) }], 'input', context))[0]!),
+    [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
+    Mutation(() => Payload, {
+      nullable: true,
+      name,
+      description: `Changes ${nounOf(entity)}; what the input leaves out stays.${whose(entity)}`,
+    }),
+  );
+}
+
+function addRemoval(target: ClassType, entity: Entity, name: string): void {
+  const Deletion = deletionOf(entity);
+  const description = `Deletes ${nounOf(entity)} and all that hangs below it.${whose(entity)}`;
+  method(
+    target,
+    'remove',
+    (id: string, context: Context, ifVersion?: string | null) =>
+      deleted(Deletion, () => removeRows(entity, [{ id, ...meant(ifVersion) }], 'id', context)),
+    [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
+    Mutation(() => Deletion, { nullable: true, name, description }),
+  );
 }
 
 const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });

@@ -6,12 +6,13 @@ import { hidesRows } from '../access/access';
 import { connectionType, listPagesBelow, listRequest, PageArgs, type Connection } from '../read/connection';
 import type { Context } from '../context';
 import type { ChildMeta, Entity, FieldMeta } from '../model/fields';
-import { completeFilters, whereInput } from '../sql/filters';
-import { completeGroupings, groupedChildren } from '../grouping/resolver';
+import { whereInput } from '../sql/filters';
+import { groupedChildren } from '../grouping/resolver';
 import { loadChildren, loadLinked, loadParent } from '../read/loaders';
 import { method, type Parameter } from '../model/method';
+import { perEntity } from '../model/perentity';
 import { orderInput, type OrderElement } from '../sql/ordering';
-import { connectionPlan, need } from '../read/plan';
+import { connectionPlan } from '../read/plan';
 import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';
 
@@ -22,13 +23,13 @@ interface Inputs {
   order: ClassType;
   connection: ClassType;
 }
-const inputs = new Map<Entity, Inputs>();
 
 /** One set of filter, order and connection types for an entity, whoever lists it. */
-export function inputsOf(entity: Entity): Inputs {
-  if (!inputs.has(entity)) inputs.set(entity, { where: whereInput(entity), order: orderInput(entity), connection: connectionType(entity) });
-  return inputs.get(entity)!;
-}
+export const inputsOf = perEntity((entity): Inputs => ({
+  where: whereInput(entity),
+  order: orderInput(entity),
+  connection: connectionType(entity),
+}));
 
 export const listParameters = ({ where, order }: Inputs): Parameter[] => [
   Args(() => PageArgs),
@@ -45,12 +46,7 @@ export const listParameters = ({ where, order }: Inputs): Parameter[] => [
 export const HIDDEN = 'Null while it has not passed the review; then only its id is shown.';
 
 /** The object or objects that the ids of a field name. */
-export function relationResolver(target: ClassType, entity: Entity, field: FieldMeta): void {
-  need(entity, field.object!, [field.name]);
-  pending.push(() => addRelation(target, field));
-}
-
-function addRelation(target: ClassType, field: FieldMeta): void {
+export function relationResolver(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
   const hides = !field.relation!.many && hidesRows(field.target!());
   const load = field.relation!.many
@@ -71,56 +67,51 @@ function addRelation(target: ClassType, field: FieldMeta): void {
 
 const isOwned = (entity: Entity) => resourceOf(entity)!.owned;
 
+/** The rows below a row: a list of all, or a connection with groups beside it where they can grow without bound. */
 export function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
-  need(entity, child.name, [child.key]);
-  if (!child.connection) {
-    const load = (row: Row, context: Context, info: Info) => {
-      const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
-      return loadChildren(child.target(), child.by, order, row[child.key], context, info);
-    };
-    method(
-      target,
-      child.name,
-      load,
-      [Root(), Ctx(), Info()],
-      FieldResolver(() => [child.target()], { description: child.description }),
-    );
-    return;
-  }
+  if (!child.connection) return allChildren(target, child);
   // Below a row that everybody sees nobody has rows who is not signed in, which must not take that row away.
-  const mayBeNull = () => isOwned(child.target()) && !isOwned(entity);
-  need(entity, `${child.name}Grouped`, [child.key]);
-  pending.push(() => groupedChildren(target, child, mayBeNull()));
-  pending.push(() => {
-    const types = inputsOf(child.target());
-    const load = (
-      row: Row,
-      page: PageArgs,
-      where: Values | null,
-      orderBy: OrderElement[] | null,
-      context: Context,
-      info: Info,
-    ): Promise<Connection> =>
-      context.loaders
-        .get<Connection>(info.fieldNodes, (ids) => {
-          const request = listRequest(child.target(), page, where, orderBy, context);
-          return listPagesBelow(request, child.by, ids as number[], connectionPlan(child.target(), info, context), context);
-        })
-        .load(row[child.key]);
-    method(
-      target,
-      child.name,
-      load,
-      [Root(), ...listParameters(types)],
-      FieldResolver(() => types.connection, { description: child.description, nullable: mayBeNull() }),
-    );
-  });
+  const nullable = isOwned(child.target()) && !isOwned(entity);
+  pagesOfChildren(target, child, nullable);
+  groupedChildren(target, child, nullable);
 }
 
-/** Relations name resources that may not be loaded yet; they are made when all are. */
-const pending: (() => void)[] = [];
-export function completeRelations(): void {
-  while (pending.length) pending.pop()!();
-  completeGroupings();
-  completeFilters();
+function allChildren(target: ClassType, child: ChildMeta): void {
+  const load = (row: Row, context: Context, info: Info) => {
+    const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
+    return loadChildren(child.target(), child.by, order, row[child.key], context, info);
+  };
+  method(
+    target,
+    child.name,
+    load,
+    [Root(), Ctx(), Info()],
+    FieldResolver(() => [child.target()], { description: child.description }),
+  );
+}
+
+function pagesOfChildren(target: ClassType, child: ChildMeta, nullable: boolean): void {
+  const entity = child.target();
+  const types = inputsOf(entity);
+  const load = (
+    row: Row,
+    page: PageArgs,
+    where: Values | null,
+    orderBy: OrderElement[] | null,
+    context: Context,
+    info: Info,
+  ): Promise<Connection> =>
+    context.loaders
+      .get<Connection>(info.fieldNodes, (ids) => {
+        const request = listRequest(entity, page, where, orderBy, context);
+        return listPagesBelow(request, child.by, ids as number[], connectionPlan(entity, info, context), context);
+      })
+      .load(row[child.key]);
+  method(
+    target,
+    child.name,
+    load,
+    [Root(), ...listParameters(types)],
+    FieldResolver(() => types.connection, { description: child.description, nullable }),
+  );
 }

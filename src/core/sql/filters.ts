@@ -2,6 +2,7 @@
 import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import type { Choices } from '../model/choices';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { perEntity } from '../model/perentity';
 import { relativesOf } from './relatives';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
 
@@ -134,62 +135,49 @@ function choiceFilter(choices: Choices): ClassType {
 /** Whether `search` can look through the field. */
 export const isText = (field: FieldMeta): boolean => filterOf(field) === StringFilter;
 
-const wheres = new Map<Entity, ClassType>();
-const lists = new Map<Entity, ClassType>();
-const pending: (() => void)[] = [];
+const condition = (Where: ClassType, key: string, type: Type, description: string) =>
+  Field(type, { nullable: true, description })(Where.prototype, key);
 
-/** `XWhere`. Conditions on relations are added by `completeFilters`. */
-export function whereInput(entity: Entity): ClassType {
-  const made = wheres.get(entity);
-  if (made) return made;
+/** `XWhere`, with conditions on relations, so that all resources must be loaded. */
+export const whereInput: (entity: Entity) => ClassType = perEntity((entity) => {
   const name = `${entity.name}Where`;
   const Where = classNamed(name);
-  wheres.set(entity, Where);
-  const condition = (key: string, type: Type, description: string) => Field(type, { nullable: true, description })(Where.prototype, key);
   for (const field of fieldsOf(entity)) {
     const type = filterOf(field);
     if (!type) continue;
-    condition(field.name, () => type, field.description);
+    condition(Where, field.name, () => type, field.description);
     Extensions({ field })(Where.prototype, field.name);
   }
-  condition('and', () => [Where], 'All of these hold; an empty list always does.');
-  condition('or', () => [Where], 'At least one of these holds; an empty list never does.');
-  condition('not', () => Where, 'This does not hold: exactly the rows that it alone would leave out.');
+  condition(Where, 'and', () => [Where], 'All of these hold; an empty list always does.');
+  condition(Where, 'or', () => [Where], 'At least one of these holds; an empty list never does.');
+  condition(Where, 'not', () => Where, 'This does not hold: exactly the rows that it alone would leave out.');
   InputType(name, { description: `Which rows of ${entity.name} are meant: those for which all given conditions hold.` })(Where);
-  pending.push(() => {
-    for (const { name: relation, target, many, noun } of relativesOf(entity)) {
-      const type = many ? listFilter(target()) : whereInput(target());
-      condition(
-        relation,
-        () => type,
-        many
-          ? `By rows of \`${relation}\`: some, every or none of them.`
-          : `By the ${noun}: there is one, and these conditions hold for it.`,
-      );
-    }
-  });
   return Where;
+}, addRelatives);
+
+function addRelatives(Where: ClassType, entity: Entity): void {
+  for (const { name, target, many, noun } of relativesOf(entity)) {
+    const type = many ? listFilter(target()) : whereInput(target());
+    const description = many
+      ? `By rows of \`${name}\`: some, every or none of them.`
+      : `By the ${noun}: there is one, and these conditions hold for it.`;
+    condition(Where, name, () => type, description);
+  }
 }
 
 /** `XListFilter`, shared by all relations to several rows of X. */
-function listFilter(entity: Entity): ClassType {
-  const made = lists.get(entity);
-  if (made) return made;
-  const type: Type = () => whereInput(entity);
-  const List = inputType(
-    `${entity.name}ListFilter`,
-    `Conditions on the rows of ${entity.name} that a row leads to; all given ones must hold, and null is none.`,
-    {
-      some: [type, 'At least one of the rows is such a row.'],
-      every: [type, 'There is no row but such rows; so it is where there is none at all.'],
-      none: [type, 'None of the rows is such a row.'],
-    },
-  );
-  lists.set(entity, List);
-  return List;
-}
-
-/** Relations name types of resources that may not be loaded yet; their conditions are made when all are. */
-export function completeFilters(): void {
-  while (pending.length) pending.pop()!();
-}
+const listFilter: (entity: Entity) => ClassType = perEntity(
+  (entity) => {
+    const type: Type = () => whereInput(entity);
+    return inputType(
+      `${entity.name}ListFilter`,
+      `Conditions on the rows of ${entity.name} that a row leads to; all given ones must hold, and null is none.`,
+      {
+        some: [type, 'At least one of the rows is such a row.'],
+        every: [type, 'There is no row but such rows; so it is where there is none at all.'],
+        none: [type, 'None of the rows is such a row.'],
+      },
+    );
+  },
+  (_List, entity) => void whereInput(entity),
+);

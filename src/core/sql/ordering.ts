@@ -5,6 +5,7 @@ import { hidesRows } from '../access/access';
 import { whereOf, type Bind, type Condition } from '../access/conditions';
 import { badArgument } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { perEntity } from '../model/perentity';
 import { isText } from './filters';
 import { collation, type Api } from './collation';
 import type { Kind } from '../../contract/facts';
@@ -62,15 +63,10 @@ const isReference = (field: FieldMeta) => field.object !== undefined && !field.r
 const isNumber = ({ kind, sql }: FieldMeta) => sql !== undefined && kind === 'decimal';
 const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isNumber(field);
 
-const orders = new Map<Entity, ClassType>();
-
 /** `XOrder`: a direction for each field of one value, and for each reference the order of the row that it names. */
-export function orderInput(entity: Entity): ClassType {
-  const made = orders.get(entity);
-  if (made) return made;
+export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
   const name = `${entity.name}Order`;
   const Order = { [name]: class {} }[name]! as ClassType;
-  orders.set(entity, Order);
   const element = (key: string, type: () => object, description: string) =>
     Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
@@ -87,6 +83,11 @@ export function orderInput(entity: Entity): ClassType {
   InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
   Extensions({ oneOf: true })(Order);
   return Order;
+}, makeReferred);
+
+/** Orders lead on by references, perhaps back to this one; type-graphql has to know all of them before it builds. */
+function makeReferred(_Order: ClassType, entity: Entity): void {
+  for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
 }
 
 export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };

@@ -3,6 +3,7 @@ import { reachable, visible } from '../access/access';
 import type { Condition } from '../access/conditions';
 import type { Context } from '../context';
 import { childrenOf, fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta, type Lazy } from '../model/fields';
+import { perEntity } from '../model/perentity';
 import { expression } from './expressions';
 import { resourceOf } from '../model/registry';
 
@@ -24,14 +25,8 @@ export interface Relative extends Path {
   shown(context: Context): Condition[];
 }
 
-const found = new Map<Entity, readonly Relative[]>();
-
 /** To be called once all resources are loaded. */
-export function relativesOf(entity: Entity): readonly Relative[] {
-  let relatives = found.get(entity);
-  if (!relatives) found.set(entity, (relatives = [...referred(entity), ...below(entity)]));
-  return relatives;
-}
+export const relativesOf = perEntity((entity): readonly Relative[] => [...referred(entity), ...below(entity)]);
 
 const tableOf = (target: Lazy) => `"${resourceOf(target())!.table}"`;
 

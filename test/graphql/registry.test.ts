@@ -1,0 +1,66 @@
+/** Several schemas in one process: what is declared once is built as often as one likes, and none knows of the others. */
+import { isEnumType, isInputObjectType, isObjectType, parse, printSchema, type GraphQLSchema } from 'graphql';
+import { Executor } from '../../src/core/operation/execute';
+import { publicSchema } from '../../src/graphql/interfaces';
+import { buildGraphQLSchema, models, registry } from '../../src/graphql/schema';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Contexts } from './fuzz/differential';
+
+const fitgraph = fitgraphForThisFile();
+const schemas = [registry.build(), registry.build()];
+const [one, other] = schemas as [GraphQLSchema, GraphQLSchema];
+
+/** The facts that a schema carries beside its text. */
+const factsOf = (schema: GraphQLSchema): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.values(schema.getTypeMap()).map((type) => [
+      type.name,
+      [
+        type.extensions,
+        ...(isObjectType(type) || isInputObjectType(type) ? Object.values(type.getFields()).map(({ extensions }) => extensions) : []),
+      ],
+    ]),
+  );
+
+test('they are equal, word for word and fact for fact', () => {
+  expect(printSchema(other)).toBe(printSchema(one));
+  expect(factsOf(other)).toEqual(factsOf(one));
+  expect(printSchema(publicSchema(other))).toBe(printSchema(buildGraphQLSchema()));
+});
+
+test('they share no type', () => {
+  const own = Object.values(one.getTypeMap()).filter(
+    (type) => (isObjectType(type) || isInputObjectType(type) || isEnumType(type)) && !type.name.startsWith('__'),
+  );
+  expect(own.length).toBeGreaterThan(400);
+  expect(own.filter((type) => other.getType(type.name) === type)).toEqual([]);
+});
+
+test('models are linked once', () => {
+  expect(registry.link()).toBe(models);
+});
+
+test('each runs what is asked of it, over the same rows', async () => {
+  const ann = await fitgraph.user('ann');
+  const contexts = new Contexts(fitgraph);
+  const create = parse('mutation ($comment: String!) { createWorkout(input: { comment: $comment }) { workout { id nodeId } } }');
+  const list = parse(`query ($some: [String!]!) {
+    workouts(where: { comment: { in: $some } }, orderBy: { id: ASC }) { nodes { comment nodeId } }
+    workoutsGrouped(where: { comment: { in: $some } }) { nodes { count } }
+  }`);
+  try {
+    const executors = schemas.map((schema) => new Executor(publicSchema(schema)));
+    const comments = ['first', 'second'];
+    const made: unknown[] = [];
+    for (const [index, executor] of executors.entries()) {
+      const { data } = (await executor.execute(create, undefined, await contexts.of(ann.token), { comment: comments[index] })) as any;
+      made.push({ comment: comments[index], nodeId: data.createWorkout.workout.nodeId });
+    }
+    for (const executor of executors) {
+      const answer = await executor.execute(list, undefined, await contexts.of(ann.token), { some: comments });
+      expect(answer).toEqual({ data: { workouts: { nodes: made }, workoutsGrouped: { nodes: [{ count: 2 }] } } });
+    }
+  } finally {
+    contexts.stop();
+  }
+});
