@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, MIN_SECRET_KEY, type Config } from '../platform/config';
+import { ConfigError, type Config } from '../platform/config';
+import { MIN_SECRET_KEY } from '../platform/settings';
 import type { Database } from './connection';
 
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');

@@ -1,19 +1,9 @@
-/**
- * The environment, checked once at start; the only file that reads it. A wrong value is one clear line that names the variable and says what it may
- * be, in words of its own, which is most of what is here: a library for schemas would not make it shorter.
- */
-import { availableParallelism } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
-import { IANAZone } from 'luxon';
-import { bucketOf, type Bucket } from './bucket';
+/** What the environment says, checked once at start; the only file that reads it. */
+import type { Bucket } from './bucket';
+import { Environment, type Rate } from './environment';
+import * as settings from './settings';
 
-export class ConfigError extends Error {}
-
-/** So many times in so many seconds. */
-export interface Rate {
-  readonly points: number;
-  readonly seconds: number;
-}
+export { ConfigError } from './environment';
 
 export interface Config {
   readonly production: boolean;
@@ -111,179 +101,38 @@ export interface Config {
   readonly persistedOnly: boolean;
 }
 
-/** Characters. */
-export const MIN_SECRET_KEY = 32;
-
-type Environment = Record<string, string | undefined>;
-
-const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const DURATIONS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
-const UNITS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
-const SECONDS_PER_DAY = 24 * 60 * 60;
-/** Of one line, because it becomes one of a file. (https://www.rfc-editor.org/rfc/rfc9116#section-2.5.3) */
-const CONTACT = /^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s]+|tel:[+\d-]+)$/;
-const SIZES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
+type Variables = Record<string, string | undefined>;
 
 /** Whether a command shows where an unexpected error comes from; asked when the configuration itself may be wrong. */
-export const wantsStacks = (environment: Environment = process.env): boolean => environment.LOG_LEVEL === 'debug';
+export const wantsStacks = (variables: Variables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
-export function readConfig(environment: Environment = process.env): Config {
-  const text = (name: string) => environment[name]?.trim() || undefined;
-  const fail = (name: string, expected: string): never => {
-    throw new ConfigError(`${name} must be ${expected}, not ${JSON.stringify(environment[name] ?? '')}`);
-  };
-  const whole = (name: string, fallback: number, min: number, max: number) => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    const number = Number(value);
-    return /^\d+$/.test(value) && number >= min && number <= max ? number : fail(name, `a whole number from ${min} to ${max}`);
-  };
-  const size = (name: string, fallback: number) => {
-    const [, number, unit] = /^(\d+)\s*([a-z]*)$/i.exec(text(name) ?? '') ?? [];
-    if (text(name) === undefined) return fallback;
-    const factor = SIZES[(unit ?? '?').toLowerCase()];
-    return number && factor ? Number(number) * factor : fail(name, 'a size such as 5MB');
-  };
-  const flag = (name: string, fallback: boolean) => {
-    const value = text(name)?.toLowerCase();
-    if (value === undefined) return fallback;
-    return ['on', 'true'].includes(value) || (['off', 'false'].includes(value) ? false : fail(name, 'on or off'));
-  };
-  const choice = <T extends string>(name: string, [fallback, ...others]: readonly [T, ...T[]]): T => {
-    const value = text(name)?.toLowerCase() ?? fallback;
-    return [fallback, ...others].find((one) => one === value) ?? fail(name, [fallback, ...others].join(' or '));
-  };
-  const duration = (name: string, fallback: number) => {
-    const value = text(name);
-    if (value === undefined || value === 'off') return value === undefined ? fallback : 0;
-    const [, number, unit] = /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ?? fail(name, 'a duration such as 10s, 500ms or 1min, or off');
-    return Number(number) * DURATIONS[unit!]!;
-  };
-  const rate = (name: string, fallback: Rate): Rate => {
-    const value = text(name);
-    if (value === undefined) return fallback;
-    const [, points, times, unit] = /^(\d{1,9})\/(\d{0,4})([a-z]{1,4})$/.exec(value) ?? [];
-    const seconds = UNITS[unit ?? ''];
-    if (points === undefined || seconds === undefined) return fail(name, 'a rate such as 10/min, 1/s or 100/10min');
-    return { points: Math.max(1, Number(points)), seconds: seconds * Math.max(1, Number(times || 1)) };
-  };
-  const workerTimeout = duration('WORKER_TIMEOUT', 5_000);
-  if (workerTimeout > 0 && workerTimeout < 1_000) fail('WORKER_TIMEOUT', 'at least 1s, or off');
-  const drainNotice = duration('DRAIN_NOTICE', 1_000);
-  if (drainNotice > 5_000) fail('DRAIN_NOTICE', 'at most 5s');
-  const url = (name: string, protocols: string[], example: string) => {
-    const value = text(name);
-    if (value === undefined) return undefined;
-    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) fail(name, `a URL such as ${example}`);
-    return value;
-  };
-
-  const environmentName = text('NODE_ENV') ?? 'development';
-  if (!['development', 'production', 'test'].includes(environmentName)) fail('NODE_ENV', 'development, production or test');
-  const production = environmentName === 'production';
-  const timeZone = text('TIME_ZONE') ?? 'UTC';
-  if (!IANAZone.isValidZone(timeZone)) fail('TIME_ZONE', 'a zone of the IANA database such as Europe/Berlin');
-  const secretKey = text('SECRET_KEY');
-  if (secretKey !== undefined && secretKey.length < MIN_SECRET_KEY)
-    throw new ConfigError(`SECRET_KEY must have at least ${MIN_SECRET_KEY} characters (for example the output of: openssl rand -hex 32)`);
-  if (production && !secretKey) throw new ConfigError('SECRET_KEY is missing: NODE_ENV=production demands it');
-  const logLevel = text('LOG_LEVEL') ?? 'info';
-  if (!LEVELS.includes(logLevel)) fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);
-  const loginRate = rate('LOGIN_RATE', { points: 10, seconds: 60 });
-  const [statementTimeout, anonymousTimeout] = [duration('STATEMENT_TIMEOUT', 10_000), duration('ANONYMOUS_TIMEOUT', 3_000)];
-  const postgres = (name: string) => url(name, ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name');
-  const [databaseUrl, listenUrl] = [postgres('DATABASE_URL'), postgres('DATABASE_LISTEN_URL')];
-  if (listenUrl !== undefined && databaseUrl === undefined)
-    throw new ConfigError('DATABASE_URL is missing: DATABASE_LISTEN_URL demands it');
-  const dataDir = text('DATA_DIR') ?? '.data';
-  const dataFolder = isAbsolute(dataDir) ? dataDir : resolve(dataDir);
-  const mediaDir = text('MEDIA_DIR');
-  const mediaUrl = url('MEDIA_URL', ['s3:'], 's3://bucket/prefix');
-  if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
-  const mediaEndpoint = url('MEDIA_ENDPOINT', ['http:', 'https:'], 'https://s3.example.com');
-  const bucket = mediaUrl === undefined ? undefined : bucketOf(mediaUrl, mediaEndpoint, text);
-  if (bucket === null) fail('MEDIA_URL', 'a URL such as s3://bucket/prefix');
-  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'], 'https://fit.example.com');
-  const publicOrigin = publicUrl && new URL(publicUrl).origin;
-  // A path, a query or a password in it would end up in every link.
-  if (publicUrl !== undefined && ![publicOrigin, `${publicOrigin}/`].includes(publicUrl.toLowerCase()))
-    fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
-  const securityContact = text('SECURITY_CONTACT');
-  if (securityContact !== undefined && !CONTACT.test(securityContact))
-    fail('SECURITY_CONTACT', 'a URI such as mailto:security@example.com or https://example.com/security');
-  const [cert, key] = [text('TLS_CERT'), text('TLS_KEY')];
-  if ((cert === undefined) !== (key === undefined)) {
-    const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
-    throw new ConfigError(`${missing} is missing: it is needed with ${given}`);
-  }
-  const metricsToken = text('METRICS_TOKEN');
-  if (metricsToken !== undefined && metricsToken.length < 16)
-    throw new ConfigError('METRICS_TOKEN must have at least 16 characters (for example the output of: openssl rand -hex 16)');
-  const metricsPort = text('METRICS_PORT') === undefined ? undefined : whole('METRICS_PORT', 0, 0, 65_535);
-  const endpoint = url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://localhost:4318');
-  const hasMetrics = metricsPort !== undefined || metricsToken !== undefined;
-  const persistedOperations = text('PERSISTED_OPERATIONS');
-  const persistedOnly = flag('PERSISTED_ONLY', false);
-  if (persistedOnly && persistedOperations === undefined)
-    throw new ConfigError('PERSISTED_OPERATIONS is missing: PERSISTED_ONLY demands it');
-
+/** Of several mistakes the first is told: what more than the form of one value can be wrong about comes before the rest. */
+export function readConfig(variables: Variables = process.env): Config {
+  const env = new Environment(variables);
+  const ending = settings.waiting(env);
+  const basics = settings.installation(env);
+  const loginRate = env.rate('LOGIN_RATE', { points: 10, seconds: 60 });
   return Object.freeze({
-    production,
-    port: whole('PORT', 8000, 0, 65_535),
-    host: text('HOST') ?? '0.0.0.0',
-    workers: text('WEB_CONCURRENCY') === 'auto' ? availableParallelism() : whole('WEB_CONCURRENCY', 1, 0, 256),
-    workerTimeout,
-    databaseUrl,
-    listenUrl,
-    poolSize: whole('DATABASE_POOL', 10, 1, 1000),
-    statementTimeout,
-    anonymousTimeout:
-      statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
-    lockTimeout: duration('LOCK_TIMEOUT', 2_000),
-    idleTransactionTimeout: duration('IDLE_TRANSACTION_TIMEOUT', 10_000),
-    rowSecurity: choice('ROW_SECURITY', ['on', 'required', 'off']),
-    queue: { waiting: whole('MAX_WAITING', 200, 1, 1_000_000), ms: duration('MAX_WAIT', 1_500) || Infinity },
-    drainNotice,
-    maxLag: duration('MAX_LAG', 100),
-    dataDir: dataFolder,
-    mediaDir: mediaDir === undefined ? join(dataFolder, 'media') : resolve(mediaDir),
-    bucket: bucket ?? undefined,
-    ownMediaDir: mediaDir !== undefined,
-    timeZone,
-    tracing: endpoint === undefined ? undefined : { endpoint, service: text('OTEL_SERVICE_NAME') ?? 'fitgraph' },
-    metrics: hasMetrics ? { port: metricsPort, host: text('METRICS_HOST') ?? '127.0.0.1', token: metricsToken } : undefined,
-    secretKey,
-    loginRate,
-    // An office or a school has one address, and most of those in it know their passwords.
-    loginRateAddress: rate('LOGIN_RATE_ADDRESS', { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds }),
-    loginRateTotal: rate('LOGIN_RATE_TOTAL', { points: 100 * loginRate.points, seconds: loginRate.seconds }),
-    serverTiming: flag('SERVER_TIMING', !production),
-    logLevel,
-    maxBody: size('MAX_BODY', 5 * SIZES.mb!),
-    maxUpload: size('MAX_UPLOAD', 10 * SIZES.mb!),
-    uploadQuota: text('UPLOAD_QUOTA') === 'off' ? Infinity : size('UPLOAD_QUOTA', 200 * SIZES.mb!),
-    maxKeys: whole('MAX_KEYS', 10_000, 1, 1_000_000),
-    keptAnswers: size('KEPT_ANSWERS', 20 * SIZES.mb!),
-    maxAnonymousBody: size('MAX_ANONYMOUS_BODY', 256 * SIZES.kb!),
-    imageTimeout: duration('IMAGE_TIMEOUT', 10_000),
-    clientTimeout: duration('CLIENT_TIMEOUT', 30_000),
-    publicUrl: publicOrigin,
-    trustedProxies: (text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
-    tls: cert !== undefined && key !== undefined ? { cert: resolve(cert), key: resolve(key) } : undefined,
-    maxTokens: whole('MAX_TOKENS', 50, 1, 1000),
-    auditDays: whole('AUDIT_DAYS', 180, 30, 3650),
-    hsts: SECONDS_PER_DAY * whole('HSTS_DAYS', 365, 0, 3650),
-    securityContact,
-    introspection: choice('INTROSPECTION', ['anyone', 'users']),
-    graphqlCsrf: flag('GRAPHQL_CSRF', true),
-    budget: flag('BUDGET', true)
-      ? { user: whole('BUDGET_USER', 100_000, 1, 1_000_000_000), anonymous: whole('BUDGET_ANONYMOUS', 20_000, 1, 1_000_000_000) }
-      : undefined,
-    maxCost: whole('MAX_COST', 500_000, 1000, 1_000_000_000),
-    exportTimeout: duration('EXPORT_TIMEOUT', 10 * DURATIONS.min!),
-    maxExports: whole('MAX_EXPORTS', 20, 1, 1000),
-    compileOperations: flag('COMPILE_OPERATIONS', true),
-    persistedOperations: persistedOperations && resolve(persistedOperations),
-    persistedOnly,
+    ...ending,
+    ...basics,
+    ...settings.statements(env),
+    ...settings.databases(env),
+    ...settings.files(env),
+    publicUrl: settings.publicOrigin(env),
+    securityContact: settings.securityContact(env),
+    tls: settings.tls(env),
+    metrics: settings.metrics(env),
+    tracing: settings.tracing(env),
+    ...settings.trustedDocuments(env),
+    ...settings.listening(env),
+    ...settings.connections(env),
+    maxLag: env.duration('MAX_LAG', 100),
+    ...settings.loginRates(env, loginRate),
+    serverTiming: env.flag('SERVER_TIMING', !basics.production),
+    ...settings.requests(env),
+    ...settings.security(env),
+    ...settings.operations(env),
+    ...settings.exporting(env),
+    compileOperations: env.flag('COMPILE_OPERATIONS', true),
   });
 }
