@@ -75,20 +75,25 @@ const PRIVATE_FILE = 0o600;
 
 const folderOf = (dataDir: string) => join(dataDir, 'incoming');
 
+/** Where a file may be written until its request is answered. */
+export async function placeForUpload(dataDir: string): Promise<string> {
+  await mkdir(folderOf(dataDir), { recursive: true, mode: PRIVATE_FOLDER });
+  return join(folderOf(dataDir), randomUUID());
+}
+
 /** The files of one request. */
 class Spool {
   private readonly paths: string[] = [];
   private discarded = false;
 
   constructor(
-    private readonly folder: string,
+    private readonly dataDir: string,
     private readonly sender?: number,
   ) {}
 
   /** Keeps the chunks that fit. */
   async write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
-    await mkdir(this.folder, { recursive: true, mode: PRIVATE_FOLDER });
-    const path = join(this.folder, randomUUID());
+    const path = await placeForUpload(this.dataDir);
     this.paths.push(path);
     const file = await open(path, 'wx', PRIVATE_FILE);
     const hash = createHash('sha256');
@@ -142,7 +147,7 @@ export function readMultipart(
     } catch {
       return reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
     }
-    const spool = new Spool(folderOf(dataDir), sender);
+    const spool = new Spool(dataDir, sender);
     response.once('close', () => void spool.discard().catch(() => undefined));
     /** In the order of the body; undefined is a file that came too late. */
     const parts: [name: string, part: Part | Promise<Part | undefined>][] = [];

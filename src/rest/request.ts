@@ -42,6 +42,8 @@ export interface Request {
   most?: number;
   /** Read when it is first asked for. */
   body(): Promise<Body>;
+  /** Runs once the response is closed, however that came. */
+  afterwards(work: () => Promise<void>): void;
   /** What a form of a page sent. */
   form?: PostedForm;
   /** The last operation, for pages to tell of. */

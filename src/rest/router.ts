@@ -95,7 +95,12 @@ class Router {
     const read = (signedIn: boolean) =>
       (reading ??= readBody(message, response, signedIn ? { ...limits, sender: exchange.sender } : limitsOfStrangers(limits)));
     const query = queryOf(mark < 0 ? '' : url.slice(mark + 1));
-    const request: Request = { message, method, path, query, exchange, signedIn: false, body: () => read(request.signedIn) };
+    const afterwards: Request['afterwards'] = (work) => {
+      const run = () => void work().catch(() => undefined);
+      if (response.closed) run();
+      else response.once('close', run);
+    };
+    const request: Request = { message, method, path, query, exchange, signedIn: false, body: () => read(request.signedIn), afterwards };
     const outgoing: Outgoing = { message, response, route, request, wanted: { format: 'json' } };
     await this.send(await settled(() => this.answer(outgoing, () => read(true))), outgoing);
   }

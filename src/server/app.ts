@@ -9,6 +9,7 @@ import { liveTransports } from '../graphql/live';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted';
 import { browsePages } from '../pages/browse';
+import { UnsentFiles } from '../pages/browse/unsent';
 import { isReference } from '../pages/reference';
 import { compressed } from '../platform/compression';
 import type { Config } from '../platform/config';
@@ -111,14 +112,14 @@ const operationsOf =
     return (context, variables) => run(context as Context, variables);
   };
 
-function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
+function restOf({ services: { config, media, vault }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
   const pages = new Turns(2, PAGES);
   return restHandler({
     schema: restExecutor.schema,
     publicSchema: executor.schema,
     prepare,
     open: exchanges.of,
-    pages: browsePages,
+    pages: (sources) => browsePages(sources, new UnsentFiles(media, vault, config.dataDir)),
     inTurn: (work) => pages.run(work),
     limits: config,
     timeZone: config.timeZone,

@@ -1,4 +1,8 @@
-/** Uploads by form that are too large. */
+/** Uploads by form: those that are too large, and those beside a mistake. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import sharp from 'sharp';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor, type Page } from './visitor';
 
@@ -36,4 +40,87 @@ it('so it is where the rest of the form is what is too large', async () => {
 
 it('nothing is looked at without the token of the form', async () => {
   expect((await uploaded(200 * KILOBYTE, {}, 'not the token')).status).toBe(403);
+});
+
+describe('a file survives a mistake beside it', () => {
+  const HANDLE = /name="_unsent_image" value="([^"]+)"/;
+  let picture: Buffer;
+  beforeAll(async () => {
+    const create = { width: 40, height: 30, channels: 3, background: '#0b6e4f' } as const;
+    picture = await sharp({ create }).png().toBuffer();
+  });
+
+  async function signedIn(username: string): Promise<Visitor> {
+    await fitgraph.user(username);
+    const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+    await visitor.signIn(username);
+    return visitor;
+  }
+
+  async function send(visitor: Visitor, fields: Record<string, string>, file: Buffer = Buffer.alloc(0), name = ''): Promise<Page> {
+    const form = new FormData();
+    form.append('csrfToken', await visitor.csrfToken());
+    for (const [key, value] of Object.entries(fields)) form.append(key, value);
+    // So browsers send an input that was left empty.
+    form.append('image', new Blob([new Uint8Array(file)], { type: 'image/png' }), name);
+    return visitor.send('POST', LIST, form);
+  }
+
+  const kept = () => fs.readdirSync(fitgraph.mediaFolder, { recursive: true }).filter((name) => /^\.unsent-\d+\/\d+$/.test(String(name)));
+
+  it('it is sent with the form that is sent again, and let go of then', async () => {
+    const ann = await signedIn('ann');
+    const refused = await send(ann, { exercise: '' }, picture, 'my bench.png');
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('<strong>my bench.png</strong> is still chosen.');
+    expect(refused.text).toMatch(/<input type="file" id="wpost-image"(?![^>]* required)[^>]*>/);
+    const again = await send(ann, { exercise: 'no such', _unsent_image: HANDLE.exec(refused.text)![1]! });
+    expect(again.status).toBe(400);
+    expect(kept()).toHaveLength(1);
+    const handle = HANDLE.exec(again.text)![1]!;
+    const saved = await send(ann, { exercise: '3', _unsent_image: handle });
+    expect(saved.status).toBe(201);
+    expect(saved.text).toMatch(/\/media\/exercise-images\/\d+\/my_bench[^"]*\.png/);
+    expect(kept()).toEqual([]);
+    // They go once the answers are out.
+    while (fs.readdirSync(path.join(fitgraph.mediaFolder, '../incoming')).length) await setTimeout(20);
+    // What was let go of is gone.
+    expect((await send(ann, { exercise: '3', _unsent_image: handle })).text).toContain('id="wpost-image-error"');
+  });
+
+  it('another file that is chosen takes its place', async () => {
+    const ann = await signedIn('ann');
+    const { text } = await send(ann, { exercise: '' }, picture, 'one.png');
+    const saved = await send(ann, { exercise: '3', _unsent_image: HANDLE.exec(text)![1]! }, picture, 'other.png');
+    expect(saved.status).toBe(201);
+    expect(saved.text).toContain('other.png');
+    expect(saved.text).not.toContain('one.png');
+  });
+
+  it('nobody else can name it, and each has room for one', async () => {
+    const [ann, bob] = [await signedIn('ann'), await signedIn('bob')];
+    const larger = await sharp(picture).resize(60).png().toBuffer();
+    const first = HANDLE.exec((await send(ann, { exercise: '' }, picture, 'a.png')).text)![1]!;
+    for (const handle of [first, `${first.slice(0, -4)}AAAA`, 'x', 'y'.repeat(5000)]) {
+      const { status, text } = await send(bob, { exercise: '3', _unsent_image: handle });
+      expect([status, text.includes('id="wpost-image-error"')]).toEqual([400, true]);
+    }
+    const second = HANDLE.exec((await send(ann, { exercise: '' }, larger, 'b.png')).text)![1]!;
+    expect(kept()).toHaveLength(1);
+    expect((await fetch(`${fitgraph.url}/media/${String(kept()[0])}`)).status).toBe(404);
+    expect((await send(ann, { exercise: '3', _unsent_image: first })).text).toContain('id="wpost-image-error"');
+    expect((await send(ann, { exercise: '3', _unsent_image: second })).status).toBe(201);
+  });
+
+  it('what is no picture is not kept, nor what comes without the token of the form', async () => {
+    const before = kept();
+    const ann = await signedIn('ann');
+    const { status, text } = await send(ann, { exercise: '' }, Buffer.from('no picture'), 'a.png');
+    expect([status, HANDLE.test(text)]).toEqual([400, false]);
+    const form = new FormData();
+    form.append('csrfToken', 'not the token');
+    form.append('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'a.png');
+    expect((await ann.send('POST', LIST, form)).status).toBe(403);
+    expect(kept()).toEqual(before);
+  });
 });

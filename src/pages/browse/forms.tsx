@@ -32,7 +32,8 @@ function Fields({ view, form }: { view: HtmlView; form: WriteForm }) {
   const wrong = failed ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
   const files = form.controls.some(({ kind }) => kind === 'image');
   return (
-    // The server checks and says what is wrong; the browser's own checks would say less. But no file survives an error of the server.
+    // The server checks and says what is wrong; the browser's own checks would say less. But a file that is wrong
+    // has to be chosen again.
     <form class="fields" method="post" action={form.action} noValidate={!files} encType={files ? 'multipart/form-data' : undefined}>
       <Csrf {...view} />
       {form.controls.map((control) => (

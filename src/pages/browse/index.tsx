@@ -20,6 +20,7 @@ import { AsGraphQL, Exchange, fileOf, Options } from './request';
 import { cardLabels, Table } from './sheets';
 import { BROWSE_STYLE } from './style';
 import { Training } from './training';
+import type { UnsentFiles } from './unsent';
 import { Branches, branchesOf, Facts, markOf } from './things';
 import { Words } from './words';
 
@@ -167,11 +168,17 @@ export async function browsePage(view: HtmlView): Promise<Page> {
 }
 
 /** What a person is shown instead of bare JSON. */
-export function browsePages(sources: Sources): Pages {
+export function browsePages(sources: Sources, unsent: UnsentFiles): Pages {
   const viewOf = viewsOf(sources);
+  const understand = understanding(sources);
   return {
-    understand: understanding(sources),
+    async understand(route, request) {
+      await unsent.resume(request);
+      await understand(route, request);
+    },
     async show(shown) {
+      // A form without its file is better than none.
+      await unsent.settle(shown).catch(() => undefined);
       const view = await viewOf(shown);
       // Others are heard in between.
       await setImmediate();

@@ -294,5 +294,7 @@ function formOf(
   const form = { action, methods, controls, values, raw: JSON.stringify(Object.fromEntries(held), null, 2) };
   const { form: posted } = request;
   if (!posted || answer.status < 400 || !methods.includes(request.method)) return form;
-  return posted.raw === undefined ? { ...form, values: posted.values, failed: 'fields' } : { ...form, raw: posted.raw, failed: 'raw' };
+  if (posted.raw !== undefined) return { ...form, raw: posted.raw, failed: 'raw' };
+  const kept = controls.map((control) => ({ ...control, kept: posted.kept?.[control.key] }));
+  return { ...form, controls: posted.kept ? kept : controls, values: posted.values, failed: 'fields' };
 }
