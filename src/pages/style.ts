@@ -60,7 +60,8 @@ button.danger{background:var(--bad);border-color:var(--bad);color:var(--bg)}
 .picture .chart{width:100%}
 .picture svg{display:block;width:100%;height:auto}
 .picture img{max-width:100%}
-.ways{grid-template-columns:repeat(auto-fit,minmax(min(100%,15rem),1fr))}
+.ways{grid-template-columns:1fr}
+@media print,(min-width:44rem){.ways{grid-template-columns:repeat(3,1fr)}}
 .cards h3{margin:0 0 .3rem}
 .halves{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem}
 .halves>*{min-width:0}
@@ -71,7 +72,7 @@ label.inline{display:inline;font-weight:400}
 details{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem;margin:.8rem 0}
 summary{cursor:pointer;font-weight:600}
 @media print{
-:root{--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#fff;--link:#000;--accent:#0b6e4f;--bad:#8a1a13}
+:root{color-scheme:light;--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#fff;--link:#000;--accent:#0b6e4f;--bad:#8a1a13;--str:#0a5c36;--num:#8a3c00;--key:#4b2a8a}
 header,.crumbs,.skip,button,.button{display:none!important}
 body{font-size:10.5pt}
 main{max-width:none;padding:0}

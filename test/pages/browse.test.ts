@@ -154,7 +154,7 @@ describe('a page', () => {
     const action = { kind: 'action', action: 'progress', writable: [], window: undefined } as const;
     const text = await textOf({ ...action, body: { lines, logs: {} } });
     expect(text).toContain('Weight. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.');
-    expect(text).toMatch(/<text[^>]*>5 reps<\/text>.*<text[^>]*>8 reps<\/text>/s);
+    expect(text).toMatch(/<ul class="legend"[^>]*><li[^>]*>5 reps<\/li><li[^>]*>8 reps<\/li>/);
     expect(text).toContain('var(--accent)');
     expect(text).toContain('var(--link)');
     for (const body of [{ lines: [], logs: {} }, { lines: [lines[1]] }, { lines: [[], []] }, { lines: [['a']] }, ['a'], 'a', null])

@@ -50,6 +50,36 @@ it('each exercise has a line, each unit a chart, and a day its heaviest weight',
   ]);
 });
 
+it('the values of a day are told where the pointer is, and long names have room beside the picture', async () => {
+  const dora = await fitgraph.user('dora');
+  const { id: workout } = (await dora.post('/workout/', { comment: 'Pull' })).body;
+  for (const [exercise, date, weight] of [
+    [1, '2025-01-01', '50'],
+    [1, '2025-01-08', '65.5'],
+    [2, '2025-01-08', '40'],
+  ])
+    await dora.post('/workoutlog/', { workout, exercise, date, weight, weight_unit: 1, reps: 5 });
+  const { text } = await dora.sending({ Accept: 'text/html' }).get('/workoutlog/');
+  const titles = [...text.matchAll(/<rect x="([\d.]+)" width="([\d.]+)" height="300"><title>([^<]*)</g)];
+  expect(titles.map(([, , , title]) => title)).toEqual(['2025-01-01\nSquat: 50 kg', '2025-01-08\nSquat: 65.5 kg\nBench press: 40 kg']);
+  // They fill the picture.
+  const [[, from, width], [, next, rest]] = titles.map((found) => found.map(Number)) as [number[], number[]];
+  expect([from, from! + width!, next! + rest!]).toEqual([0, next, 880]);
+  expect(text).toMatch(/<ul class="legend"[^>]*><li style="--ink:var\(--accent\)">Squat<\/li><li style="--ink:var\(--link\)">Bench press</);
+});
+
+it('of many days some are told, the newest always', async () => {
+  const eve = await fitgraph.user('eve');
+  for (let day = 0; day < 130; day++)
+    await eve.post('/weightentry/', {
+      date: new Date(Date.UTC(2025, 0, 1 + day)).toISOString().slice(0, 10),
+      weight: String(80 + (day % 7)),
+    });
+  const { text } = await eve.sending({ Accept: 'text/html' }).get('/weightentry/?days=0&limit=1');
+  const days = [...text.matchAll(/<title>(\d{4}-\d\d-\d\d)\n/g)].map(([, day]) => day);
+  expect([days.length, days.at(-1)]).toEqual([65, '2025-05-10']);
+});
+
 it('amounts whose units are not known are not drawn', async () => {
   const carl = await fitgraph.user('carl');
   const { id: plan } = (await carl.post('/nutritionplan/', { language: 2 })).body;

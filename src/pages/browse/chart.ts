@@ -1,6 +1,7 @@
 /** Rows that have a day and a number, drawn: an SVG made here, in the colours of the page. */
 import type { Line, Point, Series } from './view/series';
 import type { HtmlView } from './view/view';
+import { strips } from './hovering';
 
 export interface Chart {
   svg: string;
@@ -11,6 +12,8 @@ export interface Chart {
   range: string;
   /** Lines that there was no room for. */
   left: number;
+  /** How lines are told apart, where there are several. */
+  legend: readonly { name: string; colour: string; dashed: boolean }[];
   /** Of the lines, and what each has on a day. */
   names: readonly string[];
   values: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
@@ -20,11 +23,12 @@ const SIZE = { width: 880, height: 300 };
 /** Drawn instead of the page's colours, which only the browser knows, and replaced by them in the finished SVG. */
 const TEXT = '#010101';
 const RULE = '#020202';
+const COLOURS = ['accent', 'link', 'num', 'key', 'bad'];
 const MARKS = ['#030303', '#040404', '#050505', '#060606', '#070707'];
 const INKS: Readonly<Record<string, string>> = {
   [TEXT]: 'var(--muted)',
   [RULE]: 'var(--line)',
-  ...Object.fromEntries(['accent', 'link', 'num', 'key', 'bad'].map((colour, index) => [MARKS[index]!, `var(--${colour})`])),
+  ...Object.fromEntries(MARKS.map((mark, index) => [mark, `var(--${COLOURS[index]!})`])),
 };
 /** So many points need no marks of their own. */
 const MANY = 60;
@@ -87,17 +91,16 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
   chart.setOption({
     animation: false,
     textStyle: { fontFamily: FONT },
-    grid: { left: 8, right: 24, top: unit ? 34 : 16, bottom: names.length ? 32 : 8, containLabel: true },
-    ...(names.length && {
-      legend: { bottom: 0, left: 0, type: 'plain', itemGap: 28, itemWidth: 18, textStyle: { color: TEXT, fontFamily: FONT } },
-    }),
+    grid: { left: 24, right: 8, top: unit ? 34 : 16, bottom: 8, containLabel: true },
     xAxis: { type: 'time', ...axis, axisLabel: { ...axis.axisLabel, formatter: AXIS }, splitLine: { show: false } },
     yAxis: {
       type: 'value',
       scale: true,
+      // Beside the newest days, which a narrow screen shows first.
+      position: 'right',
       ...axis,
       splitLine: { lineStyle: { color: RULE } },
-      ...(unit && { name: unit, nameTextStyle: { color: TEXT, fontFamily: FONT, align: 'right' } }),
+      ...(unit && { name: unit, nameTextStyle: { color: TEXT, fontFamily: FONT, align: 'left' } }),
     },
     series: lines.map((line, index) => {
       const color = MARKS[index % MARKS.length];
@@ -113,7 +116,13 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
       };
     }),
   });
-  const svg = coloured(chart.renderToSVGString());
+  const values = valuesOf(lines);
+  const called = lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label));
+  const days = values.toReversed().map(([day, some]) => ({
+    x: chart.convertToPixel({ xAxisIndex: 0 }, day) as unknown as number,
+    title: titleOf(day, names.length ? names : [], some, unit),
+  }));
+  const svg = coloured(chart.renderToSVGString()).replace(/<\/svg>\s*$/, `${strips(days, SIZE)}</svg>`);
   chart.dispose();
   const numbers = points.map(([, number]) => number);
   const moments = points.map(([moment]) => moment.slice(0, DATE)).sort();
@@ -125,9 +134,18 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
     range: `${moments[0]} to ${moments.at(-1)}`,
     summary: `${points.length} values${whose} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
     left,
-    names: lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label)),
-    values: valuesOf(lines),
+    legend: names.map((name, index) => ({ name, colour: COLOURS[index % MARKS.length]!, dashed: index >= MARKS.length })),
+    names: called,
+    values,
   };
+}
+
+/** The values of a day, each on a line. */
+function titleOf(day: string, names: readonly string[], numbers: readonly (number | undefined)[], unit = ''): string {
+  const said = numbers.flatMap((number, index) =>
+    number === undefined ? [] : `${names[index] === undefined ? '' : `${names[index]}: `}${number} ${unit}`.trimEnd(),
+  );
+  return [day, ...said].join('\n');
 }
 
 /** By day, the newest first. */

@@ -60,6 +60,20 @@ function Values({ chart: { names, values, title } }: { chart: Chart }) {
   );
 }
 
+/** Beside the picture, where long names have room. */
+function Legend({ chart: { legend } }: { chart: Chart }) {
+  if (legend.length === 0) return null;
+  return (
+    <ul class="legend" aria-label="Lines">
+      {legend.map(({ name, colour, dashed }) => (
+        <li key={name} class={dashed ? 'dashed' : undefined} style={`--ink:var(--${colour})`}>
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 export function Charts({ view, charts }: { view: HtmlView; charts: readonly Chart[] }) {
   const { drawn } = view;
   if (charts.length === 0) return null;
@@ -78,6 +92,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Char
             aria-label={`${chart.title}. ${chart.summary}`}
             dangerouslySetInnerHTML={{ __html: chart.svg }}
           />
+          <Legend chart={chart} />
           <Values chart={chart} />
         </figure>
       ))}

@@ -77,7 +77,13 @@ img.thumb[src^="/media"]{background:#fff}
 .chart details{margin-bottom:0}
 .chart figcaption{font-weight:600;margin-bottom:.4rem}
 .chart .help{font-weight:400}
-.chart svg{display:block;width:100%;min-width:46rem;height:auto}
+.chart svg{display:block;width:100%;min-width:46rem;height:auto;direction:ltr}
+.chart .scroll[role=img]{direction:rtl}
+.days rect{fill:transparent}
+.days rect:hover{fill:var(--muted);fill-opacity:.14}
+.legend{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;list-style:none;margin:.4rem 0;padding:0;color:var(--muted);font-size:.85rem}
+.legend li::before{content:"";display:inline-block;width:1.2rem;margin-right:.5rem;vertical-align:middle;border-top:3px solid var(--ink)}
+.legend .dashed::before{border-top-style:dashed}
 .nutrition{margin:1rem 0;width:auto;min-width:min(100%,26rem)}
 .nutrition caption{text-align:left;font-weight:600;padding:.3rem 0}
 .nutrition th{font-weight:400}
@@ -102,5 +108,6 @@ img.thumb[src^="/media"]{background:#fff}
 .rows th,.rows td,.rows tbody th{padding:.15rem .5rem .15rem 0;font-size:7.5pt;min-width:0;hyphens:auto}
 .rows thead th{white-space:normal;font-size:7.5pt}
 .rows tr,.chart{break-inside:avoid}
+.chart svg{min-width:0}
 }
 `;
