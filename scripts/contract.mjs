@@ -3,14 +3,13 @@
 // fails or an answer is not as the document says.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { kit, withServer } from './contract-server.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const kit = join(root, '..', 'shared', 'contract');
 if (!existsSync(kit)) {
   console.log('There is no contract beside the repository; nothing to replay.');
   process.exit(0);
@@ -19,24 +18,9 @@ if (!existsSync(kit)) {
 const firstPort = Number(process.env.CONTRACT_PORT ?? 8190);
 
 /** A server on a port of its own, replayed against: its address, what the replay prints and reports, and all JSON answers. `work` gets them first. */
-async function replayed(port, settings, work = () => undefined) {
-  const folder = mkdtempSync(join(tmpdir(), 'fitgraph-contract-'));
-  const environment = {
-    ...process.env,
-    DATA_DIR: folder,
-    PORT: String(port),
-    TIME_ZONE: 'Europe/Berlin',
-    LOGIN_RATE: '100000/min',
-    BUDGET: 'off',
-    LOG_LEVEL: 'warn',
-    ...settings,
-  };
-  const server = spawn(process.execPath, [join(root, 'dist/src/index.js')], { env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
-  const base = `http://127.0.0.1:${port}`;
-  try {
-    await ready(server, base);
+const replayed = (port, settings, work = () => undefined) =>
+  withServer({ port, settings }, async ({ base, folder, environment, reset }) => {
     const report = join(folder, 'report.json');
-    const reset = `node ${join(root, 'dist/src/cli/index.js')} import ${kit}/dataset.json --media ${kit}/media --replace >/dev/null`;
     const recorded = join(folder, 'answers.json');
     const recorder = pathToFileURL(join(root, 'scripts/contract-answers.mjs')).href;
     const args = ['--import', recorder, join(kit, 'replay.mjs'), '--base', base, '--reset', reset, '--report', report];
@@ -51,22 +35,7 @@ async function replayed(port, settings, work = () => undefined) {
     const { passed, failures } = JSON.parse(readFileSync(report, 'utf8'));
     const found = { server: base, printed, passed, failures, answers: JSON.parse(readFileSync(recorded, 'utf8')) };
     return { ...found, differences: await work(found) };
-  } finally {
-    server.kill('SIGTERM');
-    await new Promise((resolve) => (server.exitCode === null ? server.once('exit', resolve) : resolve()));
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function ready(server, base) {
-  for (let attempt = 0; attempt < 240; attempt++) {
-    if (server.exitCode !== null) throw new Error('the server did not start');
-    const response = await fetch(`${base}/health/ready`).catch(() => undefined);
-    if (response?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
-  throw new Error('the server did not become ready');
-}
+  });
 
 /** The tests' own check of an answer, compiled. */
 async function conformance(server) {
