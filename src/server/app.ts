@@ -5,7 +5,7 @@ import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
 import { apolloServer } from '../graphql/handler';
-import { liveTransports } from '../graphql/live';
+import { liveTransports } from '../graphql/live/transports';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted';
 import { browsePages } from '../pages/browse';

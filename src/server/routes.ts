@@ -7,7 +7,7 @@ import type { Services } from '../exchange/services';
 import { serveMedia } from '../files/serve';
 import { exportRoutes } from '../graphql/export/route';
 import { refusal, type GraphQLContext } from '../graphql/handler';
-import type { Live } from '../graphql/live';
+import type { Live } from '../graphql/live/transports';
 import { trustedDocuments, type TrustedDocuments } from '../graphql/trusted';
 import { graphqlUploads } from '../graphql/uploads';
 import { missingPage } from '../pages/missing';

@@ -1,0 +1,71 @@
+/** A subscription, by whatever transport it comes: read, followed, and shown as every answer is. */
+import { getOperationAST, GraphQLError, type ExecutionArgs, type ExecutionResult } from 'graphql';
+import type { Context } from '../../core/context';
+import type { Executor, Variables } from '../../core/operation/execute';
+import type { HttpExchange } from '../../exchange/exchange';
+import { readDocument } from '../handler';
+import { shownResult } from '../shownerrors';
+import type { TrustedDocuments } from '../trusted';
+
+/** Where operations of all kinds are sent. */
+export const PATH = '/graphql';
+
+export type Params = Record<string, unknown>;
+
+/** With a context as the transports think of one: a record of whatever there is. */
+export type Asked = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+
+const refused = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+
+/** Not a generator of its own: those end only once they have what they wait for. */
+const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (result: ExecutionResult) => ExecutionResult) =>
+  Object.create(events, {
+    next: {
+      value: async () => {
+        const { done, value } = await events.next();
+        return done ? { done, value } : { done: false, value: map(value) };
+      },
+    },
+  }) as typeof events;
+
+export class Subscriptions {
+  constructor(
+    private readonly executor: Executor,
+    private readonly trusted: TrustedDocuments,
+  ) {}
+
+  /** What graphql-js's `subscribe` takes, or what is wrong. */
+  read(params: Params, exchange: HttpExchange): Asked | GraphQLError[] {
+    const { schema } = this.executor;
+    const context: Context = exchange.context;
+    let resolved: Params;
+    try {
+      resolved = this.trusted.resolve(params);
+    } catch (error) {
+      return [error as GraphQLError];
+    }
+    const { query, operationName, variables } = resolved;
+    const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
+    if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
+    const document = readDocument(schema, query);
+    if (!('kind' in document)) return [...shownResult({ errors: document }, context.viewer !== null).errors!];
+    const operation = getOperationAST(document, name);
+    exchange.operation = operation?.name?.value;
+    if (operation?.operation !== 'subscription') return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
+    return {
+      schema,
+      document,
+      operationName: name,
+      variableValues: (variables ?? {}) as Variables,
+      contextValue: context as Asked['contextValue'],
+    };
+  }
+
+  /** As the transports call it. */
+  readonly follow = async ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
+    const context = contextValue as Context;
+    const found = await this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables);
+    const shown = (result: ExecutionResult) => shownResult(result, context.viewer !== null);
+    return 'next' in found ? mapped(found, shown) : shown(found);
+  };
+}
