@@ -3,6 +3,7 @@
  * made. They begin as no API key does, so that each is looked up where it is, and programs that search code for secrets know them.
  */
 import { randomBytes } from 'node:crypto';
+import { NOT_BLANK, NO_NULLS, atMostCharacters } from '../contract/messages';
 import type { Viewer } from '../core/context';
 import { forbidden, InvalidValues, WHOLE, type Mistakes } from '../core/model/errors';
 import { invalidValue } from '../core/model/mistakes';
@@ -57,9 +58,9 @@ const MAKE = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes",
 /** What is wrong with the values, as far as they alone tell. */
 function mistakesOf({ name, scopes }: NewAccessToken): Mistakes {
   const mistakes: Mistakes = {};
-  if (name === '') mistakes.name = [invalidValue('This field may not be blank.')];
-  if (name.length > MAX_NAME) mistakes.name = [invalidValue(`Ensure this field has no more than ${MAX_NAME} characters.`)];
-  if (name.includes('\0')) mistakes.name = [invalidValue('Null characters are not allowed.')];
+  if (name === '') mistakes.name = [invalidValue(NOT_BLANK)];
+  if (name.length > MAX_NAME) mistakes.name = [invalidValue(atMostCharacters(MAX_NAME))];
+  if (name.includes('\0')) mistakes.name = [invalidValue(NO_NULLS)];
   if (!scopes.length || !scopes.every(isScope)) mistakes.scopes = [invalidValue('Choose one scope at least.')];
   return mistakes;
 }

@@ -76,6 +76,10 @@ export interface FieldFact {
   inspect?(value: unknown): Promise<string[]>;
 }
 
+/** Whether a new row has to say it; one that is changed never has to. */
+export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldFact, 'null' | 'hasDefault' | 'blank'>): boolean =>
+  !optional && !hasDefault && !blank;
+
 /** What belongs together for those who let others have some of it: access tokens are for such groups. */
 export type Group = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
 

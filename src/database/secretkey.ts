@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { UUID } from '../contract/bounds';
 import { ConfigError, type Config } from '../platform/config';
 import { MIN_SECRET_KEY } from '../platform/settings';
 import type { Database } from './connection';
@@ -26,7 +27,7 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
 }
 
 const stagedName = (id: string): string => `secret-key.restored-${id}`;
-const STAGED = /^secret-key\.restored-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const STAGED = new RegExp(`^secret-key\\.restored-(${UUID})$`);
 
 /** The key of a backup, to be published once its rows are there for good. */
 export function stageKey(dataDir: string, id: string, key: string): void {

@@ -1,5 +1,6 @@
 import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { NOT_A_CHOICE } from '../contract/messages';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { invalid, type FieldErrors } from '../core/model/errors';
@@ -11,7 +12,7 @@ import { snake } from '../contract/casing';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
-import { amountProblem, integerIn, NOT_A_CHOICE } from '../nutrition/form';
+import { amountProblem, integerIn } from '../nutrition/form';
 import { ExactNutritionalValues } from '../nutrition/types';
 import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type MassUnit, type Values } from '../nutrition/values';
 import { integerOf } from '../platform/reading';

@@ -1,4 +1,5 @@
 /** `POST /login/`: the body's name and password for a token. */
+import { NOT_A_STRING, NOT_BLANK, NOT_NULL, REQUIRED } from '../contract/messages';
 import type { ArgumentLimits } from '../contract/facts';
 import { trimmed } from '../platform/reading';
 import type { Body } from './dialect/body';
@@ -19,10 +20,10 @@ export function credentials(body: Body, limits: ArgumentLimits = {}): { username
   const read = (key: string): string => {
     const value = body.form ? body.data.get(key)?.at(-1) : data[key];
     const text = trimmed(isNumber(value) ? String(valueOf(value)) : typeof value === 'string' ? value : '');
-    if (value === undefined) errors[key] = ['This field is required.'];
-    else if (value === null) errors[key] = ['This field may not be null.'];
-    else if (typeof value !== 'string' && !isNumber(value)) errors[key] = ['Not a valid string.'];
-    else if (text === '') errors[key] = ['This field may not be blank.'];
+    if (value === undefined) errors[key] = [REQUIRED];
+    else if (value === null) errors[key] = [NOT_NULL];
+    else if (typeof value !== 'string' && !isNumber(value)) errors[key] = [NOT_A_STRING];
+    else if (text === '') errors[key] = [NOT_BLANK];
     else if (limits[key]?.(text).length) errors[key] = limits[key](text);
     return text;
   };

@@ -1,4 +1,5 @@
 /** Rows in the form of the reference service's data dumps, `{"model", "pk", "fields"}` (Django's dumpdata). Imports and seeds are such rows. */
+import { MAX_INTEGER } from '../contract/bounds';
 import { KnownError } from '../core/model/errors';
 import { fieldsOf, type Entity } from '../core/model/fields';
 import { entities, resourceOf } from '../core/model/registry';
@@ -68,7 +69,7 @@ export class RowCheck {
     const valid =
       row.model === TOKENS
         ? typeof row.pk === 'string' && row.pk !== ''
-        : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) < 2 ** 31;
+        : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) <= MAX_INTEGER;
     if (!valid) fail(`${where} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
     const seen = this.seen.get(row.model) ?? new Set();
     if (seen.has(row.pk)) fail(`${where}: ${at(row)} occurs twice.`);

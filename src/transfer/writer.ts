@@ -1,5 +1,6 @@
 /** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
 import type { PoolClient } from 'pg';
+import { MAX_INTEGER } from '../contract/bounds';
 import { OWNER } from '../core/model/registry';
 import { fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
@@ -151,7 +152,7 @@ class Writer {
       for (const row of rows)
         for (const value of [row.fields[field.rest]].flat()) {
           const id = this.idOf(target, value);
-          if (Number.isInteger(id) && Math.abs(id) < 2 ** 31) ids.add(id);
+          if (Number.isInteger(id) && Math.abs(id) <= MAX_INTEGER) ids.add(id);
         }
       wanted.set(target, ids);
     }

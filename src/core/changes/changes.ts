@@ -3,6 +3,7 @@
  * new if its transaction is not in there. So nothing is missed and nothing told twice, in whatever order transactions end.
  */
 import type { Logger } from 'pino';
+import { isUuid } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
 import type { Parameters } from '../../database/rows';
 import type { Session } from '../../database/session';
@@ -55,7 +56,6 @@ interface Position {
 const NO_CURSOR = 'This is not a cursor of changes.';
 /** What PostgreSQL says of a snapshot that cannot be. */
 const INVALID_TEXT = ['22P02', '22003'];
-const LOG = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 
 /** The first number of a transaction of which a snapshot knows nothing. */
@@ -74,7 +74,7 @@ function decoded(cursor: string): Position {
   const [log, at, seen, until, after] = Array.isArray(parts) ? (parts as unknown[]) : [];
   const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT.test(value);
   const whole = until === undefined || (isSnapshot(until) && Number.isSafeInteger(after));
-  if (typeof log !== 'string' || !LOG.test(log) || !Number.isSafeInteger(at) || !isSnapshot(seen) || !whole)
+  if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(at) || !isSnapshot(seen) || !whole)
     throw badArgument('since', NO_CURSOR);
   return { log, at, seen, until, after } as Position;
 }

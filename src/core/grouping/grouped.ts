@@ -1,4 +1,5 @@
 /** Groups of the rows of a list, their keys and what is worked out of them, in one statement; the same below each of several parents. */
+import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { visible } from '../access/access';
 import { binder, whereOf, type Bind, type Condition } from '../access/conditions';
@@ -75,7 +76,7 @@ export class Grouping {
 
   /** Terms that end with all keys, so that no two groups have the same place. */
   private orderOf(orderBy: readonly Given[]): string[] {
-    if (orderBy.length > MAX_ORDER) throw badArgument('orderBy', `Ensure this list has no more than ${MAX_ORDER} elements.`);
+    if (orderBy.length > MAX_ORDER) throw badArgument('orderBy', atMostElements(MAX_ORDER));
     const { keys } = this.keys;
     const key = (index: number, direction: OrderDirection) => term(keys[index]!.place(keyColumn(index)), direction);
     const terms = orderBy.map((element, index) => {

@@ -1,5 +1,6 @@
 /** A `groupBy` → expressions of a statement that rows of one group share, what they need to be joined with, and how `keys` shows their values. */
 import { Decimal } from 'decimal.js';
+import { atLeast, atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { reachable } from '../access/access';
 import { collation } from '../sql/collation';
@@ -184,8 +185,7 @@ class Reader {
     const given = fields.flatMap((field) => {
       const weight = how[field.relation!.object];
       if (weight == null) return [];
-      if (new Decimal(weight).isNegative())
-        throw badArgument(`${place}.${field.relation!.object}`, 'Ensure this value is greater than or equal to 0.');
+      if (new Decimal(weight).isNegative()) throw badArgument(`${place}.${field.relation!.object}`, atLeast(0));
       return [{ ...field.link!, weight }];
     });
     if (!given.length) throw badArgument(place, 'Say of one list at least how much those in it weigh.');
@@ -256,7 +256,7 @@ function inTime(unit: Unit, first: number, empty: boolean): Pick<Key, 'place' | 
 /** What is shown of keys is made in the order of `groupBy`. */
 export function keysOf(entity: Entity, groupBy: readonly GroupBy[] | null | undefined, context: Context): Keys {
   if (!groupBy) return { keys: [], joins: [] };
-  if (groupBy.length > MAX_KEYS) throw badArgument('groupBy', `Ensure this list has no more than ${MAX_KEYS} elements.`);
+  if (groupBy.length > MAX_KEYS) throw badArgument('groupBy', atMostElements(MAX_KEYS));
   const reader = new Reader(entity, context);
   groupBy.forEach((element, index) => reader.element(element, `groupBy[${index}]`));
   const { keys, joins, weights } = reader;

@@ -1,4 +1,6 @@
 /** A value and the facts of its field → the messages of what is wrong. Wording is Django REST framework's, which clients match. */
+import { NOT_A_NUMBER, NOT_BLANK, NO_NULLS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
+import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldFact } from '../../contract/facts';
 import { inUtc } from './clock';
 import { mistake, MistakeCode, type Mistake } from './mistakes';
@@ -12,8 +14,6 @@ export const OUT_OF_RANGE = 'Datetime value out of range.';
 
 /** Half of a character, which no text of Unicode holds. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
-
-const INTEGER_MAX = 2_147_483_647;
 
 /** The messages alone. */
 export const problems = (value: unknown, facts: Limits): string[] => mistakesOf(value, facts).map(({ message }) => message);
@@ -34,7 +34,7 @@ export function mistakesOf(value: unknown, facts: Limits): Mistake[] {
       return wrong ? [wrong] : range(Number(value), facts);
     }
     case 'integer':
-      return range(Number(value), { min: -INTEGER_MAX - 1, max: INTEGER_MAX, ...defined(facts) });
+      return range(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...defined(facts) });
     case 'datetime':
       return inUtc(String(value)) === undefined ? [mistake(MistakeCode.INVALID, OUT_OF_RANGE)] : [];
     default:
@@ -47,14 +47,13 @@ function defined({ min, max }: Limits): { min?: number; max?: number } {
 }
 
 function text(value: string, { minLength, maxLength, blank, kind }: Limits): Mistake[] {
-  if (value === '') return blank ? [] : [mistake(MistakeCode.BLANK, 'This field may not be blank.')];
+  if (value === '') return blank ? [] : [mistake(MistakeCode.BLANK, NOT_BLANK)];
   const found: Mistake[] = [];
   const length = [...value].length;
-  if (maxLength !== undefined && length > maxLength)
-    found.push(mistake(MistakeCode.TOO_LONG, `Ensure this field has no more than ${maxLength} characters.`));
+  if (maxLength !== undefined && length > maxLength) found.push(mistake(MistakeCode.TOO_LONG, atMostCharacters(maxLength)));
   if (minLength !== undefined && length < minLength)
     found.push(mistake(MistakeCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
-  if (value.includes('\0')) found.push(mistake(MistakeCode.INVALID, 'Null characters are not allowed.'));
+  if (value.includes('\0')) found.push(mistake(MistakeCode.INVALID, NO_NULLS));
   const surrogate = LONE_SURROGATE.exec(value);
   if (surrogate)
     found.push(
@@ -65,15 +64,15 @@ function text(value: string, { minLength, maxLength, blank, kind }: Limits): Mis
 }
 
 function range(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): Mistake[] {
-  if (max !== undefined && value > max) return [mistake(MistakeCode.TOO_LARGE, `Ensure this value is less than or equal to ${max}.`)];
-  if (min !== undefined && value < min) return [mistake(MistakeCode.TOO_SMALL, `Ensure this value is greater than or equal to ${min}.`)];
+  if (max !== undefined && value > max) return [mistake(MistakeCode.TOO_LARGE, atMost(max))];
+  if (min !== undefined && value < min) return [mistake(MistakeCode.TOO_SMALL, atLeast(min))];
   return [];
 }
 
 /** Trailing zeros count as decimals, an exponent as the zeros that it stands for. */
 function precision(value: string, { digits, places }: Limits): Mistake | undefined {
   const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
-  if (!parts) return mistake(MistakeCode.INVALID, 'A valid number is required.');
+  if (!parts) return mistake(MistakeCode.INVALID, NOT_A_NUMBER);
   const [, before = '', fraction = '', power = '0'] = parts;
   const exponent = Number(power) - fraction.length;
   const figures = `${before}${fraction}`.replace(/^0+(?=\d)/, '').length;

@@ -1,6 +1,7 @@
 /** Scalars whose values leave the database as strings and stay strings. */
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DateTime } from 'luxon';
+import { NOT_A_DATE, NOT_A_MOMENT, NOT_A_NUMBER, NOT_A_TIME } from '../../contract/messages';
 import { UploadedFile } from '../../platform/multipart';
 import { inUtc } from './clock';
 import { OUT_OF_RANGE } from './limits';
@@ -41,7 +42,7 @@ export const DateScalar = stringScalar(
   'A calendar day, `YYYY-MM-DD`, without a time zone.',
   `${RFC_3339}#section-5.6`,
   matching(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
-  'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.',
+  NOT_A_DATE,
 );
 
 export const TimeScalar = stringScalar(
@@ -49,7 +50,7 @@ export const TimeScalar = stringScalar(
   'A time of day, `HH:MM[:SS[.ffffff]]`, without a time zone.',
   `${RFC_3339}#section-5.6`,
   matching(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
-  'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].',
+  NOT_A_TIME,
 );
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
@@ -64,7 +65,7 @@ export const DateTimeScalar = stringScalar(
     if (moment === undefined) throw wrong(OUT_OF_RANGE, node);
     return moment;
   },
-  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].',
+  NOT_A_MOMENT,
 );
 
 /** Characters of a decimal, blanks included. */
@@ -78,7 +79,7 @@ export const DecimalScalar = stringScalar(
     const text = value.length <= MAX_DECIMAL ? value.trim() : '';
     return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i.test(text) ? text : undefined;
   },
-  'A valid number is required.',
+  NOT_A_NUMBER,
 );
 
 const NOT_A_FILE = 'The submitted data was not a file. Check the encoding type on the form.';

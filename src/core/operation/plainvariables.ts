@@ -13,15 +13,14 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import { MAX_INTEGER } from '../../contract/bounds';
 
 type Variables = Record<string, unknown>;
 
 type IsPlain = (value: unknown) => boolean;
 
-const MAX_INT = 2 ** 31 - 1;
-
 const LEAVES = new Map<GraphQLInputType, IsPlain>([
-  [GraphQLInt, (value) => Number.isInteger(value) && Math.abs(value as number) <= MAX_INT],
+  [GraphQLInt, (value) => Number.isInteger(value) && Math.abs(value as number) <= MAX_INTEGER],
   [GraphQLFloat, (value) => Number.isFinite(value)],
   [GraphQLString, (value) => typeof value === 'string'],
   [GraphQLID, (value) => typeof value === 'string'],

@@ -21,6 +21,7 @@ import {
   type OperationDefinitionNode,
   type VariableDefinitionNode,
 } from 'graphql';
+import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { MAX_ERRORS, shortened, type FieldErrors } from '../model/errors';
 import { plainVariables } from './plainvariables';
 
@@ -125,7 +126,7 @@ class Findings {
 function check(type: GraphQLInputType, value: unknown, path: string, found: Findings): void {
   if (found.isFull()) return;
   if (value === null || value === undefined) {
-    if (isNonNullType(type)) found.add(path, value === null ? 'This field may not be null.' : 'This field is required.');
+    if (isNonNullType(type)) found.add(path, value === null ? NOT_NULL : REQUIRED);
     return;
   }
   const nullable = getNullableType(type);

@@ -1,5 +1,7 @@
 /** Pages of a list: `first`/`after`, `last`/`before`, `offset`, and cursors that name a place in one order (keyset paging). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
+import { atLeast, atMost } from '../../contract/messages';
+import { MAX_INTEGER } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import { reachable, visible } from '../access/access';
 import { binder, whereOf, type Bind, type Condition } from '../access/conditions';
@@ -26,7 +28,6 @@ import { filtered } from '../sql/where';
 export const DEFAULT_PAGE = 20;
 /** No request may ask for the whole of a large table at once. */
 export const MAX_PAGE = 10_000;
-const MAX_OFFSET = 2_147_483_647;
 
 @ArgsType()
 export class PageArgs {
@@ -119,15 +120,15 @@ interface Window {
 
 function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
   if (value == null) return undefined;
-  if (value < 0) throw badArgument(argument, 'Ensure this value is greater than or equal to 0.');
-  if (value > max) throw badArgument(argument, `Ensure this value is less than or equal to ${max}.`);
+  if (value < 0) throw badArgument(argument, atLeast(0));
+  if (value > max) throw badArgument(argument, atMost(max));
   return value;
 }
 
 function windowOf({ entity, order, asked, page }: ListRequest): Window {
   const first = count('first', page.first, MAX_PAGE);
   const last = count('last', page.last, MAX_PAGE);
-  const offset = count('offset', page.offset, MAX_OFFSET) ?? 0;
+  const offset = count('offset', page.offset, MAX_INTEGER) ?? 0;
   if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
   const backward = last !== undefined;
   const terms = orderOf(entity, order, asked);

@@ -1,5 +1,6 @@
 /** Pages of what is worked out anew for each of them: a cursor counts the rows before it, and belongs to what was asked. */
 import { createHash } from 'node:crypto';
+import { atLeast, atMost } from '../../contract/messages';
 import { badArgument } from '../model/errors';
 import { MAX_PAGE, type PageInfo } from './connection';
 
@@ -15,8 +16,8 @@ export class CountedPage {
   /** `asked` is all that tells one list from another; `kind` is what people are told that it is. */
   constructor({ first, after }: { first?: number | null; after?: string | null }, asked: unknown, kind: string) {
     this.limit = first ?? DEFAULT_ROWS;
-    if (this.limit < 0) throw badArgument('first', 'Ensure this value is greater than or equal to 0.');
-    if (this.limit > MAX_PAGE) throw badArgument('first', `Ensure this value is less than or equal to ${MAX_PAGE}.`);
+    if (this.limit < 0) throw badArgument('first', atLeast(0));
+    if (this.limit > MAX_PAGE) throw badArgument('first', atMost(MAX_PAGE));
     this.sign = createHash('sha256').update(JSON.stringify(asked)).digest('base64url').slice(0, HASH_LENGTH);
     this.skip = after == null ? 0 : this.placeOf(after, kind);
   }

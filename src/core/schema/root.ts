@@ -1,6 +1,7 @@
 /** Queries over rows of every type. */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { badArgument, KnownError, notFound } from '../model/errors';
@@ -41,7 +42,7 @@ export class RootResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {
-    if (nodeIds.length > MAX_NODES) throw badArgument('nodeIds', `Ensure this list has no more than ${MAX_NODES} elements.`);
+    if (nodeIds.length > MAX_NODES) throw badArgument('nodeIds', atMostElements(MAX_NODES));
     const named = nodeIds.map((nodeId) => {
       const parsed = parseNodeId(nodeId);
       return { entity: parsed && entityNamed(parsed.type), id: parseId(parsed?.id) };

@@ -1,5 +1,6 @@
 /** Cursors: the values that a row has in the terms of an order, so that a list can go on behind it (keyset paging). */
 import type { GraphQLScalarType } from 'graphql';
+import { isUuid } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import type { Kind } from '../../contract/facts';
 import type { Bind, Condition } from '../access/conditions';
@@ -48,7 +49,7 @@ function fits(kind: Kind, value: unknown): boolean {
   if (kind === 'integer' || kind === 'relation') return value === ((value as number) | 0);
   if (kind === 'boolean') return typeof value === 'boolean';
   if (typeof value !== 'string' || value.includes('\0')) return false;
-  if (kind === 'uuid') return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value);
+  if (kind === 'uuid') return isUuid(value);
   try {
     SCALARS[kind]?.parseValue(value);
     return true;

@@ -1,6 +1,7 @@
 /** The order of a list: the fields asked for or the default ones, then the id, so that every order is total. */
 import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
+import { atMostElements } from '../../contract/messages';
 import { hidesRows } from '../access/access';
 import { whereOf, type Bind, type Condition } from '../access/conditions';
 import { badArgument } from '../model/errors';
@@ -117,7 +118,7 @@ function keyOf(element: OrderElement, place: string): OrderKey {
 export function orderKeys(entity: Entity, orderBy: readonly OrderElement[] | null | undefined, searches: readonly Search[]): OrderKey[] {
   const usual = resourceOf(entity)!.ordering.map(orderKey);
   if (!orderBy) return searches.length ? [orderKey(`-${RELEVANCE}`), ...usual] : usual;
-  if (orderBy.length > MAX_ELEMENTS) throw badArgument('orderBy', `Ensure this list has no more than ${MAX_ELEMENTS} elements.`);
+  if (orderBy.length > MAX_ELEMENTS) throw badArgument('orderBy', atMostElements(MAX_ELEMENTS));
   return orderBy.map((element, index) => keyOf(element, `orderBy[${index}]`));
 }
 

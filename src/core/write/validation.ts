@@ -1,4 +1,6 @@
 /** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
+import { NOT_EMPTY, NOT_NULL, REQUIRED, noSuchRow } from '../../contract/messages';
+import { isRequired } from '../../contract/facts';
 import { reachable } from '../access/access';
 import { anyOf, binder, whereOf } from '../access/conditions';
 import type { Context } from '../context';
@@ -53,13 +55,12 @@ export async function validate(drafts: readonly Draft[], context: Context): Prom
       const value = draft.input[field.name];
       const refuse = (...mistakes: Mistake[]) => add(draft, field.name, ...mistakes);
       if (value === undefined) {
-        if (draft.id === undefined && !field.null && !field.hasDefault && !field.blank)
-          refuse(mistake(MistakeCode.REQUIRED, 'This field is required.'));
+        if (draft.id === undefined && isRequired(field)) refuse(mistake(MistakeCode.REQUIRED, REQUIRED));
       } else if (value === null) {
-        if (!field.null) refuse(mistake(MistakeCode.NULL, 'This field may not be null.'));
+        if (!field.null) refuse(mistake(MistakeCode.NULL, NOT_NULL));
       } else if (field.relation) {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
-        if (ids.length === 0) refuse(mistake(MistakeCode.EMPTY, 'This list may not be empty.'));
+        if (ids.length === 0) refuse(mistake(MistakeCode.EMPTY, NOT_EMPTY));
         const target = field.target!();
         references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
@@ -75,11 +76,7 @@ export async function validate(drafts: readonly Draft[], context: Context): Prom
     for (const reference of named) {
       const missing = reference.ids.find((id) => !known.has(Number(id)));
       if (missing === undefined) continue;
-      add(
-        reference.draft,
-        reference.field.name,
-        mistake(MistakeCode.NOT_FOUND, `Invalid pk "${shortened(String(missing))}" - object does not exist.`),
-      );
+      add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, noSuchRow(shortened(String(missing)))));
     }
   };
   const findDoubles = async (entity: Entity) => {

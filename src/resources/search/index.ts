@@ -1,4 +1,5 @@
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
+import { NO_NULLS } from '../../contract/messages';
 import { MAX_PAGE } from '../../core/read/connection';
 import type { Context } from '../../core/context';
 import { badArgument } from '../../core/model/errors';
@@ -30,7 +31,7 @@ const endpoint = (paths: string[], data: string) => ({
 });
 
 function checked(term: string): string {
-  if (term.includes('\0')) throw badArgument('term', 'Null characters are not allowed.');
+  if (term.includes('\0')) throw badArgument('term', NO_NULLS);
   return term;
 }
 

@@ -1,4 +1,6 @@
 /** Query parameters → `where` and `orderBy`. Unknown parameters and unknown orders are ignored, as clients expect. */
+import { MAX_INTEGER } from '../../contract/bounds';
+import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
 import type { FieldFact, FilterFact } from '../../contract/facts';
 import { decimalOf, integerOf, trimmed, uuidOf } from '../../platform/reading';
 import { invalid } from '../errors';
@@ -13,10 +15,7 @@ export interface Filtered {
   listed: Record<string, readonly string[]>;
 }
 
-const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
 const MAX_NUMBER = 1e50;
-const MAX_ID = 2_147_483_647;
-const NULLS = 'Null characters are not allowed.';
 
 /** A condition that no row meets. */
 const NOTHING = { id: { in: [] } };
@@ -50,10 +49,10 @@ function number(field: FieldFact, text: string): Result {
   const given = decimalOf(text);
   if (given === undefined) return { error: 'Enter a number.' };
   const value = Number(given);
-  if (value > MAX_NUMBER) return { error: 'Ensure this value is less than or equal to 1e+50.' };
+  if (value > MAX_NUMBER) return { error: atMost('1e+50') };
   if (field.kind === 'decimal')
     return { where: given.length <= MAX_DIGITS && HELD.test(given) ? { [field.name]: { eq: given } } : NOTHING };
-  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_ID ? { [field.name]: { eq: value } } : NOTHING };
+  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NOTHING };
 }
 
 function byKind(field: FieldFact, text: string): Result {
@@ -87,7 +86,7 @@ function byKind(field: FieldFact, text: string): Result {
     }
     default: {
       const given = trimmed(text);
-      if (given.includes('\0')) return { error: NULLS };
+      if (given.includes('\0')) return { error: NO_NULLS };
       return given === '' ? undefined : eq(given);
     }
   }

@@ -1,5 +1,6 @@
 /** A body → the input of a mutation, with the errors of all its fields at once. */
-import type { FieldFact } from '../../contract/facts';
+import { NOT_NULL, REQUIRED } from '../../contract/messages';
+import { isRequired, type FieldFact } from '../../contract/facts';
 import type { Body } from './body';
 import { invalid } from '../errors';
 import { SentNumber } from './json';
@@ -39,8 +40,7 @@ function given(field: FieldFact, body: Body, partial: boolean): unknown {
   const value = values.at(-1);
   if (value !== '') return value;
   if (field.null) return field.blank ? '' : null;
-  const required = !field.hasDefault && !field.blank;
-  return required ? '' : field.blank ? '' : ABSENT;
+  return isRequired(field) || field.blank ? '' : ABSENT;
 }
 
 const isFalsy = (value: unknown): boolean =>
@@ -100,11 +100,10 @@ export function inputOf(
     const value = given(field, body, partial);
     const refuse = (messages: string[]) => (errors[field.rest] = messages);
     if (value === ABSENT) {
-      const required = !field.null && !field.hasDefault && !field.blank;
-      if (required && !partial) refuse([field.kind === 'image' ? 'No file was submitted.' : 'This field is required.']);
+      if (!partial && isRequired(field)) refuse([field.kind === 'image' ? 'No file was submitted.' : REQUIRED]);
     } else if (value === null || (value === '' && field.relation && !field.relation.many)) {
       if (field.null) input[field.name] = null;
-      else refuse(['This field may not be null.']);
+      else refuse([NOT_NULL]);
     } else {
       const coerced = field.relation ? reference(field, value, known?.[field.name]) : coerce(field, value, timeZone);
       if ('messages' in coerced) refuse(coerced.messages);

@@ -9,7 +9,7 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql';
-import type { FieldFact } from '../../contract/facts';
+import { isRequired, type FieldFact } from '../../contract/facts';
 import type { Endpoint } from '../endpoints';
 import { MEDIA_TYPES } from './body';
 import { MEDIA } from './negotiate';
@@ -35,7 +35,7 @@ const TYPES: Partial<Record<FieldFact['kind'], string>> = {
 /** The entry of a field, as Django REST framework's metadata has it. */
 function entry(field: FieldFact, help: string | undefined): Description {
   const readOnly = field.restReadOnly;
-  const required = !readOnly && !field.null && !field.hasDefault && !field.blank;
+  const required = !readOnly && isRequired(field);
   const type = readOnly && field.kind === 'choice' ? 'string' : (TYPES[field.kind] ?? 'string');
   const info: Description = { type, required, read_only: readOnly, label: field.label };
   if (help) info.help_text = help;

@@ -1,4 +1,5 @@
 /** Limit and offset of a list, and the links to its neighbours. */
+import { MAX_INTEGER } from '../../contract/bounds';
 import { integerOf } from '../../platform/reading';
 
 export const DEFAULT_LIMIT = 20;
@@ -6,7 +7,7 @@ export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 10_000;
 /** Of a page for people; who wants all at once takes JSON. */
 export const MAX_SHOWN = 100;
-export const MAX_OFFSET = 2_147_483_647;
+export const MAX_OFFSET = MAX_INTEGER;
 
 export interface Window {
   limit: number;

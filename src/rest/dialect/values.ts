@@ -1,5 +1,15 @@
 /** One value of a body → the value that GraphQL takes, or the message of what is wrong; wording and leniency are Django REST framework's. */
 import { DateTime } from 'luxon';
+import {
+  NOT_AN_INTEGER,
+  NOT_A_DATE,
+  NOT_A_MOMENT,
+  NOT_A_NUMBER,
+  NOT_A_STRING,
+  NOT_A_TIME,
+  NOT_EMPTY,
+  noSuchRow,
+} from '../../contract/messages';
 import type { FieldFact, Kind } from '../../contract/facts';
 import { UploadedFile } from '../../platform/multipart';
 import { decimalOf, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../../platform/reading';
@@ -43,7 +53,7 @@ const BOOLEANS = new Map<unknown, boolean>([
 /** A number is spelled as JavaScript does it: nobody means its digits. */
 function string(value: unknown): Coerced {
   if (isNumber(value)) return ok(String(valueOf(value)));
-  return typeof value === 'string' ? ok(trimmed(value)) : bad('Not a valid string.');
+  return typeof value === 'string' ? ok(trimmed(value)) : bad(NOT_A_STRING);
 }
 
 const isTooLong = (value: string): boolean => value.length > MAX_TEXT;
@@ -55,14 +65,14 @@ function integer(value: unknown): Coerced {
   const point = given.lastIndexOf('.');
   const whole = point >= 0 && /^\.0*$/.test(trimmedAtEnd(given.slice(point))) ? given.slice(0, point) : given;
   const number = integerOf(whole);
-  return number === undefined ? bad('A valid integer is required.') : ok(number);
+  return number === undefined ? bad(NOT_AN_INTEGER) : ok(number);
 }
 
 function decimal(value: unknown): Coerced {
   const given = typeof value === 'string' || isNumber(value) ? trimmed(text(value)) : '';
   if (isTooLong(given)) return bad('String value too large.');
   const number = decimalOf(latinDigits(given));
-  return number === undefined ? bad('A valid number is required.') : ok(number);
+  return number === undefined ? bad(NOT_A_NUMBER) : ok(number);
 }
 
 /** Clients in the field send weights in digits of their own script; it is the one place where others than ASCII's are read. */
@@ -92,7 +102,7 @@ export const pad = (part: string, length = 2) => part.padStart(length, '0');
 function day(value: unknown): Coerced {
   const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
   const date = parts && `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
-  return date && validDay(date) ? ok(date) : bad('Date has wrong format. Use one of these formats instead: YYYY-MM-DD.');
+  return date && validDay(date) ? ok(date) : bad(NOT_A_DATE);
 }
 
 export const validDay = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
@@ -102,8 +112,7 @@ export const validClock = (hour: string, minute: string, second = '0') => Number
 function clock(value: unknown): Coerced {
   // What follows the time, such as a Z, is not looked at.
   const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
-  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3]))
-    return bad('Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].');
+  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return bad(NOT_A_TIME);
   return ok(`${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
 }
 
@@ -112,7 +121,7 @@ const MOMENT =
 
 /** A value without a zone is the server's local time, which must exist and be unambiguous there. */
 function moment(value: unknown, _field: FieldFact, timeZone: string): Coerced {
-  const wrong = bad('Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].');
+  const wrong = bad(NOT_A_MOMENT);
   const parts = typeof value === 'string' ? MOMENT.exec(value) : null;
   if (!parts) return wrong;
   const date = `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
@@ -149,12 +158,12 @@ export function reference(field: FieldFact, value: unknown, known?: readonly num
   const one = (item: unknown): Coerced => {
     const id = idOf(item);
     if (id === undefined && item !== null) return bad(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
-    return id !== undefined && (known?.includes(id) ?? true) ? ok(id) : bad(`Invalid pk "${text(item)}" - object does not exist.`);
+    return id !== undefined && (known?.includes(id) ?? true) ? ok(id) : bad(noSuchRow(text(item)));
   };
   if (!field.relation!.many) return one(value);
   const items = itemsOf(value);
   if (!items) return bad(`Expected a list of items but got type "${typeName(value)}".`);
-  if (items.length === 0) return bad('This list may not be empty.');
+  if (items.length === 0) return bad(NOT_EMPTY);
   const ids = new Set<unknown>();
   for (const item of items) {
     const found = one(item);

@@ -1,12 +1,12 @@
 /** Values as JSON schemas: what REST shows of a field, and what it takes. */
 import { isEnumType, type GraphQLInputType, type GraphQLLeafType } from 'graphql';
 import { getNullableType, isListType, isNonNullType } from 'graphql';
+import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldFact } from '../../contract/facts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
 export const ANY: Schema = {};
-const MAX_INTEGER = 2_147_483_647;
 
 export const component = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
@@ -95,7 +95,7 @@ function taken(fact: FieldFact): Schema {
   const { min, max, minLength, maxLength, blank, places, relation } = fact;
   switch (fact.kind) {
     case 'integer':
-      return { type: 'integer', minimum: min ?? -MAX_INTEGER - 1, maximum: max ?? MAX_INTEGER };
+      return { type: 'integer', minimum: min ?? MIN_INTEGER, maximum: max ?? MAX_INTEGER };
     case 'decimal': {
       const examples = [Math.max(min ?? 1, 1).toFixed(places)];
       return only({ type: ['string', 'number'], format: 'decimal', pattern: digitsPattern(fact), minimum: min, maximum: max, examples });

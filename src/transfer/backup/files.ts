@@ -1,6 +1,7 @@
 /** The files of a backup, hidden until the rows that name them are there for good. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { UUID } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
 import { KnownError } from '../../core/model/errors';
 import { PRIVATE_FILE } from '../../files/filestore';
@@ -9,7 +10,7 @@ import { isPath, looksLikeThumbnail } from '../../files/paths';
 import { RESTORE_LOCK } from './tables';
 
 const PREFIX = '.restore-';
-const ID = /^\.restore-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const ID = new RegExp(`^\\.restore-(${UUID})$`);
 
 export class WaitingFiles {
   /** Where the files of rows are, so that moving one out of it is a moment's work. */

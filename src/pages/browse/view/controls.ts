@@ -1,6 +1,6 @@
 /** Inputs of forms, from the same facts as OPTIONS. */
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
-import type { Choice, FieldFact, FilterFact, Kind } from '../../../contract/facts';
+import { isRequired, type Choice, type FieldFact, type FilterFact, type Kind } from '../../../contract/facts';
 import { snake } from '../../../contract/casing';
 import { labelOf } from './cells';
 import type { Control } from './view';
@@ -30,7 +30,7 @@ export function writeControls(fields: readonly FieldFact[], related: RelatedOf):
       key: field.rest,
       label: labelOf(field),
       kind: field.kind,
-      required: !field.null && !field.hasDefault && !field.blank && field.kind !== 'boolean',
+      required: isRequired(field) && field.kind !== 'boolean',
       help: field.help,
       ...limits(field),
       choices: field.choices,

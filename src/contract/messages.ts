@@ -1,0 +1,22 @@
+/** What people are told is wrong with a value, by either interface. The wording is Django REST framework's, which clients match. */
+
+export const REQUIRED = 'This field is required.';
+export const NOT_NULL = 'This field may not be null.';
+export const NOT_BLANK = 'This field may not be blank.';
+export const NOT_EMPTY = 'This list may not be empty.';
+export const NOT_AN_INTEGER = 'A valid integer is required.';
+export const NOT_A_NUMBER = 'A valid number is required.';
+export const NOT_A_STRING = 'Not a valid string.';
+export const NOT_A_DATE = 'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.';
+export const NOT_A_TIME = 'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].';
+export const NOT_A_MOMENT = 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
+export const NO_NULLS = 'Null characters are not allowed.';
+
+/** Of a choice in the query or in a form. */
+export const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
+
+export const noSuchRow = (id: string): string => `Invalid pk "${id}" - object does not exist.`;
+export const atLeast = (min: number): string => `Ensure this value is greater than or equal to ${min}.`;
+export const atMost = (max: number | string): string => `Ensure this value is less than or equal to ${max}.`;
+export const atMostCharacters = (max: number): string => `Ensure this field has no more than ${max} characters.`;
+export const atMostElements = (max: number): string => `Ensure this list has no more than ${max} elements.`;
