@@ -16,6 +16,7 @@ import { playground } from '../pages/playground';
 import { reference } from '../pages/reference';
 import { signInPages } from '../pages/signin';
 import { suggestions } from '../pages/suggest';
+import { tabs } from '../pages/browse/tabs';
 import { Muscle } from '../resources/muscle';
 import type { Prepare } from '../rest/endpoints';
 import { METRICS_PATH, metricsPage, type Scrape } from '../telemetry/scrape';
@@ -81,6 +82,7 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, exc
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.get(SECURITY_TXT, securityTxt(config));
   app.use(signInPages(exchanges.of, prepare));
+  app.use(tabs());
   app.use(suggestions(restExecutor.schema, prepare, exchanges.of));
   app.use(playground(exchanges.of, config, executor.schema));
   app.use(reference(restExecutor.schema, exchanges.of));

@@ -199,6 +199,21 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     });
   });
 
+  test('the tab that was opened last is open on the next page, and a closed one stays closed', async () => {
+    const { page } = await neighbourhood().person();
+    const opened = page.locator('.tabs details[open] summary');
+    await page.goto('/api/v2/exercise/?limit=1');
+    expect(await opened.count()).toBe(0);
+    await page.locator('summary', { hasText: 'JSON' }).click();
+    await page.locator('summary', { hasText: 'Request' }).click();
+    await page.goto('/api/v2/ingredient/1/');
+    await opened.waitFor();
+    expect(await opened.allInnerTexts()).toEqual(['Request']);
+    await opened.click();
+    await page.goto('/api/v2/muscle/?limit=1');
+    expect(await opened.count()).toBe(0);
+  });
+
   test('a page as GraphQL, in the playground', async () => {
     const { demo } = neighbourhood();
     const person = await neighbourhood().person({ signedInAs: demo.username });

@@ -160,7 +160,7 @@ describe('more rows', () => {
     expect(await suggested('Workout', 'plan')).toHaveLength(20);
     const { text, headers } = await visitor.get(DAYS);
     expect(text).toMatch(/<input type="search" id="wpost-training" name="training" [^>]*data-suggest="Workout"/);
-    const [, script] = /<script src="([^"]+)" defer><\/script>/.exec(text)!;
+    const [, script] = /<script src="([^"]*suggest[^"]*)" defer><\/script>/.exec(text)!;
     expect((await visitor.get(script!)).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect(headers.get('content-security-policy')).toContain("connect-src 'self'");
   });
@@ -197,9 +197,12 @@ describe('more rows', () => {
     ['a name that objects know', 'constructor', 'plan'],
   ])('nothing is suggested for %s', async (_what, type, text) => expect(await suggested(type, text)).toEqual([]));
 
-  it('a page without a search field loads no script and sends nothing', async () => {
+  it('a page without a search field loads the script of its tabs alone, and sends nothing', async () => {
     const { text, headers } = await visitor.get('/api/v2/workout/');
-    expect(text).not.toContain('<script');
+    expect(text.match(/<script[^>]*>/g)).toEqual(['<script src="/pages/tabs.js" defer>']);
+    const script = await visitor.get('/pages/tabs.js');
+    expect([script.status, script.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+    expect(headers.get('content-security-policy')).toMatch(/script-src 'self';.*connect-src 'none'/);
     expect(headers.get('content-security-policy')).toContain("connect-src 'none'");
   });
 });

@@ -19,6 +19,7 @@ import { crumbsOf, Related, Resources } from './places';
 import { AsGraphQL, Exchange, fileOf, Options } from './request';
 import { cardLabels, Table } from './sheets';
 import { BROWSE_STYLE } from './style';
+import { GROUP, TABS_PATH } from './tabs';
 import { Training } from './training';
 import type { UnsentFiles } from './unsent';
 import { Branches, branchesOf, Facts, markOf } from './things';
@@ -61,7 +62,7 @@ function Json({ view, open }: { view: HtmlView; open: boolean }) {
   if (view.body === undefined) return null;
   const { body, left } = clipped(view);
   return (
-    <details open={open} name="program">
+    <details open={open} name={GROUP}>
       <summary>JSON</summary>
       <pre
         class="json"
@@ -121,10 +122,12 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       {!failed && <Forms view={view} />}
       <section class="programs" aria-labelledby="programs">
         <h2 id="programs">For programs</h2>
-        <Json view={view} open={!isRead && !failed} />
-        <Exchange view={view} />
-        <AsGraphQL view={view} />
-        <Options view={view} />
+        <div class="tabs">
+          <Json view={view} open={!isRead && !failed} />
+          <Exchange view={view} />
+          <AsGraphQL view={view} />
+          <Options view={view} />
+        </div>
       </section>
     </>
   );
@@ -161,7 +164,12 @@ export async function browsePage(view: HtmlView): Promise<Page> {
     visitor: view.visitor,
     crumbs: crumbsOf(view),
     style: `${BROWSE_STYLE}@media screen and (max-width:44rem){${labels}}`,
-    head: suggests && <script src={SUGGEST_PATH} defer />,
+    head: (
+      <>
+        <script src={TABS_PATH} defer />
+        {suggests && <script src={SUGGEST_PATH} defer />}
+      </>
+    ),
     children: <Content view={view} charts={charts} />,
   });
   return { text, headers: suggests ? suggestingHeaders : headers };

@@ -4,6 +4,7 @@ import type { HtmlView } from './view/view';
 import { KEY_PATH } from '../keypath';
 import { EXPORT_PATH } from '../exportpath';
 import { address, envelopeOf } from './lists';
+import { GROUP } from './tabs';
 
 /** Of the request, as a program sends it for the same as JSON. */
 function Asking({ view }: { view: HtmlView }) {
@@ -54,7 +55,7 @@ export function Exchange({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allow, body } = view;
   const all: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
-    <details class="exchange" name="program">
+    <details class="exchange" name={GROUP}>
       <summary>Request</summary>
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
         <strong>{method}</strong> {url}
@@ -99,7 +100,7 @@ const quotable = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<',
 export function Options({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
-    <details name="program">
+    <details name={GROUP}>
       <summary>Fields (OPTIONS)</summary>
       {/* Browsers open what a link leads into. */}
       <pre
@@ -120,7 +121,7 @@ export function AsGraphQL({ view }: { view: HtmlView }) {
   const variables = JSON.stringify(graphql.variables, null, 2);
   const link = `/playground?${new URLSearchParams({ query: graphql.document, variables }).toString()}`;
   return (
-    <details class="graphql" name="program">
+    <details class="graphql" name={GROUP}>
       <summary>GraphQL</summary>
       <p class="row">
         <a class="button plain" href={link}>

@@ -62,6 +62,15 @@ img.thumb[src^="/media"]{background:#fff}
 .figure{border:1px solid var(--line);border-radius:8px;padding:.5rem}
 .programs{border-top:1px solid var(--line);margin-top:2.5rem}
 .neighbours{margin:1rem 0}
+@supports selector(::details-content){
+.tabs{display:flex;flex-wrap:wrap;gap:0 .4rem}
+.tabs details{display:contents}
+.tabs summary{list-style:none;border:1px solid var(--line);border-radius:6px 6px 0 0;padding:.4rem .9rem;color:var(--link)}
+.tabs summary::-webkit-details-marker{display:none}
+.tabs [open] summary{background:var(--soft);color:var(--fg)}
+.tabs details::details-content{order:1;flex:0 0 100%;min-width:0;max-width:100%}
+.tabs [open]::details-content{border-top:1px solid var(--line);padding-top:.6rem}
+}
 .button.plain.off{font-weight:400;color:var(--muted);border-color:var(--line);cursor:default}
 .json{max-height:42rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .json a{text-decoration:underline;text-underline-offset:2px}
