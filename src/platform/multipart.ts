@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 
 /** A file as it was sent; nothing of it is to be believed. Its content is gone once the request is answered. */
@@ -127,73 +128,101 @@ async function* arriving(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   }
 }
 
+/** The parts of one body, as they arrive. */
+class Arrival {
+  /** In the order of the body; undefined is a file that came too late. */
+  private readonly parts: [name: string, part: Part | Promise<Part | undefined>][] = [];
+  private refusal?: { reason: MultipartError['reason']; name?: string };
+  private room: number;
+
+  constructor(
+    private readonly limits: MultipartLimits,
+    private readonly spool: Spool,
+  ) {
+    this.room = limits.maxBody + limits.maxUpload;
+  }
+
+  /** The first refusal is told. */
+  refuse(reason: MultipartError['reason'], name?: string): void {
+    this.refusal ??= { reason, name };
+  }
+
+  listen(parser: busboy.Busboy): void {
+    parser.on('field', (name, value, info) => this.field(name, value, info));
+    parser.on('file', (name, stream, { filename }) => this.file(name, stream, filename));
+    parser.on('fieldsLimit', () => this.refuse('too many parts'));
+    parser.on('filesLimit', () => this.refuse('too many parts'));
+  }
+
+  async collected(): Promise<Parts> {
+    const all: Parts = new Map();
+    for (const [name, reading] of this.parts) {
+      const part = await reading;
+      if (part === undefined) continue;
+      const known = all.get(name);
+      if (known) known.push(part);
+      else all.set(name, [part]);
+    }
+    if (this.refusal) throw new MultipartError(this.refusal.reason, this.refusal.name, all);
+    return all;
+  }
+
+  private field(name: string, value: string, { valueTruncated, mimeType }: busboy.FieldInfo): void {
+    // The parser takes a file without a name for a text.
+    if (mimeType.startsWith('image/')) this.parts.push([name, new UploadedFile('', '', 0, '')]);
+    else if (valueTruncated) this.refuse('body too large');
+    else if (this.fits(Buffer.byteLength(value))) this.parts.push([name, value]);
+  }
+
+  private file(name: string, stream: Readable, filename = ''): void {
+    stream.on('limit', () => this.refuse('file too large', name));
+    // It may break off before anybody reads it.
+    stream.on('error', () => undefined);
+    if (this.limits.isStrange) {
+      stream.resume();
+      return void this.parts.push([name, new UploadedFile(filename, '', 0, '')]);
+    }
+    const written = this.spool.write(filename, arriving(stream), (bytes) => this.fits(bytes) && !this.refusal);
+    const part = written.then((file) => (this.refusal ? undefined : file));
+    // A disk that is full must not leave the rest of the body unread.
+    part.catch(() => stream.resume());
+    this.parts.push([name, part]);
+  }
+
+  /** Whether there is room for so many bytes more; what there is no room for is read and dropped. */
+  private fits(bytes: number): boolean {
+    this.room -= bytes;
+    if (this.room < 0) this.refuse('body too large');
+    return this.room >= 0;
+  }
+}
+
+/** Undefined where the header names no boundary. */
+function parserOf(header: string, { maxBody, maxUpload }: MultipartLimits): busboy.Busboy | undefined {
+  try {
+    return busboy({
+      headers: { 'content-type': header },
+      defParamCharset: 'utf8',
+      preservePath: true,
+      limits: { fieldSize: maxBody, fileSize: maxUpload + 1, fields: MAX_TEXTS, files: MAX_FILES },
+    });
+  } catch {
+    return undefined;
+  }
+}
+
 /** A truncated body has the parts that came. The files are there until the response is closed. */
-export function readMultipart(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { maxBody, maxUpload, dataDir, isStrange, sender }: MultipartLimits,
-): Promise<Parts> {
+export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Parts> {
+  const { maxBody, maxUpload, dataDir, isStrange, sender } = limits;
   const header = request.headers['content-type'] ?? '';
   if (isStrange && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
-  return new Promise((resolve, reject) => {
-    let parser: busboy.Busboy;
-    try {
-      parser = busboy({
-        headers: { 'content-type': header },
-        defParamCharset: 'utf8',
-        preservePath: true,
-        limits: { fieldSize: maxBody, fileSize: maxUpload + 1, fields: MAX_TEXTS, files: MAX_FILES },
-      });
-    } catch {
-      return reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
-    }
-    const spool = new Spool(dataDir, sender);
-    response.once('close', () => void spool.discard().catch(() => undefined));
-    /** In the order of the body; undefined is a file that came too late. */
-    const parts: [name: string, part: Part | Promise<Part | undefined>][] = [];
-    let refusal: { reason: MultipartError['reason']; name?: string } | undefined;
-    let room = maxBody + maxUpload;
-    const refuse = (reason: MultipartError['reason'], name?: string) => (refusal ??= { reason, name });
-    /** Whether there is room for so many bytes more; what there is no room for is read and dropped. */
-    const fits = (bytes: number): boolean => {
-      room -= bytes;
-      if (room < 0) refuse('body too large');
-      return room >= 0;
-    };
-    parser.on('field', (name, value, { valueTruncated, mimeType }) => {
-      // The parser takes a file without a name for a text.
-      if (mimeType.startsWith('image/')) parts.push([name, new UploadedFile('', '', 0, '')]);
-      else if (valueTruncated) refuse('body too large');
-      else if (fits(Buffer.byteLength(value))) parts.push([name, value]);
-    });
-    parser.on('fieldsLimit', () => refuse('too many parts'));
-    parser.on('filesLimit', () => refuse('too many parts'));
-    parser.on('file', (name, stream, { filename }) => {
-      stream.on('limit', () => refuse('file too large', name));
-      // It may break off before anybody reads it.
-      stream.on('error', () => undefined);
-      if (isStrange) {
-        stream.resume();
-        return void parts.push([name, new UploadedFile(filename ?? '', '', 0, '')]);
-      }
-      const written = spool.write(filename ?? '', arriving(stream), (bytes) => fits(bytes) && !refusal);
-      const part = written.then((file) => (refusal ? undefined : file));
-      // A disk that is full must not leave the rest of the body unread.
-      part.catch(() => stream.resume());
-      parts.push([name, part]);
-    });
-    async function collected(): Promise<Parts> {
-      const all: Parts = new Map();
-      for (const [name, reading] of parts) {
-        const part = await reading;
-        if (part === undefined) continue;
-        const known = all.get(name);
-        if (known) known.push(part);
-        else all.set(name, [part]);
-      }
-      if (refusal) throw new MultipartError(refusal.reason, refusal.name, all);
-      return all;
-    }
+  const parser = parserOf(header, limits);
+  if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
+  const spool = new Spool(dataDir, sender);
+  response.once('close', () => void spool.discard().catch(() => undefined));
+  const arrival = new Arrival(limits, spool);
+  arrival.listen(parser);
+  return new Promise((resolve) => {
     let over = false;
     // Breaks off the file that is being read, if any. Nobody would hear what a second reading of the parts throws.
     const done = () => {
@@ -201,18 +230,16 @@ export function readMultipart(
       over = true;
       request.unpipe(parser);
       parser.destroy();
-      resolve(collected());
+      resolve(arrival.collected());
     };
-    parser.on('close', done);
-    parser.on('error', done);
-    request.on('error', done);
-    request.on('aborted', done);
+    parser.on('close', done).on('error', done);
+    request.on('error', done).on('aborted', done);
     // What comes behind something that is too large is read on, because it may be what was typed beside it; but not for ever.
     let patience = isStrange ? maxBody : Math.max(MIN_PATIENCE, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       patience -= chunk.length;
       if (patience >= 0) return;
-      refuse('body too large');
+      arrival.refuse('body too large');
       done();
     });
     request.pipe(parser);
