@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
 import { problems } from '../../src/core/model/limits';
 import type { FieldFact, ViewFact } from '../../src/contract/facts';
-import { viewsOf } from '../../src/pages/browse/view/browse';
+import { Views } from '../../src/pages/browse/view/browse';
 import { restHandler } from '../../src/rest/router';
 import { Person } from '../setup/person';
 
@@ -169,10 +169,10 @@ export class Orchard {
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
     pages: (sources) => {
-      const viewOf = viewsOf(sources);
+      const views = new Views(sources);
       return {
         understand: () => Promise.resolve(),
-        show: async (shown) => ({ text: `<h1>${(await viewOf(shown)).name}</h1>`, headers: {} }),
+        show: async (shown) => ({ text: `<h1>${(await views.of(shown)).name}</h1>`, headers: {} }),
       };
     },
     inTurn: (work) => work(),

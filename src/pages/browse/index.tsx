@@ -4,7 +4,7 @@ import { renderPage } from '../layout';
 import { protection } from '../protection';
 import { SUGGEST_PATH } from '../suggest';
 import type { Page, Pages, Sources } from '../../rest/page';
-import { viewsOf } from './view/browse';
+import { Views } from './view/browse';
 import { understanding } from './view/understood';
 import type { HtmlView } from './view/view';
 import { chartsOf, type Chart } from './chart';
@@ -177,7 +177,7 @@ export async function browsePage(view: HtmlView): Promise<Page> {
 
 /** What a person is shown instead of bare JSON. */
 export function browsePages(sources: Sources, unsent: UnsentFiles): Pages {
-  const viewOf = viewsOf(sources);
+  const views = new Views(sources);
   const understand = understanding(sources);
   return {
     async understand(route, request) {
@@ -187,7 +187,7 @@ export function browsePages(sources: Sources, unsent: UnsentFiles): Pages {
     async show(shown) {
       // A form without its file is better than none.
       await unsent.settle(shown).catch(() => undefined);
-      const view = await viewOf(shown);
+      const view = await views.of(shown);
       // Others are heard in between.
       await setImmediate();
       return browsePage(view);
