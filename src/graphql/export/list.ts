@@ -122,36 +122,69 @@ function paged(
 ): ExportedList {
   const list = way.at(-1)!;
   const listPath = way.map(({ key }) => key);
-  const inner = selections.below(list.nodes, type).filter(({ field }) => isListType(getNullableType(field.type)));
-  const [rows, other] = inner;
-  if (!rows) throw refused(`Ask for \`nodes\` of ${placeOf(listPath)}: they are the rows of the file.`, listPath.join('.'));
-  if (other) throw refused(`A file has the rows of ${placeOf(listPath)} once: ask for \`${rows.key}\` or for \`${other.key}\`.`, other.key);
-  const given = list.nodes[0]!.arguments ?? [];
+  const rows = rowsOf(list, listPath, type, selections);
   const valueOf = (name: string): unknown => {
-    const argument = given.find((one) => one.name.value === name);
+    const argument = argumentsOf(list).find((one) => one.name.value === name);
     return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
   };
   if (valueOf('last') !== null)
     throw refused('A file begins with the first row: turn `orderBy` around, and ask with `first` instead of `last`.', 'last');
-  const taken = new Set((operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value));
-  const nameOf = (argument: Argument): string => {
+  const named = namesOf(list, operation);
+  return {
+    name: list.name,
+    path: [...listPath, rows.key],
+    rows: rows.nodes,
+    type: selections.typeBelow(rows)!,
+    selections,
+    document: { kind: Kind.DOCUMENT, definitions: [pageOf(operation, way, rows, named), ...fragments] },
+    pages: {
+      info: [...listPath, INFO],
+      grouped: !named.some(([argument]) => argument === 'offset'),
+      asked: { first: valueOf('first'), after: valueOf('after'), offset: valueOf('offset') } as Asked,
+      variables: (window) => Object.fromEntries(named.map(([argument, name]) => [name, window[argument]])),
+    },
+  };
+}
+
+const argumentsOf = (list: Selected): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
+
+/** The one list below a connection or a grouping. */
+function rowsOf(list: Selected, listPath: readonly string[], type: GraphQLCompositeType, selections: Selections): Selected {
+  const [rows, other] = selections.below(list.nodes, type).filter(({ field }) => isListType(getNullableType(field.type)));
+  if (!rows) throw refused(`Ask for \`nodes\` of ${placeOf(listPath)}: they are the rows of the file.`, listPath.join('.'));
+  if (other) throw refused(`A file has the rows of ${placeOf(listPath)} once: ask for \`${rows.key}\` or for \`${other.key}\`.`, other.key);
+  return rows;
+}
+
+/** The arguments that the list has, with names for their variables which the operation has not taken. */
+function namesOf(list: Selected, { variableDefinitions = [] }: OperationDefinitionNode): [Argument, string][] {
+  const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  return ARGUMENTS.filter((argument) => list.field.args.some(({ name }) => name === argument)).map((argument) => {
     let name = `exported_${argument}`;
     while (taken.has(name)) name += '_';
-    return name;
-  };
-  const present = ARGUMENTS.filter((argument) => list.field.args.some(({ name }) => name === argument));
-  const names = Object.fromEntries(present.map((argument) => [argument, nameOf(argument)])) as Partial<Record<Argument, string>>;
-  const own = present.map((argument): ArgumentNode => ({
+    return [argument, name];
+  });
+}
+
+/** The operation, with variables that say which page of the list. */
+function pageOf(
+  operation: OperationDefinitionNode,
+  way: readonly Selected[],
+  rows: Selected,
+  named: readonly [Argument, string][],
+): OperationDefinitionNode {
+  const variableOf = (name: string) => ({ kind: Kind.VARIABLE, name: nameNode(name) }) as const;
+  const own = named.map(([argument, name]): ArgumentNode => ({
     kind: Kind.ARGUMENT,
     name: nameNode(argument),
-    value: { kind: Kind.VARIABLE, name: nameNode(names[argument]!) },
+    value: variableOf(name),
   }));
-  const definitions = present.map((argument): VariableDefinitionNode => ({
+  const definitions = named.map(([argument, name]): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
-    variable: { kind: Kind.VARIABLE, name: nameNode(names[argument]!) },
+    variable: variableOf(name),
     type: typeNode(WINDOW[argument]),
   }));
-  const others = given.filter(({ name }) => ![...ARGUMENTS, 'last'].includes(name.value));
+  const others = argumentsOf(way.at(-1)!).filter(({ name }) => ![...ARGUMENTS, 'last'].includes(name.value));
   const info = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], { alias: nameNode(INFO) });
   const shown = fieldNode(rows.name, below(rows), { alias: nameNode(rows.key) });
   // From the list outwards.
@@ -159,24 +192,10 @@ function paged(
     const selected = within ? [within] : [shown, info];
     return fieldNode(name, selected, { alias: nameNode(key), arguments: within ? nodes[0]!.arguments : [...others, ...own] });
   }, undefined)!;
-  const page: OperationDefinitionNode = {
+  return {
     ...operation,
     variableDefinitions: [...(operation.variableDefinitions ?? []), ...definitions],
     selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
-  };
-  return {
-    name: list.name,
-    path: [...listPath, rows.key],
-    rows: rows.nodes,
-    type: selections.typeBelow(rows)!,
-    selections,
-    document: { kind: Kind.DOCUMENT, definitions: [page, ...fragments] },
-    pages: {
-      info: [...listPath, INFO],
-      grouped: !present.includes('offset'),
-      asked: { first: valueOf('first'), after: valueOf('after'), offset: valueOf('offset') } as Asked,
-      variables: (window) => Object.fromEntries(present.map((argument) => [names[argument]!, window[argument]])),
-    },
   };
 }
 

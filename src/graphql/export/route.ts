@@ -84,10 +84,48 @@ async function identified(exchange: HttpExchange): Promise<void> {
   }
 }
 
-export function exportRoutes({ executor, trusted, config, exchangeOf, log }: Means): RequestHandler {
-  const room = new Room(config.maxExports);
+/** One file that is asked for. */
+class Sending {
+  constructor(
+    private readonly means: Means,
+    private readonly request: Request,
+    private readonly response: Response,
+    private readonly exchange: HttpExchange,
+  ) {}
 
-  async function send(request: Request, response: Response, exchange: HttpExchange, extension: string, format: Format): Promise<void> {
+  async run(room: Room, extension: string, format: Format): Promise<void> {
+    const { request, response, exchange } = this;
+    let leave: (() => void) | undefined;
+    const late = this.limit();
+    try {
+      if (!METHODS.includes(request.method)) {
+        response.set('Allow', METHODS.join(', '));
+        throw refused(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
+      }
+      await identified(exchange);
+      const { session }: Context = exchange.context;
+      leave = room.enter(session.caller);
+      await this.send(extension, format);
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      clearTimeout(late);
+      leave?.();
+    }
+  }
+
+  private limit(): NodeJS.Timeout {
+    const { config, log } = this.means;
+    const end = () => {
+      log.warn({ id: this.exchange.id, ms: config.exportTimeout }, 'a file took too long');
+      this.response.destroy();
+    };
+    return setTimeout(end, config.exportTimeout || 2 ** 31 - 1).unref();
+  }
+
+  private async send(extension: string, format: Format): Promise<void> {
+    const { request, response, exchange } = this;
+    const { executor, trusted } = this.means;
     const { list, variables, withBom, name } = askedBy(request, exchange, executor.schema, trusted);
     const writer = format.writer(list, withBom);
     const gone = new AbortController();
@@ -106,44 +144,25 @@ export function exportRoutes({ executor, trusted, config, exchangeOf, log }: Mea
   }
 
   /** What is wrong with a file that has begun is told by its end. */
-  function fail(error: unknown, response: Response, exchange: HttpExchange): void {
+  private fail(error: unknown): void {
+    const { response, exchange } = this;
     if (!response.headersSent) {
       if (!(error instanceof Refused)) throw error;
       const { viewer }: Context = exchange.context;
       return answerRefusal(response, error, viewer !== null);
     }
     // Who has gone does not mind.
-    if (!response.destroyed) log.error({ id: exchange.id, err: error }, 'a file could not be finished');
+    if (!response.destroyed) this.means.log.error({ id: exchange.id, err: error }, 'a file could not be finished');
     response.destroy();
   }
+}
 
+export function exportRoutes(means: Means): RequestHandler {
+  const room = new Room(means.config.maxExports);
   return async (request, response, next) => {
     const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
     const format = FORMATS.get(extension);
     if (!format) return next();
-    const exchange = exchangeOf(request);
-    let leave: (() => void) | undefined;
-    const late = setTimeout(
-      () => {
-        log.warn({ id: exchange.id, ms: config.exportTimeout }, 'a file took too long');
-        response.destroy();
-      },
-      config.exportTimeout || 2 ** 31 - 1,
-    ).unref();
-    try {
-      if (!METHODS.includes(request.method)) {
-        response.set('Allow', METHODS.join(', '));
-        throw refused(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
-      }
-      await identified(exchange);
-      const { session }: Context = exchange.context;
-      leave = room.enter(session.caller);
-      await send(request, response, exchange, extension, format);
-    } catch (error) {
-      fail(error, response, exchange);
-    } finally {
-      clearTimeout(late);
-      leave?.();
-    }
+    await new Sending(means, request, response, means.exchangeOf(request)).run(room, extension, format);
   };
 }
