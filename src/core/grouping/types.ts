@@ -57,11 +57,29 @@ interface KeyTypes {
   type: ClassType;
 }
 
+const nullable = true;
+
 /** `XGroupKeys`; undefined where there is nothing to group by. */
 const keysType = perEntity((entity: Entity): KeyTypes | undefined => {
   if (!groupableOf(entity).length) return undefined;
+  const type = objectType(
+    `${entity.name}GroupKeys`,
+    `What the rows of one group of ${entity.name} have in common: what \`groupBy\` named, all else is null.`,
+    keysOf(entity),
+  );
+  @Resolver(() => type)
+  class Keys {}
+  for (const field of referencesOf(entity)) showRow(Keys, field.object!, field.target!, `What \`${field.name}\` names`, field.name);
+  for (const { name, target } of linksOf(entity)) showRow(Keys, name, () => target, 'What the rows of this group lead to', linkedId(name));
+  for (const field of daysOf(entity)) showBucket(Keys, field, DayBucket, DayUnit);
+  for (const field of momentsOf(entity)) showBucket(Keys, field, TimeBucket, TimeUnit);
+  resolvers.push(Keys);
+  return { type };
+});
+
+/** The keys that are values of their own. */
+function keysOf(entity: Entity): Record<string, Member> {
   const members: Record<string, Member> = {};
-  const nullable = true;
   for (const field of groupableOf(entity)) {
     if (isReference(field)) members[field.name] = { type: () => ID, nullable, description: `The id of \`${field.object}\`; ${UNLESS}` };
     else members[field.name] = { type: () => field.type(), nullable, description: `${field.description} It is ${UNLESS}` };
@@ -77,72 +95,32 @@ const keysType = perEntity((entity: Entity): KeyTypes | undefined => {
         description: `Keys that are fields of the ${field.label.toLowerCase()}; null unless rows were grouped by any.`,
       };
   }
-  const name = `${entity.name}GroupKeys`;
-  const type = objectType(
-    name,
-    `What the rows of one group of ${entity.name} have in common: what \`groupBy\` named, all else is null.`,
-    members,
-  );
+  return members;
+}
 
-  @Resolver(() => type)
-  class Keys {}
-  const shows = (
-    field: string,
-    shown: Type,
-    description: string,
-    load: Parameters<typeof method>[2],
-    parameters: Parameters<typeof method>[3],
-  ) =>
-    method(
-      Keys,
-      field,
-      load,
-      parameters,
-      FieldResolver(() => shown(), { nullable, description }),
-    );
-  for (const field of referencesOf(entity))
-    shows(
-      field.object!,
-      field.target!,
-      `What \`${field.name}\` names; ${UNLESS}`,
-      (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(field.target!(), keys[field.name] ?? null, context, info),
-      [Root(), Ctx(), Info()],
-    );
-  for (const links of linksOf(entity))
-    shows(
-      links.name,
-      () => links.target,
-      `What the rows of this group lead to; ${UNLESS}`,
-      (keys: Row, context: Context, info: GraphQLResolveInfo) =>
-        loadParent(links.target, keys[linkedId(links.name)] ?? null, context, info),
-      [Root(), Ctx(), Info()],
-    );
-  const bucket = (field: FieldMeta, shown: Type, unit: Type) =>
-    shows(
-      bucketsName(field),
-      shown,
-      `From when to when \`${field.name}\` lies in this group; ${UNLESS}`,
-      (keys: Row, wanted: string | null) => {
-        const found = (keys[buckets(field)] ?? []) as (Bucket | null)[];
-        return (wanted ? found.find((one) => one?.unit === wanted) : found[0]) ?? null;
-      },
-      [Root(), Arg('by', unit, { nullable, description: 'Of several, which one; the first if absent.' })],
-    );
-  for (const field of daysOf(entity))
-    bucket(
-      field,
-      () => DayBucket,
-      () => DayUnit,
-    );
-  for (const field of momentsOf(entity))
-    bucket(
-      field,
-      () => TimeBucket,
-      () => TimeUnit,
-    );
-  resolvers.push(Keys);
-  return { type };
-});
+/** The row whose id is in the keys as `id`. */
+function showRow(Keys: ClassType, name: string, target: () => Entity, what: string, id: string): void {
+  method(
+    Keys,
+    name,
+    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(target(), keys[id] ?? null, context, info),
+    [Root(), Ctx(), Info()],
+    FieldResolver(() => target(), { nullable, description: `${what}; ${UNLESS}` }),
+  );
+}
+
+function showBucket(Keys: ClassType, field: FieldMeta, shown: object, unit: object): void {
+  method(
+    Keys,
+    bucketsName(field),
+    (keys: Row, wanted: string | null) => {
+      const found = (keys[buckets(field)] ?? []) as (Bucket | null)[];
+      return (wanted ? found.find((one) => one?.unit === wanted) : found[0]) ?? null;
+    },
+    [Root(), Arg('by', () => unit, { nullable, description: 'Of several, which one; the first if absent.' })],
+    FieldResolver(() => shown, { nullable, description: `From when to when \`${field.name}\` lies in this group; ${UNLESS}` }),
+  );
+}
 
 const DECIMAL = { type: () => DecimalScalar, nullable: true } as const;
 
