@@ -157,3 +157,16 @@ it('what is eaten has units, and is held against the goal of its owner', async (
   await ann.patch(`/userprofile/${profile}/`, { weight_unit: 'lb' });
   expect(plain(await read(`/nutritionplan/${plan}/nutritional_values/`))).toMatch(/\d oz/);
 });
+
+it.each([
+  ['muscle', ['Name', 'On the front', 'Drawing']],
+  ['license', ['Full name', 'Short name', 'Link']],
+  ['language', ['Name', 'Code']],
+])('the columns of %s are called as people call them', async (name, columns) =>
+  expect(columnsOf(await read(`/${name}/?limit=1`)).map((column) => column.replace(/[^a-z ]/gi, ''))).toEqual(columns),
+);
+
+it('programs are told labels as they know them', async () => {
+  const { body } = await ann.options('/muscle/');
+  expect([body.fields.is_front.label, body.fields.image_url_main.label]).toEqual(['Is front', 'Image url main']);
+});

@@ -1,11 +1,12 @@
 /** Values of a row as people read them: names instead of ids, labels instead of what is stored, pictures instead of addresses. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
-import { label as labelled, noun, upperFirst } from '../../../core/model/inflection';
+import { noun, upperFirst } from '../../../core/model/inflection';
 import { factsOf } from '../../../rest/endpoints';
 import { BASE } from '../../../rest/routes';
 import { callingOf } from './naming';
 import type { Cell, RowLink } from './view';
+import { wordsOf } from './wording';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type EndpointOf = (type: string) => string | undefined;
@@ -24,16 +25,7 @@ const typeOf = (type: GraphQLObjectType, field: string) => getNamedType(type.get
 /** `Weight entry`. */
 export const singular = ({ name }: { name: string }): string => upperFirst(noun(name));
 /** `Weight entries`. */
-export const plural = (type: GraphQLObjectType): string => labelled(type.extensions.resource!.many);
-
-/** Of several dates nobody knows which one is meant. */
-const DULL = 'Date';
-
-/** A relation is called as what it leads to; what a model calls it may be about its id. */
-export function labelOf({ relation, label, name }: FieldFact): string {
-  if (relation) return labelled(relation.object).replace(/^(.*) secondary$/i, (_all, what: string) => `Secondary ${what.toLowerCase()}`);
-  return label === DULL ? labelled(name) : label;
-}
+export const plural = (type: GraphQLObjectType): string => wordsOf(type.extensions.resource!.many);
 
 /** What can be shown of a type at all. */
 export const shownFacts = (type: GraphQLObjectType): FieldFact[] =>

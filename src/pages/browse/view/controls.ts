@@ -2,7 +2,7 @@
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
 import { isRequired, type Choice, type FieldFact, type FilterFact, type Kind } from '../../../contract/facts';
 import { snake } from '../../../contract/casing';
-import { labelOf } from './cells';
+import { labelOf } from './wording';
 import type { Control } from './view';
 
 /** What only the schema as a whole tells of a relation: the endpoint of its rows, and their names where they are few. */

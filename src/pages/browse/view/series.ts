@@ -2,7 +2,8 @@
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
 import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
-import { labelOf, momentText, shownFacts, type Row } from './cells';
+import { momentText, shownFacts, type Row } from './cells';
+import { labelOf } from './wording';
 import { callingOf } from './naming';
 import { isImperial } from './sheets';
 

@@ -1,26 +1,13 @@
 /** Rows as tables, and a row with what hangs below it. One operation reads them with all the names, however many rows there are. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
-import { label as labelled } from '../../../core/model/inflection';
 import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
 import { BASE } from '../../../rest/routes';
-import {
-  cellOf,
-  isColumn,
-  labelOf,
-  headingOf,
-  nameOf,
-  plural,
-  selectionOf,
-  setAs,
-  shownFacts,
-  singular,
-  type EndpointOf,
-  type Row,
-} from './cells';
+import { cellOf, isColumn, headingOf, nameOf, plural, selectionOf, setAs, shownFacts, singular, type EndpointOf, type Row } from './cells';
 import { furtherSelection, trainingOf, translationsOf } from './further';
 import { callingOf } from './naming';
 import type { Below, Cell, Sheet, SheetRow, Thing } from './view';
+import { labelOf, wordsOf } from './wording';
 
 /** Of what hangs below a row: where there is no end of it, and where there is one. */
 const MAX_BELOW = 10;
@@ -106,9 +93,9 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
     const hasImages = isListType(getNullableType(type.getFields()[IMAGES]?.type));
     const parts = childrenOf(type).filter(({ nodes, child }) => !nodes && child.extensions.resource!.owned);
     const columns = [
-      { key: own?.rest ?? '', label: own?.label ?? singular(type), sortable: own?.ordered ?? false },
+      { key: own?.rest ?? '', label: own ? labelOf(own) : singular(type), sortable: own?.ordered ?? false },
       ...facts.map((fact) => ({ key: fact.rest, label: labelOf(fact), sortable: fact.ordered, as: setAs(fact) })),
-      ...parts.map(({ name }) => ({ key: name, label: labelled(name), sortable: false })),
+      ...parts.map(({ name }) => ({ key: name, label: wordsOf(name), sortable: false })),
     ];
     const rowOf = (row: Row): SheetRow => {
       const image = hasImages ? (row[IMAGES] as Row[])[0]?.image : undefined;
@@ -155,7 +142,7 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
         const rows = isOld ? [...all].reverse() : all.slice(0, MOST_BELOW);
         const address = filter && `${BASE}/${endpoint.view.rest}/?${filter.key ?? back.rest}=${id}`;
         return {
-          label: labelled(name),
+          label: wordsOf(name),
           total: totalCount,
           sheet: sheet(rows),
           ...(address && { all: address }),
