@@ -72,7 +72,7 @@ describe('a file survives a mistake beside it', () => {
     const ann = await signedIn('ann');
     const refused = await send(ann, { exercise: '' }, picture, 'my bench.png');
     expect(refused.status).toBe(400);
-    expect(refused.text).toContain('<strong>my bench.png</strong> is still chosen.');
+    expect(refused.text).toContain('<strong>my bench.png</strong> will be saved.');
     expect(refused.text).toMatch(/<input type="file" id="wpost-image"(?![^>]* required)[^>]*>/);
     const again = await send(ann, { exercise: 'no such', _unsent_image: HANDLE.exec(refused.text)![1]! });
     expect(again.status).toBe(400);

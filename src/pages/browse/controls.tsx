@@ -196,7 +196,7 @@ export function Field(props: ControlProps) {
         <p class="help" id={`${id}-help`}>
           {control.kept && (
             <>
-              <strong>{control.kept.name}</strong> is still chosen. Choose another one to replace it.{' '}
+              <strong>{control.kept.name}</strong> will be saved. Choose another file to replace it.{' '}
             </>
           )}
           <Words text={[control.help, limits].filter(Boolean).join(' ')} />
