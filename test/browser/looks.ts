@@ -68,6 +68,32 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       });
     });
 
+    test('a chart prints whole, in the colours of paper', async () => {
+      const { page } = demo;
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await demo.open('/api/v2/workoutlog/?limit=10');
+      await demo.asPrinted('chart', async () => {
+        const chart = page.locator('.chart .scroll').first();
+        expect(await chart.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+        expect(await page.locator('main').evaluate((one) => getComputedStyle(one).getPropertyValue('--num'))).toBe('#8a3c00');
+        expect(await page.getByRole('link', { name: 'CSV' }).isVisible()).toBe(false);
+      });
+      await page.emulateMedia({ colorScheme: 'light' });
+    });
+
+    test('a narrow screen shows the newest part of a chart', async () => {
+      const { page } = demo;
+      await page.setViewportSize({ width: 390, height: 844 });
+      await demo.open('/api/v2/workoutlog/?limit=10');
+      const chart = page.locator('.chart .scroll').first();
+      const shown = await chart.evaluate((one) => {
+        const newest = one.querySelector('.days rect:last-child')!.getBoundingClientRect();
+        return newest.right <= one.getBoundingClientRect().right + 1 && newest.left >= one.getBoundingClientRect().left;
+      });
+      expect(shown).toBe(true);
+      await page.setViewportSize({ width: 1280, height: 900 });
+    });
+
     test('the reference', async () => {
       const docs = '/api/v2/schema/docs';
       await anybody.open(docs);

@@ -108,7 +108,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       {sheet && sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={view.baseUrl} mark={LISTED} view={view} />}
       <Neighbours view={view} label="Pages" />
       {file !== undefined && (
-        <p class="help">
+        <p class="help further">
           All rows as a file: <a href={file}>CSV</a>
         </p>
       )}

@@ -112,7 +112,7 @@ img.thumb[src^="/media"]{background:#fff}
 .deletion summary{color:var(--bad)}
 .cards .help{margin-bottom:0}
 @media print{
-.filters,.programs,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.chart details{display:none}
+.filters,.programs,.neighbours a,.neighbours .off,.write,.deletion,.related,.periods,.further,.chart details{display:none}
 .json{max-height:none}
 .rows th,.rows td,.rows tbody th{padding:.15rem .5rem .15rem 0;font-size:7.5pt;min-width:0;hyphens:auto}
 .rows thead th{white-space:normal;font-size:7.5pt}

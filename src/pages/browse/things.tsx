@@ -60,7 +60,7 @@ function Branch({ branch: { label, total, sheet, all, add }, index, baseUrl }: {
       </h2>
       {sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={baseUrl} mark={markOf(index)} />}
       {(all ?? add) && (
-        <p class="row">
+        <p class="row further">
           {all && total > 0 && <a href={all}>{total > sheet.rows.length ? `All ${total}` : 'As a list'}</a>}
           {add && <a href={add}>Add</a>}
         </p>
