@@ -184,8 +184,15 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.locator(`#${message}`).innerText()).toMatch(/^The submitted file is larger than/);
       await judge('upload-refused');
 
-      // What was typed is still there.
+      // What was typed is still there, and so is a good file beside something that is wrong.
       await image.setInputFiles(file('picture.png', await picture()));
+      const exercise = page.getByLabel('Exercise base', { exact: true }).first();
+      const typed = await exercise.inputValue();
+      await exercise.fill('no such exercise');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await page.locator('#wpost-image-help').innerText()).toContain('picture.png will be saved.');
+      await judge('upload-kept');
+      await exercise.fill(typed);
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Created.');
       expect(await widths(person)).toEqual([200]);
