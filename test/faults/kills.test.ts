@@ -1,6 +1,6 @@
 /**
  * Servers and databases that are killed while they work, as often as is wanted:
- * `FAULT_KILLS=1000 FAULT_DATABASE_KILLS=100 npm run faults -- kills`
+ * `FAULT_KILLS=1000 FAULT_DATABASE_KILLS=100 npm run faults -- -t 'kills of the server'`
  */
 import path from 'node:path';
 import { isRunning, serverPidIfAny, until } from '../database/processes';
