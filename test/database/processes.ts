@@ -65,13 +65,16 @@ export interface Child {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
+/** What the launcher needs of the platform, and what that needs. */
+const PLATFORM = ['config', 'environment', 'settings', 'bucket'].map((name) => `platform/${name}.ts`);
+
 /** Translates the launcher; says where. */
 export function buildLauncher(): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-launcher-'));
   fs.chmodSync(dir, 0o755);
   for (const folder of ['database/embedded', 'platform']) fs.mkdirSync(path.join(dir, folder), { recursive: true });
   const parts = fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`);
-  for (const file of ['platform/config.ts', 'platform/bucket.ts', 'database/datadir.ts', 'database/embedded.ts', ...parts]) {
+  for (const file of [...PLATFORM, 'database/datadir.ts', 'database/embedded.ts', ...parts]) {
     const { code } = transformSync(fs.readFileSync(path.join(SOURCE, file), 'utf8'), {
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       module: { type: 'commonjs' },
