@@ -86,10 +86,11 @@ function intake(args: IntakeArgs, context: Context, bind: Bind): string {
     () => `(SELECT m."id" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
     ORDER BY abs(extract(epoch FROM m."time" - ${local}::time)), m."id" LIMIT 1)`;
   const eaten = entries(where, `, ${local}::date AS "day", ${perMeal ? nearest() : 'NULL::int'} AS "meal_id"`, context, bind);
-  const calories = `(SELECT f."calories" FROM "user_profile" f WHERE f."user_id" = p."user_id" AND p."has_goal_calories") AS "calories"`;
-  const plans = `SELECT p."id", ${calories} FROM "nutrition_plan" p${whereOf(scope(NutritionPlan, context), 'p', bind)}`;
   const compared = !perMeal && mayRead(UserProfile, context);
-  const goal = compared ? 'coalesce(p."calories", g."energy")' : 'g."energy"';
+  const ofPlan = () => [...scope(UserProfile, context), () => 'p."has_goal_calories"'];
+  const calories = compared ? `(SELECT f."calories" FROM "user_profile" f${whereOf(ofPlan(), 'f', bind)})` : 'NULL::int';
+  const plans = `SELECT p."id", ${calories} AS "calories" FROM "nutrition_plan" p${whereOf(scope(NutritionPlan, context), 'p', bind)}`;
+  const goal = 'coalesce(p."calories", g."energy")';
   const missed = (comparison: string, sign: string) =>
     `(count(*) FILTER (WHERE d."energy" ${comparison} ${goal} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
   const perKg = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;

@@ -104,10 +104,11 @@ test.each([
   expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
 });
 
-test('a token that is not for body weights is shown none', async () => {
+test('a token that is for neither body weights nor the profile is shown none of them', async () => {
   const { data } = await ann.query(`mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`);
   const client = fitgraph.anyone.sending({ Authorization: `Bearer ${data.createAccessToken.token}` });
-  const { nutritionIntake } = await client.ask('{ nutritionIntake(first: 1) { nodes { days proteinPerKg bodyWeight } } }');
-  expect(nutritionIntake.nodes).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null }]);
+  const { nutritionIntake } = await client.ask('{ nutritionIntake(first: 1) { nodes { days proteinPerKg bodyWeight goalEnergy } } }');
+  // The goal is what the plan comes to, not the 2500 of the profile.
+  expect(nutritionIntake.nodes).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null, goalEnergy: '692.00' }]);
   expect((await client.query('{ bodyWeightTrend { totalCount } }')).code).toBe('FORBIDDEN');
 });
