@@ -67,9 +67,10 @@ function perExercise({ where, by, firstDay }: MuscleVolumeArgs, context: Context
     FROM (${logsOf(where, context, bind)}) l GROUP BY 1, 2`;
 }
 
-/** The muscles of an exercise; one of both kinds is a primary one. */
+/** The muscles of the exercises in `x`, a few of the whole catalogue; one of both kinds is a primary one. */
 const TRAINED = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
-  FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id" GROUP BY 1, 2`;
+  FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
+  WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
 
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
@@ -87,9 +88,10 @@ export class MuscleVolumeResolver {
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     return answer(
       (bind) => ({
-        select: `SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${sum('hard')}) AS "hardSets", trim_scale(${sum('sets')}) AS "sets",
+        select: `WITH x AS MATERIALIZED (${perExercise(args, context, bind)})
+          SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${sum('hard')}) AS "hardSets", trim_scale(${sum('sets')}) AS "sets",
           ${shownIn(args.unit, sum('tonnage'))} AS "tonnage"
-          FROM (${perExercise(args, context, bind)}) x LEFT JOIN (${TRAINED}) m USING ("exercise_id") GROUP BY 1, 2`,
+          FROM x LEFT JOIN (${TRAINED}) m USING ("exercise_id") GROUP BY 1, 2`,
         order: '"start", "muscleId"',
       }),
       args,
