@@ -41,6 +41,7 @@ const validBirthdate = (value: unknown) => {
   position: 9,
   dump: 'core.userprofile',
   description: 'The preferences and body facts of a user. Each user has one.',
+  names: ['user.username'],
   owned: true,
   group: 'account',
   ordering: ['id'],

@@ -142,6 +142,13 @@ it('no page says what only programs need to hear', async () => {
   }
 });
 
+it('a profile is called by its user', async () => {
+  const [{ id: profile }] = (await ann.get('/userprofile/')).body.results;
+  const html = await read('/userprofile/');
+  expect([columnsOf(html)[0], rowsOf(html)[0]![0]]).toEqual(['User profile', 'ann']);
+  expect(headlineOf(await read(`/userprofile/${profile}/`))).toBe('ann');
+});
+
 it('what is eaten has units, and is held against the goal of its owner', async () => {
   const [{ id: profile }] = (await ann.get('/userprofile/')).body.results;
   await ann.patch(`/userprofile/${profile}/`, { calories: 2000 });
