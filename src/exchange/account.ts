@@ -10,7 +10,7 @@ import { demandOwner } from '../core/access/access';
 import type { Context } from '../core/context';
 import { InvalidValues, KnownError, notSignedIn, type Mistakes } from '../core/model/errors';
 import { invalidValue } from '../core/model/mistakes';
-import type { Means } from './exchange';
+import type { Dependencies } from './exchange';
 import { shownAddress } from './observation';
 
 /** Of the latest security events. */
@@ -18,7 +18,7 @@ const SHOWN_EVENTS = 10;
 
 interface Sender {
   request: IncomingMessage;
-  services: Means;
+  services: Dependencies;
   context: Context;
   /** Of the request, for the log. */
   id: string;

@@ -23,7 +23,7 @@ import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 
 /** What the app makes of the services for itself. */
-export interface Means extends Services {
+export interface Dependencies extends Services {
   sessions: Sessions;
   accessTokens: AccessTokens;
   exposure: Exposure;
@@ -59,7 +59,7 @@ export class HttpExchange {
 
   constructor(
     private readonly request: IncomingMessage,
-    private readonly services: Means,
+    private readonly services: Dependencies,
     /** Of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
     api: Context['api'],

@@ -4,7 +4,7 @@ import type { Context } from '../core/context';
 import { REQUEST } from '../platform/logging';
 import type { Route } from '../rest/routes';
 import { routeOf } from '../telemetry/routes';
-import type { Means } from './exchange';
+import type { Dependencies } from './exchange';
 
 /** Of a path and of an operation's name, as the log has them; clients choose both. */
 export const MAX_LOGGED = 200;
@@ -14,7 +14,7 @@ export const shownAddress = (address: string): string => address.slice(0, MAX_AD
 
 interface Observed {
   request: IncomingMessage;
-  services: Pick<Means, 'log' | 'metrics' | 'tracing'>;
+  services: Pick<Dependencies, 'log' | 'metrics' | 'tracing'>;
   context: Context;
   /** By `performance.now()`. */
   began: number;

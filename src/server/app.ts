@@ -24,7 +24,7 @@ import { leaveUnread } from './connections';
 import { Door } from './door';
 import { Exchanges } from './exchanges';
 import { Failures } from './failures';
-import { meansOf } from './means';
+import { dependenciesOf } from './dependencies';
 import { Readiness } from './readiness';
 import { HEALTH, routesOf, type Parts } from './routes';
 import { tidied } from './target';
@@ -56,13 +56,13 @@ export async function createApp(services: Services): Promise<App> {
   const failures = new Failures(log);
   const door = new Door(config.maxLag, origin, log, failures);
   const { executor, restExecutor } = executorsOf(config);
-  const means = await meansOf(services, {
+  const dependencies = await dependenciesOf(services, {
     turnedAway: door.turnedAway,
     lateness: () => door.lateness,
     compiled: () => executor.kept,
     subscriptions: () => ({ running: executor.following, told: executor.toldEvents, ...live.connections() }),
   });
-  const exchanges = new Exchanges(means);
+  const exchanges = new Exchanges(dependencies);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await apolloServer(executor, config, log);
   const live = liveTransports({
@@ -75,7 +75,7 @@ export async function createApp(services: Services): Promise<App> {
     refuses: door.refuses,
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
-  const scrape = means.metrics && scrapeOf(means.metrics.registry);
+  const scrape = dependencies.metrics && scrapeOf(dependencies.metrics.registry);
   const readiness = new Readiness(database);
   const prepare = operationsOf(restExecutor);
   const begin = answering({ services, executor, restExecutor, prepare, trusted, apollo, live, exchanges, readiness, failures, scrape });
@@ -89,9 +89,9 @@ export async function createApp(services: Services): Promise<App> {
     scrape,
     async stop() {
       door.stop();
-      means.metrics?.stop();
-      means.idempotency.stop();
-      await Promise.all([apollo.stop(), means.tracing?.stop()]);
+      dependencies.metrics?.stop();
+      dependencies.idempotency.stop();
+      await Promise.all([apollo.stop(), dependencies.tracing?.stop()]);
     },
   };
 }

@@ -20,7 +20,7 @@ import { Pages } from './pages';
 import { askedBy } from './parameters';
 import { answerRefusal, Refused, refused } from './refusal';
 
-interface Means {
+interface Dependencies {
   executor: Executor;
   trusted: TrustedDocuments;
   config: Pick<Config, 'exportTimeout' | 'maxExports'>;
@@ -87,7 +87,7 @@ async function identified(exchange: HttpExchange): Promise<void> {
 /** One file that is asked for. */
 class Sending {
   constructor(
-    private readonly means: Means,
+    private readonly dependencies: Dependencies,
     private readonly request: Request,
     private readonly response: Response,
     private readonly exchange: HttpExchange,
@@ -115,7 +115,7 @@ class Sending {
   }
 
   private limit(): NodeJS.Timeout {
-    const { config, log } = this.means;
+    const { config, log } = this.dependencies;
     const end = () => {
       log.warn({ id: this.exchange.id, ms: config.exportTimeout }, 'a file took too long');
       this.response.destroy();
@@ -125,7 +125,7 @@ class Sending {
 
   private async send(extension: string, format: Format): Promise<void> {
     const { request, response, exchange } = this;
-    const { executor, trusted } = this.means;
+    const { executor, trusted } = this.dependencies;
     const { list, variables, withBom, name } = askedBy(request, exchange, executor.schema, trusted);
     const writer = format.writer(list, withBom);
     const gone = new AbortController();
@@ -152,17 +152,17 @@ class Sending {
       return answerRefusal(response, error, viewer !== null);
     }
     // Who has gone does not mind.
-    if (!response.destroyed) this.means.log.error({ id: exchange.id, err: error }, 'a file could not be finished');
+    if (!response.destroyed) this.dependencies.log.error({ id: exchange.id, err: error }, 'a file could not be finished');
     response.destroy();
   }
 }
 
-export function exportRoutes(means: Means): RequestHandler {
-  const room = new Room(means.config.maxExports);
+export function exportRoutes(dependencies: Dependencies): RequestHandler {
+  const room = new Room(dependencies.config.maxExports);
   return async (request, response, next) => {
     const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
     const format = FORMATS.get(extension);
     if (!format) return next();
-    await new Sending(means, request, response, means.exchangeOf(request)).run(room, extension, format);
+    await new Sending(dependencies, request, response, dependencies.exchangeOf(request)).run(room, extension, format);
   };
 }

@@ -1,14 +1,14 @@
 /** What the app makes of the services for itself. */
 import { AccessTokens } from '../auth/accesstokens';
 import { Sessions } from '../auth/sessions';
-import type { Means } from '../exchange/exchange';
+import type { Dependencies } from '../exchange/exchange';
 import { Exposure } from '../exchange/exposure';
 import { Idempotency } from '../exchange/idempotency';
 import type { Services } from '../exchange/services';
 import type { AppCounts, Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 
-export async function meansOf(services: Services, counts: AppCounts): Promise<Means> {
+export async function dependenciesOf(services: Services, counts: AppCounts): Promise<Dependencies> {
   const { config, log, database, vault, origin, instance } = services;
   return {
     ...services,
