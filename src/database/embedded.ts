@@ -11,7 +11,7 @@ import type { Client } from 'pg';
 import { findBinaries, findPackage } from './embedded/binaries';
 import { findServer, prepareCluster, USER } from './embedded/cluster';
 import { withLock } from './embedded/lock';
-import { join, leave, type Seat } from './embedded/participants';
+import { join, leave, type Lease } from './embedded/participants';
 import { findPlace, openDataDir, PORT, type Place } from './embedded/place';
 import { askToStop, connect, lastLines, START_LIMIT, startServer, stateOf } from './embedded/server';
 
@@ -37,37 +37,37 @@ type Log = (message: string) => void;
 /** Missing in the type declarations of pg. */
 type Sentry = Client & { ref(): void; unref(): void };
 
-/** What one participant holds: its seat keeps the server alive, its sentry tells when the server dies. */
+/** What one participant holds: its lease keeps the server alive, its sentry tells when the server dies. */
 interface Share {
   place: Place;
-  seat: Seat;
+  lease: Lease;
   sentry: Sentry;
   host: string;
   joined: boolean;
 }
 
-/** A seat at a server that answers. Runs under the lock, so nobody else starts or joins meanwhile. */
-async function takeSeat(place: Place, log: Log): Promise<{ seat: Seat; host: string; joined: boolean }> {
+/** A lease at a server that answers. Runs under the lock, so nobody else starts or joins meanwhile. */
+async function takeLease(place: Place, log: Log): Promise<{ lease: Lease; host: string; joined: boolean }> {
   const giveUp = Date.now() + START_LIMIT;
   let asked = 0;
-  let seat: Seat | undefined;
+  let lease: Lease | undefined;
   try {
     for (;;) {
-      seat ??= join(place.run);
+      lease ??= join(place.run);
       const server = findServer(place);
       const host = server?.sockets ?? place.sockets;
       const state = await stateOf(host);
-      if (seat && state === 'ready') return { seat, host, joined: true };
+      if (lease && state === 'ready') return { lease, host, joined: true };
       if (!server && state === 'gone') {
-        // A watchdog may have outlived its server; the seat at it is worth nothing.
-        leave(seat);
-        seat = undefined;
+        // A watchdog may have outlived its server; the lease at it is worth nothing.
+        leave(lease);
+        lease = undefined;
         const binaries = findBinaries(place);
         if (prepareCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.major} in ${place.cluster}`);
-        return { seat: await startServer(place, binaries), host: place.sockets, joined: false };
+        return { lease: await startServer(place, binaries), host: place.sockets, joined: false };
       }
-      // No seat but a server: it is stopping, or it has lost its watchdog and would run for ever.
-      if (!seat && server && Date.now() - asked > 1_000) {
+      // No lease but a server: it is stopping, or it has lost its watchdog and would run for ever.
+      if (!lease && server && Date.now() - asked > 1_000) {
         askToStop(server.pid);
         asked = Date.now();
       }
@@ -77,7 +77,7 @@ async function takeSeat(place: Place, log: Log): Promise<{ seat: Seat; host: str
       await sleep(10);
     }
   } catch (error) {
-    leave(seat);
+    leave(lease);
     throw error;
   }
 }
@@ -96,17 +96,17 @@ async function takeShare(dataDir: string, log: Log, host?: string): Promise<Shar
   return withLock(real, START_LIMIT + 30_000, async () => {
     const place = findPlace(real, log);
     if (host && fs.existsSync(host)) place.sockets = host;
-    const taken = await takeSeat(place, log);
+    const taken = await takeLease(place, log);
     try {
       return { place, ...taken, sentry: await postSentry(taken.host) };
     } catch (error) {
-      leave(taken.seat);
+      leave(taken.lease);
       throw error;
     }
   });
 }
 
-async function dropShare({ place, seat, sentry }: Share): Promise<void> {
+async function dropShare({ place, lease, sentry }: Share): Promise<void> {
   let others = 0;
   try {
     sentry.ref();
@@ -117,11 +117,11 @@ async function dropShare({ place, seat, sentry }: Share): Promise<void> {
     // The server is gone already.
   }
   const server = findServer(place)?.pid;
-  leave(seat);
+  leave(lease);
   // If that was the last one, wait for the end: a container is torn down with its first process, and PostgreSQL should have
   // ended cleanly by then. The watchdog shows it by renaming the pipe; several may leave at once, so the count is a hint only.
   const began = Date.now();
-  while (fs.existsSync(seat.path)) {
+  while (fs.existsSync(lease.path)) {
     if (Date.now() - began > (others > 0 ? 50 : 500)) return;
     await sleep(5);
   }
@@ -148,8 +148,8 @@ export async function openEmbedded(options: { dataDir: string; log?: Log }): Pro
 
   const renew = async (): Promise<void> => {
     const next = await takeShare(options.dataDir, log, share.host);
-    // Only now: our old seat may be the one that keeps a living server from stopping.
-    leave(share.seat);
+    // Only now: our old lease may be the one that keeps a living server from stopping.
+    leave(share.lease);
     share = next;
     if (dropped) await dropShare(share);
     else if (!released) watch();

@@ -49,11 +49,11 @@ export function formerBinaries({ from, place }: Former, named?: string): string 
 export function withFormer<T>({ place, from }: Former, bin: string, work: (connection: object) => Promise<T>): Promise<T> {
   return withLock(place.dataDir, START_LIMIT, async () => {
     if (findServer(place)) throw new ConfigError('The database runs: stop whatever uses it first');
-    const seat = await startServer(place, { bin, major: from });
+    const lease = await startServer(place, { bin, major: from });
     try {
       return await work({ host: place.sockets, port: PORT, user: USER, database: 'fitgraph' });
     } finally {
-      leave(seat);
+      leave(lease);
       const began = Date.now();
       while (findServer(place) && Date.now() - began < START_LIMIT) await sleep(20);
     }

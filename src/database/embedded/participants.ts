@@ -14,7 +14,7 @@ import path from 'node:path';
 import { makePipe, openReader, openWriter, type Owner } from './pipe';
 
 /** A place among the participants, given up by closing `fd`. */
-export interface Seat {
+export interface Lease {
   fd: number;
   /** The pipe's name; it is gone as soon as the server is to stop. */
   path: string;
@@ -55,7 +55,7 @@ const pipes = (dir: string): string[] =>
     .map((name) => path.join(dir, name));
 
 /** Joins those who use the server that runs now; undefined when there is none or when it is about to stop. */
-export function join(dir: string): Seat | undefined {
+export function join(dir: string): Lease | undefined {
   for (const name of pipes(dir)) {
     const fd = openWriter(name);
     if (fd === undefined) continue;
@@ -73,7 +73,7 @@ export function join(dir: string): Seat | undefined {
 }
 
 /** Starts `command` below a new watchdog, with this process as the first participant. Pipes of ended servers are cleared. */
-export function launch(dir: string, command: string[], log: number, owner?: Owner): { child: ChildProcess; seat: Seat } {
+export function launch(dir: string, command: string[], log: number, owner?: Owner): { child: ChildProcess; lease: Lease } {
   for (const name of pipes(dir)) fs.rmSync(name, { force: true });
   const id = randomBytes(6).toString('hex');
   const pipe = path.join(dir, PREFIX + id);
@@ -95,7 +95,7 @@ export function launch(dir: string, command: string[], log: number, owner?: Owne
       gid: owner?.gid,
     });
     child.unref();
-    return { child, seat: { fd, path: pipe } };
+    return { child, lease: { fd, path: pipe } };
   } catch (error) {
     fs.closeSync(fd);
     throw error;
@@ -105,8 +105,8 @@ export function launch(dir: string, command: string[], log: number, owner?: Owne
 }
 
 /** Leaves; the watchdog notices by itself. Leaving twice is nothing: the number may be another file's by then. */
-export function leave(seat: Seat | undefined): void {
-  if (!seat || seat.fd < 0) return;
-  fs.closeSync(seat.fd);
-  seat.fd = -1;
+export function leave(lease: Lease | undefined): void {
+  if (!lease || lease.fd < 0) return;
+  fs.closeSync(lease.fd);
+  lease.fd = -1;
 }

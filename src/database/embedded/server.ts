@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Binaries } from './binaries';
 import { clearRemains, USER } from './cluster';
-import { launch, leave, type Seat } from './participants';
+import { launch, leave, type Lease } from './participants';
 import { PORT, type Place } from './place';
 
 /** How long a start may take, recovery after a crash included. */
@@ -91,13 +91,13 @@ function openLog(place: Place): number {
 }
 
 /** One attempt. Resolves when the server answers; undefined when it can't start yet because of its predecessor. */
-async function attempt(place: Place, { bin }: Binaries): Promise<Seat | undefined> {
+async function attempt(place: Place, { bin }: Binaries): Promise<Lease | undefined> {
   // A list by its syntax, hence the quotes: a path may contain a comma.
   const sockets = `"${place.sockets.replaceAll('"', '""')}"`;
   const settings = Object.entries({ ...SETTINGS, unix_socket_directories: sockets }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const log = openLog(place);
   const before = sizeOf(place.log);
-  const { child, seat } = launch(place.run, [path.join(bin, 'postgres'), '-D', place.cluster, ...settings], log, place.owner);
+  const { child, lease } = launch(place.run, [path.join(bin, 'postgres'), '-D', place.cluster, ...settings], log, place.owner);
   fs.closeSync(log);
   let ended: string | undefined;
   child.once('error', (error) => (ended = error.message));
@@ -110,22 +110,22 @@ async function attempt(place: Place, { bin }: Binaries): Promise<Seat | undefine
         continue;
       }
       const said = lastLines(place.log, before);
-      leave(seat);
+      leave(lease);
       if (ended !== undefined && REMAINS.test(said)) return undefined;
       throw new Error(`PostgreSQL did not start (${ended ?? 'no answer'}); the end of ${place.log}:\n${said}`);
     }
-    return seat;
+    return lease;
   } finally {
     child.removeAllListeners();
   }
 }
 
-export async function startServer(place: Place, binaries: Binaries): Promise<Seat> {
+export async function startServer(place: Place, binaries: Binaries): Promise<Lease> {
   const began = Date.now();
   for (;;) {
     clearRemains(place, Date.now() - began > STUBBORN_AFTER);
-    const seat = await attempt(place, binaries);
-    if (seat) return seat;
+    const lease = await attempt(place, binaries);
+    if (lease) return lease;
     if (Date.now() - began > REMAINS_LIMIT) {
       throw new Error(`PostgreSQL did not start; the end of ${place.log}:\n${lastLines(place.log)}`);
     }
