@@ -26,6 +26,8 @@ export interface Terms {
   early?: boolean;
   /** Whether it is printed where everything is. */
   announce?: boolean;
+  /** Called when requests are answered, before anybody can read that they are. */
+  ready?: () => void;
 }
 
 /** Loaded when it is needed, because it takes a second: until then the process is one that already listens. */
@@ -37,7 +39,7 @@ export function checkFiles(config: Config) {
   return { origin: new Origin(config), tls: config.tls && readTls(config.tls) };
 }
 
-export async function serve(config: Config, { early = true, announce = true }: Terms = {}): Promise<RunningServer> {
+export async function serve(config: Config, { early = true, announce = true, ready }: Terms = {}): Promise<RunningServer> {
   const { origin, tls } = checkFiles(config);
   const log = createLog(config.logLevel);
   const options = patience(config);
@@ -63,6 +65,7 @@ export async function serve(config: Config, { early = true, announce = true }: T
   const metrics = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
   const unfollow = secure && followTls(config.tls!, secure, log);
   const { port } = server.address() as AddressInfo;
+  ready?.();
   if (announce) print(config, port, site);
   log.info({ port }, 'ready');
   return {

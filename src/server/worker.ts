@@ -49,10 +49,7 @@ function work(): void {
     // Others talk over the same channel, such as who collects metrics.
     if (order.kind !== 'serve') return;
     const { port, early, announce } = order;
-    serve({ ...config, port }, { early, announce }).then((running) => {
-      server = running;
-      report('ready');
-    }, fail);
+    serve({ ...config, port }, { early, announce, ready: () => report('ready') }).then((running) => (server = running), fail);
   });
 }
 

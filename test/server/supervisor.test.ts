@@ -19,12 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => installation.remove());
 
-/** A server whose supervisor has heard that it serves: until then a worker that ends is one that could not start. */
+/** A server whose supervisor was told that it serves: until then a worker that ends is one that could not start. */
 async function serving(environment?: Record<string, string>): Promise<Server> {
   const server = await installation.start(environment);
   await until('it is ready', () => server.stdout.includes('"ready"'));
-  // The report is a message of its own, which nobody sees.
-  await sleep(1_000);
   return server;
 }
 
@@ -140,7 +138,7 @@ test('a worker that is told to end answers what it has begun, and another one ta
 });
 
 test('a short silence is forgiven, and the one that would have taken over goes', async () => {
-  const server = await installation.start({ WORKER_TIMEOUT: '15s' });
+  const server = await serving({ WORKER_TIMEOUT: '15s' });
   const [worker] = server.workers;
   process.kill(worker!, 'SIGSTOP');
   await until('another one gets ready', () => server.workers.length === 2);
