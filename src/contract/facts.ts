@@ -136,8 +136,10 @@ export interface ResourceFact {
   readonly views: readonly ViewFact[];
   /** Default order, `-` before a field that runs downwards; the id decides last. */
   readonly ordering: readonly string[];
-  /** Paths of fields that together name a row; absent: its own name. */
+  /** Paths of fields that together name a row; absent: its own name. Of the rows of a list on the way the first counts, after `[]` all. */
   readonly names?: readonly string[];
+  /** The path of what tells rows apart that are called alike. */
+  readonly apart?: string;
 }
 
 /** How REST shows the value of a field as a body. */

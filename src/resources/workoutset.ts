@@ -26,7 +26,8 @@ import { User } from './user';
   group: 'training',
   ordering: ['position'],
   filters: ['trainingDayId', 'position', 'sets'],
-  names: ['trainingDay.description', 'settings.exercise.name'],
+  names: ['settings[].exercise.name'],
+  apart: 'trainingDay.description',
 })
 export class WorkoutSet extends Model<WorkoutSet> {
   @Id() declare id: number;

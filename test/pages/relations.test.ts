@@ -52,7 +52,7 @@ it('rows without a name are told apart by their time', async () => {
   expect(options((await visitor.get('/api/v2/mealitem/')).text, 'wpost-meal')).toContainEqual([String(meal), `${meal}: 07:30:00`]);
 });
 
-it('sets are told apart by their day and what is trained', async () => {
+it('sets are told apart by what is trained, and empty ones by their day', async () => {
   const [eve, visitor] = await visitorOf('eve');
   const [training] = await workouts(eve, 1);
   const exerciseday = (await eve.post('/day/', { training, day: [1], description: 'Legs' })).body.id;
@@ -65,7 +65,7 @@ it('sets are told apart by their day and what is trained', async () => {
   expect((await eve.post('/setting/', setting)).status).toBe(201);
   expect(options((await visitor.get('/api/v2/setting/')).text, 'wpost-set')).toEqual([
     ['', '–'],
-    [String(trained), `${trained}: Legs, ${exercise.name}`],
+    [String(trained), `${trained}: ${exercise.name}`],
     [String(empty), `${empty}: Legs`],
   ]);
 });

@@ -112,12 +112,43 @@ it('what hangs below somebody’s row is shown and added to', async () => {
   await ann.post('/setting/', { set, exercise: 1, reps: 5, order: 1 });
   const html = await read(`/workout/${training}/`);
   expect(headlineOf(html)).toBe('Legs and more');
-  expect(rowsOf(html)).toEqual([['Leg day', 'Monday', 'Leg day, Squat']]);
+  expect(rowsOf(html)).toEqual([['Leg day', 'Monday', 'Squat']]);
   expect(plain(/<section class="day">.*?<\/section>/s.exec(html)![0])).toBe('Leg day MondaySquat 4 × 5');
   const add = plain(/<a href="([^"]*#write)">Add<\/a>/.exec(html)![1]!);
   expect(add).toBe(`/api/v2/day/?training=${training}#write`);
   const form = (await read(add.slice('/api/v2'.length, -'#write'.length))).split('id="write"')[1]!;
   expect(form).toMatch(new RegExp(`<option value="${training}" selected>`));
+});
+
+it('a set is called by its exercises, and by its day too where another one is called alike', async () => {
+  const dan = await fitgraph.user('dan');
+  const { id: training } = (await dan.post('/workout/', { comment: 'Twice a week' })).body;
+  const setOf = async (description: string, exercises: number[]) => {
+    const { id: exerciseday } = (await dan.post('/day/', { training, day: [1], description })).body;
+    const { id: set } = (await dan.post('/set/', { exerciseday, order: 1 })).body;
+    for (const exercise of exercises) await dan.post('/setting/', { set, exercise, reps: 5, order: 1 });
+    return Number(set);
+  };
+  const [heavy, light, pair] = [await setOf('Heavy', [1]), await setOf('Light', [1, 1]), await setOf('Arms', [1, 2])];
+  const page = dan.sending({ Accept: 'text/html' });
+  const sets = (await page.get('/set/')).text;
+  expect(rowsOf(sets).map(([name, day]) => [name, day])).toEqual([
+    ['Squat', 'Heavy'],
+    ['Squat', 'Light'],
+    ['Squat + Bench press', 'Arms'],
+  ]);
+  const settings = (await page.get('/setting/')).text;
+  expect(rowsOf(settings).map(([, set]) => set)).toEqual([
+    'Squat (Heavy)',
+    'Squat (Light)',
+    'Squat (Light)',
+    'Squat + Bench press',
+    'Squat + Bench press',
+  ]);
+  const form = settings.split('id="write"')[1]!;
+  for (const label of [`${heavy}: Squat (Heavy)`, `${light}: Squat (Light)`, `${pair}: Squat + Bench press`])
+    expect(form).toContain(`>${label}</option>`);
+  expect(headlineOf((await page.get(`/set/${pair}/`)).text)).toBe('Squat + Bench press');
 });
 
 it('a row without a name is called by what it is', async () => {

@@ -48,8 +48,9 @@ export interface ResourceOptions extends ViewOptions {
   plural?: string;
   /** Default order, `-` before a field that runs downwards; the id always decides last. */
   ordering?: readonly string[];
-  /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. */
+  /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. See `ResourceFact`. */
   names?: readonly string[];
+  apart?: string;
   unique?: readonly string[];
   /** What must hold between the fields of a row that GraphQL writes; REST stores what it always did. */
   rules?: readonly Rule[];

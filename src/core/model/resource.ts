@@ -34,6 +34,7 @@ export function Resource(options: ResourceOptions) {
       group: options.group,
       ordering: options.ordering ?? [],
       names: options.names,
+      apart: options.apart,
       one,
       many,
       create: can('create'),

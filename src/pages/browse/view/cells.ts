@@ -4,7 +4,7 @@ import type { FieldFact } from '../../../contract/facts';
 import { noun, upperFirst } from '../../../core/model/inflection';
 import { factsOf } from '../../../rest/endpoints';
 import { BASE } from '../../../rest/routes';
-import { callingOf } from './naming';
+import { calledAmong, callingOf } from './naming';
 import type { Cell, RowLink } from './view';
 import { wordsOf } from './wording';
 
@@ -75,22 +75,26 @@ function textOf({ kind, choices }: FieldFact, value: unknown): string {
   return choice ? String(choice.label) : momentText(text, kind);
 }
 
-function linksOf(type: GraphQLObjectType, { name, relation }: FieldFact, row: Row, endpointOf: EndpointOf): RowLink[] {
-  const target = typeOf(type, relation!.object) as GraphQLObjectType;
-  const endpoint = endpointOf(relation!.type);
-  const found = [row[relation!.object] ?? []].flat() as Row[];
-  // A row that is not shown has its id still.
-  return ([row[name] ?? []].flat() as (string | number)[]).map((id) => {
-    const one = found.find((candidate) => String(candidate.id) === String(id));
-    const label = one ? nameOf(target, one) : `${singular(target)} ${id}`;
-    return { label, id: String(id), ...(endpoint !== undefined && { href: `${BASE}/${endpoint}/${id}/` }) };
-  });
-}
+const relatedIn = ({ relation }: FieldFact, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
 
-export function cellOf(type: GraphQLObjectType, fact: FieldFact, row: Row, endpointOf: EndpointOf): Cell {
-  if (fact.relation) return { links: linksOf(type, fact, row, endpointOf) };
-  const text = textOf(fact, row[fact.name]);
-  return PICTURES.has(fact.name) ? { picture: text } : { text };
+/** What the values of a field are shown as in these rows, which are seen together. */
+export function cellsOf(type: GraphQLObjectType, fact: FieldFact, rows: readonly Row[], endpointOf: EndpointOf): (row: Row) => Cell {
+  const { name, relation } = fact;
+  if (!relation) {
+    const inWords = (row: Row) => textOf(fact, row[name]);
+    return (row) => (PICTURES.has(name) ? { picture: inWords(row) } : { text: inWords(row) });
+  }
+  const target = typeOf(type, relation.object) as GraphQLObjectType;
+  const endpoint = endpointOf(relation.type);
+  const related = rows.flatMap((row) => relatedIn(fact, row));
+  const called = calledAmong(related, (row) => nameOf(target, row), callingOf(target, target.extensions.resource!));
+  const linkOf = (row: Row, id: string | number): RowLink => {
+    const one = relatedIn(fact, row).find((candidate) => String(candidate.id) === String(id));
+    // A row that is not shown has its id still.
+    const label = one ? called(one) : `${singular(target)} ${id}`;
+    return { label, id: String(id), ...(endpoint !== undefined && { href: `${BASE}/${endpoint}/${id}/` }) };
+  };
+  return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });
 }
 
 export function setAs({ kind }: FieldFact): 'number' | 'day' | undefined {

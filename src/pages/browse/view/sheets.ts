@@ -3,7 +3,7 @@ import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLOb
 import type { FieldFact } from '../../../contract/facts';
 import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
 import { BASE } from '../../../rest/routes';
-import { cellOf, isColumn, headingOf, nameOf, plural, selectionOf, setAs, shownFacts, singular, type EndpointOf, type Row } from './cells';
+import { cellsOf, isColumn, headingOf, nameOf, plural, selectionOf, setAs, shownFacts, singular, type EndpointOf, type Row } from './cells';
 import { furtherSelection, trainingOf, translationsOf } from './further';
 import { callingOf } from './naming';
 import type { Below, Cell, Sheet, SheetRow, Thing } from './view';
@@ -97,7 +97,7 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
       ...facts.map((fact) => ({ key: fact.rest, label: labelOf(fact), sortable: fact.ordered, as: setAs(fact) })),
       ...parts.map(({ name }) => ({ key: name, label: wordsOf(name), sortable: false })),
     ];
-    const rowOf = (row: Row): SheetRow => {
+    const rowOf = (row: Row, shown: readonly ((row: Row) => Cell)[]): SheetRow => {
       const image = hasImages ? (row[IMAGES] as Row[])[0]?.image : undefined;
       return {
         id: String(row.id),
@@ -105,7 +105,7 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
         ...(rest !== undefined && { href: `${BASE}/${rest}/${String(row.id)}/` }),
         ...(typeof image === 'string' && { picture: image }),
         cells: [
-          ...facts.map((fact) => short(cellOf(type, fact, row, pathOf))),
+          ...shown.map((cell) => short(cell(row))),
           ...parts.map(({ name, child }) => namesOf(child, row[name] as Row[], pathOf(child.name))),
         ],
       };
@@ -115,7 +115,10 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
       selection: ['id', selection, ...facts.map((fact) => selectionOf(type, fact)), hasImages ? `${IMAGES} { image }` : '', ...below].join(
         ' ',
       ),
-      sheet: (rows) => ({ title: plural(type), columns, rows: rows.map(rowOf) }),
+      sheet(rows) {
+        const shown = facts.map((fact) => cellsOf(type, fact, rows, pathOf));
+        return { title: plural(type), columns, rows: rows.map((row) => rowOf(row, shown)) };
+      },
     };
   }
 
@@ -197,7 +200,7 @@ export function sheetsOf(prepare: Prepare, endpointOf: (type: string) => Endpoin
         ...goalOf(row),
         ...(training && { training }),
         facts: [
-          ...facts.map((fact) => ({ label: labelOf(fact), key: fact.rest, cell: cellOf(type, fact, row, pathOf) })),
+          ...facts.map((fact) => ({ label: labelOf(fact), key: fact.rest, cell: cellsOf(type, fact, [row], pathOf)(row) })),
           translationsOf(type, row),
         ],
         below: branches.flatMap(({ name, below }) => below(row[name], id, signedIn) ?? []),
