@@ -15,6 +15,7 @@ import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { freePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
+import { counted } from './operator';
 
 export interface Finding {
   state: 'ok' | 'warning' | 'failure';
@@ -42,7 +43,7 @@ export async function examine(config: Config, note: Note): Promise<void> {
   note({
     state: 'ok',
     about: 'Configuration',
-    said: `NODE_ENV=${config.production ? 'production' : 'development or test'}, ${config.workers} workers`,
+    said: `NODE_ENV=${config.production ? 'production' : 'development or test'}, ${counted(config.workers, 'worker')}`,
   });
   checkDataDir(config.dataDir);
   examineFolder(config, note);
@@ -135,8 +136,8 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
         : { state: 'ok', about: 'Clock', said: 'as that of the database' },
     );
     examineConnections(config, server.connections, note);
-    await examineSchema(database, note);
-    if (!server.filled) return;
+    const isWhole = await examineSchema(database, note);
+    if (!server.filled || !isWhole) return;
     await examineSecurity(config, database, note);
     await examineKey(config, database, note);
     await examineFiles(config, database, note);
@@ -156,13 +157,21 @@ function examineConnections({ workers, poolSize }: Config, available: number, no
   );
 }
 
-async function examineSchema(database: Database, note: Note): Promise<void> {
+/** Answers whether all that there should be is there. */
+async function examineSchema(database: Database, note: Note): Promise<boolean> {
   if ((await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table) await refuseNewer(database.pool);
-  note({
-    state: 'ok',
-    about: 'Schema',
-    said: (await migrated(database)) ? 'up to date' : 'older than this version: the next start brings it up to date',
-  });
+  const current = await migrated(database);
+  const gone = current ? await missingIn(database) : [];
+  note(
+    gone.length
+      ? {
+          state: 'failure',
+          about: 'Schema',
+          said: `${gone.join(', ')} ${gone.length > 1 ? 'are' : 'is'} missing`,
+          advice: 'fitgraph restore FILE --replace makes it anew',
+        }
+      : { state: 'ok', about: 'Schema', said: current ? 'up to date' : 'older than this version: the next start brings it up to date' },
+  );
   const { rows } = await database.pool.query(
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
   );
@@ -173,6 +182,22 @@ async function examineSchema(database: Database, note: Note): Promise<void> {
       said: `${rows.map(({ name }) => name).join(', ')} missing`,
       advice: "install PostgreSQL's contrib package",
     });
+  return gone.length === 0;
+}
+
+/** Tables that somebody has dropped, and columns. */
+async function missingIn({ pool }: Database): Promise<string[]> {
+  const { rows } = await pool.query(
+    `SELECT "table_name" AS "table", array_agg("column_name"::text) AS "columns" FROM information_schema.columns
+     WHERE "table_schema" = current_schema() GROUP BY 1`,
+  );
+  const there = new Map(rows.map(({ table, columns }) => [table as string, columns as string[]]));
+  return entities().flatMap((entity) => {
+    const { table } = resourceOf(entity)!;
+    const columns = there.get(table);
+    const stored = fieldsOf(entity).filter(({ stored: kept }) => kept);
+    return columns ? stored.filter(({ column }) => !columns.includes(column!)).map(({ column }) => `${table}.${column!}`) : [table];
+  });
 }
 
 async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {

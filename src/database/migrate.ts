@@ -41,8 +41,11 @@ class Applied implements UmzugStorage {
   }
 }
 
+export const MIGRATION_TABLE =
+  'CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now(), "version" text)';
+
 async function prepare(client: PoolClient): Promise<void> {
-  await client.query('CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now())');
+  await client.query(MIGRATION_TABLE);
   const { rowCount } = await client.query(`SELECT FROM pg_attribute WHERE attrelid = 'migration'::regclass AND attname = 'version'`);
   // Whoever applied what came before is not known.
   if (!rowCount) await client.query('ALTER TABLE "migration" ADD COLUMN "version" text');
@@ -136,12 +139,12 @@ export const migrationNames = (): string[] => names();
 /** Nobody migrates until this connection ends. */
 export const lockMigrations = (client: ClientBase): Promise<unknown> => client.query('SELECT pg_advisory_lock($1)', [LOCK]);
 
-/** Applies these migrations, or takes them back, in this order, in the transaction that the caller has begun under the lock. */
-export async function applyWithin(client: ClientBase, direction: Direction, those: readonly string[]): Promise<void> {
+/** Applies these migrations, in this order, in the transaction that the caller has begun under the lock. */
+export async function applyWithin(client: ClientBase, those: readonly string[]): Promise<void> {
   const storage = new Applied(client);
   for (const name of those) {
-    await migrationNamed(name)[direction]((sql) => client.query(sql));
-    await (direction === 'up' ? storage.logMigration({ name }) : storage.unlogMigration({ name }));
+    await migrationNamed(name).up((sql) => client.query(sql));
+    await storage.logMigration({ name });
   }
 }
 

@@ -1,8 +1,10 @@
 /** The operator's commands, beside a running server. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { openEmbedded } from '../../src/database/embedded';
 import { until } from '../database/processes';
 import { plain } from '../files/pictures';
+import { open } from '../setup/databases';
 import { build, Installation, run, type Server } from './running';
 
 const installation = new Installation();
@@ -245,6 +247,17 @@ test('a backup of the running server goes to another installation with its key, 
     expect(
       (await run('command', { DATA_DIR: elsewhere.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
     ).toMatch(/^fitgraph: SECRET_KEY is not that of the backup/);
+    // Somebody drops a table: the doctor sees it, and the backup brings it back.
+    const { connection, release } = await openEmbedded({ dataDir: elsewhere.dataDir });
+    const database = open(connection);
+    await database.pool.query('DROP TABLE "workout_log" CASCADE');
+    await database.close();
+    await release();
+    expect((await elsewhere.command('doctor')).stdout).toMatch(
+      /^FAIL {2}Schema: workout_log is missing\n {6}→ fitgraph restore FILE --replace/m,
+    );
+    expect((await elsewhere.command('restore', file, '--replace')).status).toBe(0);
+    expect((await elsewhere.command('doctor')).stdout).toMatch(/^ok {4}Schema: up to date$/m);
   } finally {
     await elsewhere.remove();
   }

@@ -31,6 +31,12 @@ const restore = async (into: Fitgraph, from = file, replace = true) =>
 /** What belongs to the database itself, and what counts on while somebody looks. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
 
+/** Rules between rows, triggers, functions, policies and indexes. */
+const SHAPE = `SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) AS rule FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+  UNION ALL SELECT tgrelid::regclass || ' ' || tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal
+  UNION ALL SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL SELECT tablename || ' ' || policyname FROM pg_policies UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`;
+
 /** Every row of every other table, as text. */
 async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
   const tables = await of.sql(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
@@ -139,15 +145,30 @@ describe('the round trip', () => {
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${made.body.id}`);
   });
 
+  test.each([
+    ['tables', 'DROP TABLE "exercise_image", "workout_log" CASCADE; DROP TABLE "change"'],
+    ['columns', 'ALTER TABLE "workout" DROP COLUMN "comment" CASCADE'],
+  ])('%s that are gone come back, beside a server that runs', async (_what, wreck) => {
+    const shapes = (of: Fitgraph) => of.sql(SHAPE);
+    const shape = await shapes(fitgraph);
+    await fitgraph.sql(wreck);
+    await restore(fitgraph);
+    expect(await shapes(fitgraph)).toEqual(shape);
+    expect(await rows(fitgraph)).toEqual(before.rows);
+    expect(files(fitgraph)).toEqual(before.files);
+    for (const list of ['workout', 'workoutlog', 'exerciseimage']) expect((await ann.get(`/${list}/`)).status).toBe(200);
+    const { status, body } = await ann.post('/workout/', { comment: 'new' });
+    expect(status).toBe(201);
+    await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${body.id}`);
+  });
+
   test('it comes into a database of its own, and the rules between rows hold there', async () => {
     const second = await Fitgraph.start({ content: 'tables' });
     try {
       await restore(second, file, false);
       expect(await rows(second)).toEqual(before.rows);
       expect(files(second)).toEqual(before.files);
-      const shape = `SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) AS rule FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-        UNION ALL SELECT tgrelid::regclass || ' ' || tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`;
-      expect(await second.sql(shape)).toEqual(await fitgraph.sql(shape));
+      expect(await second.sql(SHAPE)).toEqual(await fitgraph.sql(SHAPE));
       await expect(
         second.sql('INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES (99, now(), $1)', ['x']),
       ).rejects.toThrow(/foreign key/);

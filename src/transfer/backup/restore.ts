@@ -12,12 +12,13 @@ import { fieldsOf } from '../../core/model/fields';
 import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
+import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary } from './archive';
+import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary, type TableShape } from './archive';
 import { WaitingFiles } from './files';
-import { ownConnection, quoted, RESTORE_LOCK, tablesOf } from './tables';
+import { LOGS, ownConnection, quoted, RESTORE_LOCK, tablesOf } from './tables';
 
 /** Of writers that hold one of the tables and wait for another; they end, and it is tried again. */
 const ATTEMPTS = 10;
@@ -152,26 +153,37 @@ class RowsIn {
     this.begun = true;
     const { client, restore } = this;
     await this.lock();
-    const { migrations } = restore.found.header;
-    const applied = (await client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map(({ name }) => name as string);
     await this.removed();
-    await this.empty();
-    if (applied.join() !== migrations.join()) {
-      await applyWithin(client, 'down', applied.reverse());
-      await applyWithin(client, 'up', migrations);
-    }
+    if (await this.isIntact()) await this.empty();
+    else await rebuildWithin(client, restore.found.header.migrations);
     await this.triggers('DISABLE');
     await this.dropForeignKeys();
+  }
+
+  /** Whether the tables are those of the backup. They are not where it is older, or where one was dropped. */
+  private async isIntact(): Promise<boolean> {
+    const { migrations, tables } = this.restore.found.header;
+    const applied = (await this.client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map(({ name }) => name as string);
+    const shape = (those: readonly TableShape[]) => those.map(({ name, columns }) => `${name}: ${columns.join()}`).sort();
+    const found = new Set(shape(await tablesOf(this.client)));
+    return (
+      applied.join() === migrations.join() && shape(tables).every((one) => found.has(one)) && (await this.logs()).length === LOGS.length
+    );
+  }
+
+  private async logs(): Promise<string[]> {
+    const { rows } = await this.client.query('SELECT "name" FROM unnest($1::text[]) AS "name" WHERE to_regclass("name") IS NOT NULL', [
+      LOGS,
+    ]);
+    return rows.map(({ name }) => name as string);
   }
 
   private async lock(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       await this.client.query('BEGIN');
       try {
-        const names = (await tablesOf(this.client)).map(({ name }) => name);
-        return void (await this.client.query(
-          `LOCK TABLE ${quoted([...names, 'change', 'table_change', 'change_log'])} IN ACCESS EXCLUSIVE MODE`,
-        ));
+        const names = [...(await tablesOf(this.client)).map(({ name }) => name), ...(await this.logs())];
+        return void (await this.client.query(`LOCK TABLE ${quoted(names)} IN ACCESS EXCLUSIVE MODE`));
       } catch (error) {
         await this.client.query('ROLLBACK');
         if ((error as { code?: string }).code !== DEADLOCK || attempt === ATTEMPTS) throw error;
@@ -181,14 +193,17 @@ class RowsIn {
 
   /** The files of the rows that go are noted, as when rows are deleted; those that are named again stay. */
   private async removed(): Promise<void> {
-    const paths = entities().flatMap((entity) =>
+    const there = new Set((await tablesOf(this.client)).map(({ name }) => name));
+    const places = entities().flatMap((entity) =>
       fieldsOf(entity)
         .filter(({ kind }) => kind === 'image')
-        .map(({ column }) => `SELECT "${column}" AS "path" FROM "${resourceOf(entity)!.table}"`),
+        .map(({ column }) => ({ column, table: resourceOf(entity)!.table })),
     );
-    await this.client.query(
-      `CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${paths.join(' UNION ')} UNION SELECT "path" FROM "removed_file"`,
-    );
+    const paths = [...places, { column: 'path', table: 'removed_file' }]
+      .filter(({ table }) => there.has(table))
+      .map(({ column, table }) => `SELECT "${column}" AS "path" FROM "${table}"`);
+    const nothing = `SELECT '' AS "path" WHERE false`;
+    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[nothing, ...paths].join(' UNION ')}`);
   }
 
   private async empty(): Promise<void> {
@@ -231,7 +246,7 @@ class RowsIn {
     }
     await this.triggers('ENABLE');
     const since = migrationNames().filter((name) => !header.migrations.includes(name));
-    await applyWithin(client, 'up', since);
+    await applyWithin(client, since);
     await this.beginLog();
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);

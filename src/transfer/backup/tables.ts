@@ -3,8 +3,9 @@ import { Client } from 'pg';
 import type { Database } from '../../database/connection';
 import type { SequenceState, TableShape } from './archive';
 
-/** Of the log of changes, whose numbers are this database's; of what was restored; and of what is lost with every crash anyhow. */
-const OF_THIS_DATABASE = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
+/** Of changes, whose numbers are this database's; of what was restored; and of what is lost with every crash anyhow. */
+export const LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
+const OF_THIS_DATABASE = ['migration', ...LOGS];
 
 /** One restore at a time. */
 export const RESTORE_LOCK = 7_316_404;
