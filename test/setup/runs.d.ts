@@ -1,0 +1,2 @@
+export const runs: Record<'service' | 'system', string[]>;
+export function togetherIn(folder: string): string[];

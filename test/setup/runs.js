@@ -1,0 +1,60 @@
+/** The two runs of the tests, `npm test` and `npm run test:system`: which file belongs to which is decided here and nowhere else. */
+const { existsSync, readdirSync } = require('node:fs');
+const { join, sep } = require('node:path');
+
+const TESTS = join(__dirname, '..');
+const ENDING = '.test.ts';
+
+/** Folders and files whose tests start the server, a browser, a proxy or a database as processes, or that let time pass. */
+const SYSTEM = [
+  'availability',
+  'browser',
+  'database/embedded',
+  'database/pooler',
+  'database/poolertransactions',
+  'deploy',
+  'docs/addaresource',
+  'docs/examples',
+  'faults',
+  'files/bucket',
+  'live/instances',
+  'server/commands',
+  'server/health',
+  'server/life',
+  'server/log',
+  'server/refusal',
+  'server/supervisor',
+  'server/terminal',
+  'server/upgrade',
+  'telemetry',
+  'transfer/restorekills',
+];
+
+/** In a process of their own although their folder has a `suite.ts`. */
+const ALONE = ['core/groupingmodel', 'core/million', 'graphql/bounds', 'graphql/fuzz', 'house/secondwall'];
+
+for (const name of [...SYSTEM, ...ALONE])
+  if (!existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}${ENDING}`))) throw new Error(`runs.js names no test: ${name}`);
+
+const belongsTo = (names, test) => names.some((name) => test === name || test.startsWith(`${name}/`));
+
+/** Without their ending, as in `core/filters`. */
+const tests = readdirSync(TESTS, { recursive: true })
+  .filter((file) => file.endsWith(ENDING))
+  .map((file) => file.slice(0, -ENDING.length).split(sep).join('/'))
+  .sort();
+const system = tests.filter((test) => belongsTo(SYSTEM, test));
+const service = tests.filter((test) => !belongsTo(SYSTEM, test));
+
+const folderOf = (test) => test.split('/').slice(0, -1).join('/');
+const suiteOf = (test) => `${folderOf(test)}/suite.ts`;
+const isTogether = (test) => !ALONE.includes(test) && existsSync(join(TESTS, suiteOf(test)));
+
+/** Those of a folder that its `suite.ts` runs in one process. */
+module.exports.togetherIn = (folder) => service.filter((test) => folderOf(test) === folder && isTogether(test));
+
+/** What Jest is given to run, seen from `test/`. */
+module.exports.runs = {
+  service: [...new Set(service.map((test) => (isTogether(test) ? suiteOf(test) : `${test}${ENDING}`)))],
+  system: system.map((test) => `${test}${ENDING}`),
+};
