@@ -2,10 +2,12 @@
 import { Client, type PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import { ConfigError, type Config } from '../platform/config';
-import { CONNECTION_TIMEOUT_MS, Database, type Pooling } from './connection';
+import { Database } from './connection';
 import { checkDataDir } from './datadir';
 import { openEmbedded } from './embedded';
+import type { Pooling } from './options';
 import { poolingOf, refusedByPooler } from './pooler';
+import { CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './pulse';
 import { settingsOf } from './settings';
 import { secretKeyOf } from './secretkey';

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
+import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
 import { KEEP_ALIVE, type Wire } from '../../database/pulse';
 import { settingsOf } from '../../database/settings';
 
 const RETRY_MS = 500;
-const CONNECTION_TIMEOUT_MS = 3_000;
 const HEARTBEAT_MS = 2_000;
 /** Nothing that is asked here takes any time. */
 const ANSWER_MS = 2_000;
