@@ -3,7 +3,7 @@ import { KnownError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { lastMigration, migrateDown, migrateUp } from '../database/migrate';
 import { confirm } from './asking';
-import { noteOf, operate, say, type Desk } from './operator';
+import { noteOf, operate, say, type OperatorContext } from './operator';
 
 /** Every server hears of changes by a connection of this name. */
 const SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
@@ -23,7 +23,7 @@ async function apply(database: Database): Promise<void> {
   say(names.length ? `Applied: ${names.join(', ')}` : 'Nothing to do.');
 }
 
-async function takeBack({ database, session }: Desk, yes = false): Promise<void> {
+async function takeBack({ database, session }: OperatorContext, yes = false): Promise<void> {
   const name = await lastMigration(database);
   if (name === undefined) return say('Nothing to do.');
   const { servers } = (await database.ask(SERVERS))[0]!;

@@ -9,7 +9,7 @@ import { migrateUp } from '../database/migrate';
 import { openDatabase } from '../database/open';
 import { models } from '../graphql/schema';
 
-export interface Desk {
+export interface OperatorContext {
   config: Config;
   database: Database;
   session: Session;
@@ -31,7 +31,10 @@ function operatorName(): string {
 export const noteOf = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
   note({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
 
-export async function operate<T>(work: (desk: Desk) => Promise<T>, { migrate = true, key = true, config = readConfig() } = {}): Promise<T> {
+export async function operate<T>(
+  work: (context: OperatorContext) => Promise<T>,
+  { migrate = true, key = true, config = readConfig() } = {},
+): Promise<T> {
   const opened = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
   try {
     if (migrate) await migrateUp(opened.database);

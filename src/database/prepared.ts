@@ -25,7 +25,7 @@ interface Wire {
   close(what: { type: 'S'; name: string }): void;
 }
 
-interface Kept {
+interface ClientStatements {
   /** By their names, the one used last at the end. */
   statements: Map<string, Known>;
   /** Of the lengths of their texts. */
@@ -35,7 +35,7 @@ interface Kept {
 export class Prepared {
   private readonly uses = new LRUCache<string, number>({ ...KNOWN, sizeCalculation: (_uses, text) => text.length });
   private readonly names = new LRUCache<string, string>({ ...KNOWN, sizeCalculation: (_name, text) => text.length });
-  private readonly kept = new WeakMap<ClientBase, Kept>();
+  private readonly kept = new WeakMap<ClientBase, ClientStatements>();
 
   /** How many texts have a name. */
   get named(): number {
@@ -76,7 +76,7 @@ export class Prepared {
     return known;
   }
 
-  private letGo(client: ClientBase, kept: Kept): void {
+  private letGo(client: ClientBase, kept: ClientStatements): void {
     const { connection } = client as unknown as { connection: Wire };
     for (const [oldest, { length }] of kept.statements) {
       if (kept.statements.size < MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;

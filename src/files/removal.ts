@@ -47,7 +47,7 @@ export class FileRemoval {
       WHERE pg_try_advisory_xact_lock_shared(${FILES_LOCK})
         AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${inUse().join(' OR ')}) AS "used"`;
-    listener.on(CHANNEL, { heard: () => void this.run(), missed: () => this.run() });
+    listener.on(CHANNEL, { notified: () => void this.run(), missed: () => this.run() });
   }
 
   /** One after the other; a failure is tried again when the database tells of the next removal, or at the next start. */

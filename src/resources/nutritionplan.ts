@@ -7,7 +7,7 @@ import { invalid } from '../core/model/errors';
 import { Computed, Day, defaults, Flag, Id, Text, type PartOf } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { mayRead } from '../core/access/access';
-import { rowNearest, rowsBelow, type Among } from '../core/read/loaders';
+import { rowNearest, rowsBelow, type NamedCondition } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { DateScalar } from '../core/model/scalars';
@@ -89,7 +89,7 @@ const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
   unit,
 });
 
-async function diaryOf(plan: Dieted, context: Context, among?: Among): Promise<Map<string, Values[]>> {
+async function diaryOf(plan: Dieted, context: Context, among?: NamedCondition): Promise<Map<string, Values[]>> {
   const entries = await rowsBelow(
     DiaryEntry,
     'planId',
@@ -109,7 +109,7 @@ async function diaryOf(plan: Dieted, context: Context, among?: Among): Promise<M
 }
 
 /** Entries of one day; the zone of the session, which is that of the server, turns the date into a moment. */
-const on = (date: string): Among => ({
+const on = (date: string): NamedCondition => ({
   name: date,
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });

@@ -189,7 +189,7 @@ export class Metrics extends Collected {
       Number(listener.connected),
     );
     this.counter('fitgraph_listener_losses_total', 'How often that connection was lost', undefined, () => listener.losses);
-    this.counter('fitgraph_listener_heard_total', 'What the database told of', undefined, () => listener.heard);
+    this.counter('fitgraph_listener_notifications_total', 'Notifications of the database', undefined, () => listener.notifications);
     this.gauge(
       'fitgraph_change_log_rows',
       'Changes kept for clients that ask later, as the planner estimates them',

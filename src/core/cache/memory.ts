@@ -84,7 +84,7 @@ export class Memory {
 }
 
 /** A value whose parts are worked out when they are first asked for, and kept as long as it is. */
-export abstract class Kept {
+export abstract class Memoized {
   private readonly named = new Map<string, Promise<unknown>>();
   private readonly selected = new WeakMap<object, Promise<unknown>>();
 

@@ -56,7 +56,7 @@ export class NamesInMemory {
     for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new Table(database, entity, log));
     const tables = [...this.tables.values()];
     listener.on(CHANNEL, {
-      heard: (name) => tables.find((table) => table.name === name)?.readSoon(),
+      notified: (name) => tables.find((table) => table.name === name)?.readSoon(),
       missed: () => tables.forEach((table) => table.readSoon()),
     });
   }

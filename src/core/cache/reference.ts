@@ -33,7 +33,7 @@ export class ReferenceTables {
   ) {
     for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
     listener.on(CHANNEL, {
-      heard: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
+      notified: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
       missed: () => this.reload(),
     });
   }

@@ -140,7 +140,7 @@ export class ChangeLog {
     private readonly log: Logger,
   ) {
     listener.on(CHANNEL, {
-      heard: (what) => (what === '' ? this.wakeAll() : this.wake(what)),
+      notified: (what) => (what === '' ? this.wakeAll() : this.wake(what)),
       missed: async () => {
         // It may have been another server, or this one as it was some time ago. Where it cannot be told now, the next reading does.
         await this.takePlace().catch((error) => this.log.warn({ err: error }, 'whether changes go on could not be told'));

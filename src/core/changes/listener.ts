@@ -16,28 +16,28 @@ const GOODBYE_MS = 500;
 /** Said by whoever has put other data in the place of all. */
 const EVERYTHING = 'fitgraph_everything';
 
-export interface Ear {
-  heard(payload: string): void;
+export interface Subscriber {
+  notified(payload: string): void;
   /** The connection was lost for a while, so something may have been told meanwhile. */
   missed(): Promise<void> | void;
 }
 
 /**
- * What this process holds as long as it lives, and is heard: a lock of PostgreSQL by this number, of all instances that share the database. What such an
- * instance has begun may be taken over once the lock is free.
+ * What this process holds as long as it lives and its connection is alive: a lock of PostgreSQL by this number, of all instances that share the
+ * database. What such an instance has begun may be taken over once the lock is free.
  */
 export const INSTANCE_LOCK = 7_316_403;
 
 export class Listener {
   /** Of this process. */
   readonly instance = randomInt(1, 2 ** 31);
-  private readonly ears = new Map<string, Ear>();
+  private readonly subscribers = new Map<string, Subscriber>();
   private client?: Client;
   private heartbeat?: NodeJS.Timeout;
   private closed = false;
-  /** How often the connection was lost, and how often something was heard on it. */
+  /** How often the connection was lost, and how many notifications came on it. */
   losses = 0;
-  heard = 0;
+  notifications = 0;
 
   constructor(
     private readonly database: Database,
@@ -45,8 +45,8 @@ export class Listener {
   ) {}
 
   /** Before `start`. */
-  on(channel: string, ear: Ear): void {
-    this.ears.set(channel, ear);
+  on(channel: string, subscriber: Subscriber): void {
+    this.subscribers.set(channel, subscriber);
   }
 
   async start(): Promise<void> {
@@ -61,16 +61,16 @@ export class Listener {
     client.on('error', () => this.again(client));
     client.on('end', () => this.again(client));
     client.on('notification', ({ channel, payload = '' }) => {
-      this.heard += 1;
+      this.notifications += 1;
       if (channel === EVERYTHING) this.missed();
-      else this.ears.get(channel)?.heard(payload);
+      else this.subscribers.get(channel)?.notified(payload);
     });
     try {
       await client.connect();
       pulse.watch(client, ANSWER_MS);
       // Shared, because PostgreSQL may not know yet that the connection before this one is dead.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [INSTANCE_LOCK, this.instance]);
-      for (const channel of [...this.ears.keys(), EVERYTHING]) await client.query(`LISTEN ${channel}`);
+      for (const channel of [...this.subscribers.keys(), EVERYTHING]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       hangUp(client);
       throw error;
@@ -95,7 +95,7 @@ export class Listener {
   }
 
   private missed(): void {
-    void Promise.all([...this.ears.values()].map((ear) => ear.missed())).catch((error) =>
+    void Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.missed())).catch((error) =>
       this.log.error({ err: error }, 'what is in memory could not be read again'),
     );
   }
@@ -117,7 +117,7 @@ export class Listener {
 
   private async catchUp(): Promise<void> {
     try {
-      await Promise.all([...this.ears.values()].map((ear) => ear.missed()));
+      await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.missed()));
       this.log.info('the database tells of changes again');
     } catch (error) {
       const { client } = this;

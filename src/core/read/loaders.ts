@@ -35,11 +35,11 @@ async function byIds(
   entity: Entity,
   columns: string,
   ids: readonly Key[],
-  among: readonly Condition[],
+  only: readonly Condition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
   const { bind, values } = binder();
-  const where = whereOf([anyOf('id', ids), ...among], 't', bind);
+  const where = whereOf([anyOf('id', ids), ...only], 't', bind);
   const rows = await session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
@@ -53,11 +53,11 @@ async function byParents(
   ids: readonly Key[],
   order: readonly string[],
   context: Context,
-  among: readonly Condition[] = [],
+  only: readonly Condition[] = [],
 ) {
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
-  const where = whereOf([anyOf(parent.column!, ids), ...visible(entity, context), ...among], 't', bind);
+  const where = whereOf([anyOf(parent.column!, ids), ...visible(entity, context), ...only], 't', bind);
   const sorted = orderSql(bound(orderOf(entity, order.map(orderKey), context), bind));
   const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
@@ -129,10 +129,10 @@ function childLoader(
   order: readonly string[],
   { name, columns }: Reading,
   context: Context,
-  among?: Among,
+  only?: NamedCondition,
 ): DataLoader<Key, Row[]> {
-  const key = `${name}.${by} ${order.join()}${among ? ` ${among.name}` : ''}`;
-  return context.loaders.get<Row[]>(key, (ids) => byParents(entity, by, columns, ids, order, context, among && [among.condition]));
+  const key = `${name}.${by} ${order.join()}${only ? ` ${only.name}` : ''}`;
+  return context.loaders.get<Row[]>(key, (ids) => byParents(entity, by, columns, ids, order, context, only && [only.condition]));
 }
 
 export function loadChildren(
@@ -171,7 +171,7 @@ export function rowToCount<M, F extends keyof RowOf<M> & string>(
 }
 
 /** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */
-export interface Among {
+export interface NamedCondition {
   name: string;
   condition: Condition;
 }
@@ -183,10 +183,10 @@ export function rowsBelow<M, F extends keyof RowOf<M> & string>(
   fields: readonly F[],
   id: number,
   context: Context,
-  among?: Among,
+  only?: NamedCondition,
 ): Promise<PartOf<M, F>[]> {
   const reading = readingOf(entity, new Set(fields), context);
-  return childLoader(entity, by, resourceOf(entity)!.ordering, reading, context, among).load(id) as Promise<PartOf<M, F>[]>;
+  return childLoader(entity, by, resourceOf(entity)!.ordering, reading, context, only).load(id) as Promise<PartOf<M, F>[]>;
 }
 
 /** An index finds the neighbours of each day, however many rows there are. */

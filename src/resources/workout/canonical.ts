@@ -7,7 +7,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
 import { loadParent, rowsBelow } from '../../core/read/loaders';
-import { Kept } from '../../core/cache/memory';
+import { Memoized } from '../../core/cache/memory';
 import { selectionKey } from '../../core/read/plan';
 import { HIDDEN } from '../../core/schema/relations';
 import { mediaUrl } from '../../files/paths';
@@ -47,7 +47,7 @@ export class CanonicalImage {
 }
 
 @ObjectType({ description: 'An exercise of a set, with the settings that are for it.', simpleResolvers: true })
-export class CanonicalExercise extends Kept {
+export class CanonicalExercise extends Memoized {
   @Field(() => [Setting], { description: 'In their order.' }) readonly settings: RowOf<Setting>[];
   private readonly exerciseId: number;
 
@@ -96,7 +96,7 @@ export class CanonicalExercise extends Kept {
 }
 
 @ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
-export class CanonicalSet extends Kept {
+export class CanonicalSet extends Memoized {
   @Field(() => WorkoutSet, { description: 'The set itself.' }) readonly set: RowOf<WorkoutSet>;
 
   constructor(set: RowOf<WorkoutSet>) {
@@ -134,7 +134,7 @@ export class CanonicalWeekdays {
 }
 
 @ObjectType({ description: 'A training day, worked out.', simpleResolvers: true })
-export class CanonicalDay extends Kept {
+export class CanonicalDay extends Memoized {
   @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: RowOf<TrainingDay>;
 
   constructor(day: RowOf<TrainingDay>) {
@@ -163,7 +163,7 @@ export class CanonicalDay extends Kept {
   description: 'A workout, worked out: days in the order of the week, sets, exercises, texts and muscles.',
   simpleResolvers: true,
 })
-export class CanonicalWorkout extends Kept {
+export class CanonicalWorkout extends Memoized {
   @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: RowOf<Workout>;
 
   constructor(workout: RowOf<Workout>) {

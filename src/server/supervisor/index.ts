@@ -43,10 +43,10 @@ const MAX_FAILED_STARTS = 6;
 
 interface Member {
   worker: Worker;
-  /** `spare`: waits for its orders. `leaving`: finishes what it has begun, and is not heard of any more. */
+  /** `spare`: waits for its orders. `leaving`: finishes what it has begun, and reports no more. */
   state: 'spare' | 'starting' | 'serving' | 'leaving';
-  /** When it was heard of last. */
-  heard: number;
+  /** When it reported last, by the clock of this process. */
+  lastReport: number;
   /** Somebody else has taken its place. */
   replaced: boolean;
 }
@@ -88,7 +88,7 @@ export class Supervisor {
     // would never be answered and never be closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), args: [], execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
-    cluster.on('message', (worker, report: Report) => this.hear(worker, report));
+    cluster.on('message', (worker, report: Report) => this.receive(worker, report));
     cluster.on('disconnect', (worker) => this.left(worker));
     cluster.on('exit', (worker, status, signal) => this.lost(worker, status, signal));
     setInterval(() => this.check(), CHECK_MS);
@@ -119,7 +119,7 @@ export class Supervisor {
 
   private fork(): Member {
     const worker = cluster.fork();
-    const member: Member = { worker, state: 'spare', heard: now(), replaced: false };
+    const member: Member = { worker, state: 'spare', lastReport: now(), replaced: false };
     this.members.set(worker, member);
     this.keep();
     return member;
@@ -132,7 +132,7 @@ export class Supervisor {
 
   private order(member: Member): void {
     member.state = 'starting';
-    member.heard = now();
+    member.lastReport = now();
     this.send(member, { kind: 'serve', port: this.port, early: this.serving.length === 0, announce: !this.begun });
   }
 
@@ -143,10 +143,10 @@ export class Supervisor {
     return member;
   }
 
-  private hear(worker: Worker, report: Report): void {
+  private receive(worker: Worker, report: Report): void {
     const member = this.members.get(worker);
     if (!member || member.replaced) return;
-    member.heard = now();
+    member.lastReport = now();
     if (report !== 'ready') return;
     member.state = 'serving';
     this.failedStarts = 0;
@@ -171,14 +171,14 @@ export class Supervisor {
 
   private check(): void {
     const at = now();
-    if (at - this.checked > CHECK_MS + LATE_MS) for (const member of this.members.values()) member.heard = at;
+    if (at - this.checked > CHECK_MS + LATE_MS) for (const member of this.members.values()) member.lastReport = at;
     this.checked = at;
     const { workerTimeout } = this.config;
     let suspected = false;
     for (const member of this.members.values()) {
       const limit = member.state === 'serving' ? workerTimeout : workerTimeout && START_SILENCE_MS;
       if (!limit || member.replaced || member.state === 'leaving') continue;
-      const silence = at - member.heard;
+      const silence = at - member.lastReport;
       if (silence > limit) this.giveUp(member, silence);
       else if (member.state === 'serving' && silence > limit * SUSPICIOUS) suspected = true;
     }
