@@ -10,7 +10,7 @@ import { plural, singular } from './cells';
 import { namings } from './naming';
 import { pathOf, Places, resourceOf } from './places';
 import { PERIOD_KEY, PERIODS, seriesOf } from './series';
-import { sheetsOf } from './sheets';
+import { Sheets } from './sheets';
 import { labelOf } from './wording';
 import { windowOf } from '../../../rest/dialect/pagination';
 import type { Answer } from '../../../rest/request';
@@ -20,7 +20,7 @@ import type { FieldErrors, HtmlView } from './view';
 export class Views {
   private readonly places: Places;
   private readonly forms: Forms;
-  private readonly sheets: ReturnType<typeof sheetsOf>;
+  private readonly sheets: Sheets;
   private readonly series: ReturnType<typeof seriesOf>;
   private readonly explained: ReturnType<typeof explanations>;
   /** By document. */
@@ -30,7 +30,7 @@ export class Views {
     const { schema, publicSchema, endpoints, prepare } = sources;
     this.places = new Places(endpoints);
     this.forms = new Forms(this.places, namings(schema, prepare));
-    this.sheets = sheetsOf(prepare, (type) => this.places.endpointOf(type));
+    this.sheets = new Sheets(prepare, (type) => this.places.endpointOf(type));
     this.series = seriesOf(schema, prepare);
     this.explained = explanations(publicSchema);
   }
