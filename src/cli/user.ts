@@ -25,6 +25,12 @@ const dayOf = (moment: string) => new Date(moment).toISOString().slice(0, 10);
 
 export function userCommand(): Command {
   const user = new Command('user').description('Make, change and list accounts.');
+  // In the order of the help.
+  for (const add of [addCreate, addPassword, addToken, addDeactivate, addDelete, addList]) add(user);
+  return user;
+}
+
+function addCreate(user: Command): void {
   user
     .command('create <name>')
     .description('Make an account and print its token. The password is asked for unless given.')
@@ -42,6 +48,9 @@ export function userCommand(): Command {
         say(`User ${username} was made. Token: ${await tokenOf(id, session, vault)}`);
       });
     });
+}
+
+function addPassword(user: Command): void {
   user
     .command('password <name>')
     .description('Set a new password, asked for unless given, and a new token.')
@@ -58,6 +67,9 @@ export function userCommand(): Command {
         if (options.new) say(`New password: ${password}`);
       });
     });
+}
+
+function addToken(user: Command): void {
   user
     .command('token <name>')
     .description('Print the token of a user.')
@@ -70,6 +82,9 @@ export function userCommand(): Command {
         say(await (options.new ? replaceToken : tokenOf)(id, session, vault));
       }),
     );
+}
+
+function addDeactivate(user: Command): void {
   user
     .command('deactivate <name>')
     .description('Lock an account: neither password nor token works any more. Nothing is deleted.')
@@ -82,6 +97,9 @@ export function userCommand(): Command {
         say(`User ${username} is ${options.undo ? 'active' : 'inactive'} now.`);
       }),
     );
+}
+
+function addDelete(user: Command): void {
   user
     .command('delete <name>')
     .description('Delete an account with everything of it: its rows, the images that it added, and their files. Nothing of it comes back.')
@@ -97,6 +115,9 @@ export function userCommand(): Command {
         say(`User ${username} is deleted, with ${counted(rows, 'row')} and ${counted(contributions, 'image')}.`);
       });
     });
+}
+
+function addList(user: Command): void {
   user
     .command('list')
     .description('Print all accounts, the oldest first.')
@@ -116,7 +137,6 @@ export function userCommand(): Command {
         process.stderr.write(`${counted(accounts.length, 'account')}\n`);
       }),
     );
-  return user;
 }
 
 /** A server that runs does it as well; without one the files would stay until the next start. */

@@ -33,52 +33,76 @@ const MAX_FORM = '10kb';
 const HTTP_STATUS: Record<string, number> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_MANY_REQUESTS: 429, OVERLOADED: 503 };
 const statusOf = (error: GraphQLError) => HTTP_STATUS[String(error.extensions.code)] ?? 400;
 
-export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchange, prepare: Prepare): Router {
+type ExchangeOf = (request: IncomingMessage) => PageExchange;
+
+export function signInPages(exchangeOf: ExchangeOf, prepare: Prepare): Router {
   const router = express.Router();
-  const shown = examples(prepare);
-  const form = express.urlencoded({ extended: false, limit: MAX_FORM });
-  const authenticate = (request: Request) => exchangeOf(request).authenticate(async () => text(request.body, 'csrfToken'));
+  new SignInPages(exchangeOf, examples(prepare)).addTo(router);
+  return router;
+}
+
+class SignInPages {
+  private readonly form = express.urlencoded({ extended: false, limit: MAX_FORM });
+
+  constructor(
+    private readonly exchangeOf: ExchangeOf,
+    private readonly shown: ReturnType<typeof examples>,
+  ) {}
+
+  addTo(router: Router): void {
+    const { form } = this;
+    router.get('/', (request, response) => this.landing(request, response));
+    router.get('/register', (request, response) => this.register(request, response));
+    router.get(COPY_PATH, (_request, response) => {
+      response.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).type('js').send(COPY_SCRIPT);
+    });
+    router.get('/login', (request, response) => this.login(request, response));
+    router.post('/login', form, (request, response) => this.signIn(request, response));
+    router.post('/logout', form, (request, response) => this.signOut(request, response));
+    addKeyPages(router, { form, signedIn: (request, response) => this.signedIn(request, response) });
+    const refused: ErrorRequestHandler = (error, request, response, next) => {
+      if (response.headersSent || !(error instanceof GraphQLError) || isPassing(error)) return next(error);
+      this.refused(error, request, response);
+    };
+    router.use(refused);
+  }
+
+  private authenticate(request: Request): Promise<boolean> {
+    return this.exchangeOf(request).authenticate(async () => text(request.body, 'csrfToken'));
+  }
 
   /** The exchange of somebody who is signed in; others are sent to sign in first. */
-  async function signedIn(request: Request, response: Response): Promise<PageExchange | undefined> {
-    if (await authenticate(request)) return exchangeOf(request);
+  private async signedIn(request: Request, response: Response): Promise<PageExchange | undefined> {
+    if (await this.authenticate(request)) return this.exchangeOf(request);
     response.set(PAGE_HEADERS).redirect(303, `/login?next=${encodeURIComponent(request.path)}`);
     return undefined;
   }
 
-  router.get('/', async (request, response) => {
-    await authenticate(request);
-    const exchange = exchangeOf(request);
-    answer(response, 200, landingPage(exchange.visitor(), await shown(exchange.context, exchange.baseUrl)));
-  });
+  private async landing(request: Request, response: Response): Promise<void> {
+    await this.authenticate(request);
+    const exchange = this.exchangeOf(request);
+    answer(response, 200, landingPage(exchange.visitor(), await this.shown(exchange.context, exchange.baseUrl)));
+  }
 
-  router.get('/register', async (request, response) => {
-    await authenticate(request);
-    answer(response, 200, registerPage(exchangeOf(request).visitor()));
-  });
+  private async register(request: Request, response: Response): Promise<void> {
+    await this.authenticate(request);
+    answer(response, 200, registerPage(this.exchangeOf(request).visitor()));
+  }
 
-  router.get(COPY_PATH, (_request, response) => {
-    response.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).type('js').send(COPY_SCRIPT);
-  });
-
-  router.get('/login', async (request, response) => {
+  private async login(request: Request, response: Response): Promise<void> {
     const next = ownPath(text(request.query, 'next'));
-    if (await authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
+    if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
     // Forms in other tabs stay good.
     const csrfToken = loginTokenOf(request.headers.cookie) ?? newLoginToken();
-    response.append('Set-Cookie', loginTokenCookie(csrfToken, exchangeOf(request).secure));
+    response.append('Set-Cookie', loginTokenCookie(csrfToken, this.exchangeOf(request).secure));
     answer(response, 200, loginPage({ next, csrfToken }));
-  });
+  }
 
-  router.post('/login', form, async (request, response) => {
-    const exchange = exchangeOf(request);
+  private async signIn(request: Request, response: Response): Promise<void> {
     const next = ownPath(text(request.body, 'next'));
     const csrfToken = loginTokenOf(request.headers.cookie);
-    if (csrfToken === undefined || !isLoginToken(csrfToken, text(request.body, 'csrfToken'))) {
-      const message = 'The form was too old, or your browser does not keep cookies for this site. Please load the form again.';
-      const href = `/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`;
-      return answer(response, 403, problemPage({ title: 'Sign in again', message, link: { href, label: 'Load the form' } }, {}));
-    }
+    if (csrfToken === undefined || !isLoginToken(csrfToken, text(request.body, 'csrfToken'))) return tooOld(response, next);
+    const exchange = this.exchangeOf(request);
     // Blanks around them don't count, as over the interfaces.
     const username = (text(request.body, 'username') ?? '').trim();
     const password = (text(request.body, 'password') ?? '').trim();
@@ -92,21 +116,23 @@ export function signInPages(exchangeOf: (request: IncomingMessage) => PageExchan
       return answer(response, statusOf(error), loginPage({ username, next, csrfToken, error: `${error.message.replace(/\.$/, '')}.` }));
     }
     response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
-  });
+  }
 
-  router.post('/logout', form, async (request, response) => {
-    await authenticate(request);
-    response.append('Set-Cookie', await exchangeOf(request).endSession());
+  private async signOut(request: Request, response: Response): Promise<void> {
+    await this.authenticate(request);
+    response.append('Set-Cookie', await this.exchangeOf(request).endSession());
     response.set(PAGE_HEADERS).redirect(303, '/');
-  });
+  }
 
-  addKeyPages(router, { form, signedIn });
-
-  const refused: ErrorRequestHandler = (error, request, response, next) => {
-    if (response.headersSent || !(error instanceof GraphQLError) || isPassing(error)) return next(error);
+  private refused(error: GraphQLError, request: Request, response: Response): void {
     const link = { href: request.path === '/logout' ? '/' : request.path, label: 'Load the page again' };
-    answer(response, statusOf(error), problemPage({ title: 'Refused', message: error.message, link }, exchangeOf(request).visitor()));
-  };
-  router.use(refused);
-  return router;
+    const page = problemPage({ title: 'Refused', message: error.message, link }, this.exchangeOf(request).visitor());
+    answer(response, statusOf(error), page);
+  }
+}
+
+function tooOld(response: Response, next: string | undefined): void {
+  const message = 'The form was too old, or your browser does not keep cookies for this site. Please load the form again.';
+  const href = `/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`;
+  answer(response, 403, problemPage({ title: 'Sign in again', message, link: { href, label: 'Load the form' } }, {}));
 }
