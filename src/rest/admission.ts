@@ -1,21 +1,15 @@
 /** Who may call which route, and with which methods. */
 import { notAllowed, notPermitted, notSignedIn } from './errors';
 import type { Request } from './request';
-import type { Route } from './routes';
+import { SAFE, type Route } from './routes';
 
-/** Methods that change nothing. */
-export const SAFE = ['GET', 'HEAD', 'OPTIONS'];
-
-/** Who may call a route at all, and with which methods. */
 export function admit(route: Route, { method, signedIn, exchange }: Pick<Request, 'method' | 'signedIn' | 'exchange'>): void {
-  if ('endpoint' in route && route.kind !== 'free') {
+  if (route.endpoint) {
     const { view, resource } = route.endpoint;
-    if (resource.owned && !signedIn) throw notSignedIn();
-    if (view.permits && !SAFE.includes(method)) {
-      if (!signedIn) throw notSignedIn();
-      if (!view.permits.includes(method)) throw notPermitted();
-    }
     const changes = !SAFE.includes(method);
+    const permits = changes ? view.permits : undefined;
+    if ((resource.owned || permits) && !signedIn) throw notSignedIn();
+    if (permits && !permits.includes(method)) throw notPermitted();
     const refused = (resource.owned || changes) && resource.group && exchange.lacking?.(resource.group, changes ? 'write' : 'read');
     if (refused) throw refused;
   }
@@ -23,6 +17,5 @@ export function admit(route: Route, { method, signedIn, exchange }: Pick<Request
 }
 
 /** Whether the route knows the method and lets people who are signed in use it. */
-export const may = (route: Route, method: string): boolean =>
-  route.allow.includes(method) &&
-  !('endpoint' in route && route.kind !== 'free' && !(route.endpoint.view.permits?.includes(method) ?? true));
+export const may = ({ allow, endpoint }: Route, method: string): boolean =>
+  allow.includes(method) && (endpoint?.view.permits?.includes(method) ?? true);

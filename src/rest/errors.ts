@@ -1,5 +1,6 @@
 /** Errors as REST answers them: a status and a JSON body. One table turns codes into statuses. */
 import type { GraphQLError } from 'graphql';
+import { snake } from '../contract/casing';
 
 export class RestError extends Error {
   constructor(
@@ -10,6 +11,9 @@ export class RestError extends Error {
     super(`${status}`);
   }
 }
+
+/** Messages by the keys of fields or parameters. */
+export type Errors = Record<string, string[]>;
 
 const detail = (status: number, message: string, headers?: Record<string, string>) => new RestError(status, { detail: message }, headers);
 
@@ -22,7 +26,12 @@ export const notAcceptable = () => detail(406, 'Could not satisfy the request Ac
 export const tooLarge = (message = 'Request body too large.') => detail(413, message);
 export const unsupported = (type: string) => detail(415, `Unsupported media type "${type}" in request.`);
 export const badRequest = (message: string) => detail(400, message);
-export const invalid = (fields: Record<string, string[]>) => new RestError(400, fields);
+export const invalid = (fields: Errors) => new RestError(400, fields);
+
+/** Throws what is wrong, if anything is. */
+export function refuse(errors: Errors): void {
+  if (Object.keys(errors).length) throw invalid(errors);
+}
 
 /** Every authentication failure is a 403; a failed login alone is a 401. */
 const STATUS: Record<string, number> = {
@@ -41,26 +50,16 @@ const STATUS: Record<string, number> = {
   CLIENT_GONE: 503,
 };
 
-/** `rename` gives the REST key of a GraphQL field. */
-export function ofGraphQL(error: GraphQLError, rename: (field: string) => string): RestError {
-  const { code, fields, login, retryAfter } = error.extensions as {
-    code?: string;
-    fields?: Record<string, string[]>;
-    login?: boolean;
-    retryAfter?: number;
-  };
+export function ofGraphQL({ extensions, message }: GraphQLError): RestError {
+  const { code, fields, login, retryAfter } = extensions as { code?: string; fields?: Errors; login?: boolean; retryAfter?: number };
+  if (fields) return ofFields(Object.entries(fields), snake);
   const status = login ? 401 : (STATUS[code ?? ''] ?? 500);
-  if (fields)
-    return ofFieldErrors(
-      Object.entries(fields).map(([path, messages]) => ({ path, messages })),
-      rename,
-    );
-  return detail(status, error.message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
+  return detail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
 
-/** What the payload of a mutation says of the values; of one field there may be several. */
-export function ofFieldErrors(errors: readonly { path: string; messages: string[] }[], rename: (field: string) => string): RestError {
-  const fields: Record<string, string[]> = {};
-  for (const { path, messages } of errors) fields[rename(path)] = [...(fields[rename(path)] ?? []), ...messages];
-  return invalid(fields);
+/** What is said of the values, each of which may be there several times. `rename` gives the REST key of a GraphQL field. */
+export function ofFields(said: readonly (readonly [string, string[]])[], rename: (field: string) => string): RestError {
+  const errors: Errors = {};
+  for (const [field, messages] of said) (errors[rename(field)] ??= []).push(...messages);
+  return invalid(errors);
 }

@@ -1,6 +1,6 @@
 /** What whoever shows answers to people is given, and what is sent of it. */
 import type { GraphQLSchema } from 'graphql';
-import type { Endpoints, Operation, Prepare } from './endpoints';
+import type { Endpoints, Prepare } from './endpoints';
 import type { Answer, Request } from './request';
 import type { Route } from './routes';
 
@@ -10,15 +10,13 @@ export interface Sources {
   /** What people may send to `/graphql`; pages show how they could have asked there. */
   publicSchema: GraphQLSchema;
   endpoints: Endpoints;
-  login: Operation;
   prepare: Prepare;
+  /** As OPTIONS does. */
   describe(route: Route, request: Request): Promise<Answer>;
 }
 
 /** A request and its answer. */
 export interface Shown {
-  /** Absent: there is no such path. */
-  route?: Route;
   request: Request;
   answer: Answer;
   headers: Readonly<Record<string, string>>;
@@ -27,7 +25,7 @@ export interface Shown {
 /** Whoever shows answers to people. */
 export interface Pages {
   /** What people wrote, as programs would have: before it is answered. */
-  understand(route: Route, request: Request): Promise<void>;
+  understand(request: Request): Promise<void>;
   show(shown: Shown): Promise<Page>;
 }
 

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Group } from '../contract/facts';
 import type { Body } from './dialect/body';
-import type { Operation } from './endpoints';
 import type { PostedForm } from './dialect/forms';
+import type { Wanted } from './dialect/negotiate';
+import type { Operation } from './endpoints';
 import type { Route } from './routes';
 
 /** One request, as the application sees it. */
@@ -36,12 +37,16 @@ export interface Request {
   method: string;
   path: string;
   query: URLSearchParams;
+  /** Absent: there is no such path. */
+  route?: Route;
+  /** How the answer is wanted, as far as that is known: whatever is refused is told in that form. */
+  wanted: Wanted;
   exchange: Exchange;
   signedIn: boolean;
   /** Rows of a list, whatever the query asks for. */
   most?: number;
-  /** Read when it is first asked for. */
-  body(): Promise<Body>;
+  /** Read when it is first asked for, as far as its sender may go who is `known` to be somebody. */
+  body(known?: boolean): Promise<Body>;
   /** Runs once the response is closed, however that came. */
   afterwards(work: () => Promise<void>): void;
   /** What a form of a page sent. */

@@ -32,7 +32,7 @@ const isPersonal = ({ headers }: IncomingMessage, route: Route | undefined): boo
   headers.authorization !== undefined ||
   headers.cookie !== undefined ||
   route?.kind === 'login' ||
-  (route !== undefined && 'endpoint' in route && route.kind !== 'free' && route.endpoint.resource.owned);
+  (route?.endpoint?.resource.owned ?? false);
 
 export const headersOf = (
   message: IncomingMessage,

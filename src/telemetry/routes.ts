@@ -13,13 +13,13 @@ function ofRest(route: Route): string {
     case 'login':
       return `${BASE}/login/`;
     case 'free':
-      return `${BASE}/${route.endpoint.fact.paths[0]}/`;
+      return `${BASE}/${route.computed.fact.paths[0]}/`;
     case 'list':
       return `${BASE}/${route.endpoint.view.rest}/`;
     case 'detail':
       return `${BASE}/${route.endpoint.view.rest}/{id}/`;
     case 'action':
-      return `${BASE}/${route.endpoint.view.rest}/{id}/${route.action.fact.name}/`;
+      return `${BASE}/${route.endpoint.view.rest}/{id}/${route.computed.fact.name}/`;
   }
 }
 

@@ -180,9 +180,9 @@ export function browsePages(sources: Sources, unsent: UnsentFiles): Pages {
   const views = new Views(sources);
   const understand = understanding(sources);
   return {
-    async understand(route, request) {
+    async understand(request) {
       await unsent.resume(request);
-      await understand(route, request);
+      await understand(request);
     },
     async show(shown) {
       // A form without its file is better than none.

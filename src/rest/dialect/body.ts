@@ -11,6 +11,7 @@ import {
 } from '../../platform/multipart';
 import { badRequest, invalid, RestError, tooLarge, unsupported } from '../errors';
 import { parseJson } from './json';
+import { queryOf } from './query';
 
 /** What was sent. Of a form every value is a list of texts and files, because keys may repeat. */
 export type Body = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
@@ -37,9 +38,6 @@ export async function arrivedOf(reading: Promise<Body>): Promise<Body> {
 
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data'];
 export const MEDIA_TYPES = ['application/json', ...FORMS];
-
-/** A question mark at the start is the first character of the first name, which `URLSearchParams` would drop. */
-export const queryOf = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 export async function readBody(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Body> {
   const header = request.headers['content-type'] ?? '';

@@ -1,7 +1,7 @@
 /** What OPTIONS says of each route. */
 import { may } from '../admission';
 import { lookup } from '../asking';
-import type { Endpoint, Endpoints } from '../endpoints';
+import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
 import { TITLE } from '../login';
 import type { Answer, Request } from '../request';
 import type { Route } from '../routes';
@@ -13,7 +13,7 @@ export class Descriptions {
   private readonly made = new Map<Endpoint, { accepted: Description; shown: Description }>();
 
   constructor({ resources }: Endpoints) {
-    const selections = new Map([...resources].map(([name, { selection }]) => [name.replaceAll('-', '_'), selection]));
+    const selections = new Map([...resources].map(([name, { selection }]) => [fragmentName(name), selection]));
     for (const endpoint of resources.values())
       this.made.set(endpoint, { accepted: accepted(endpoint), shown: shown(endpoint, selections) });
   }
@@ -25,18 +25,23 @@ export class Descriptions {
   private async bodyOf(route: Route, request: Request): Promise<Description> {
     if (route.kind === 'root') return describe('Api Root', 'The resources of the API, each with the URL of its list.');
     if (route.kind === 'login') return describe(TITLE, 'A token for a user name and a password.');
-    if (route.kind === 'free') return describe(route.endpoint.fact.title, route.endpoint.field.description ?? '');
+    if (route.kind === 'free') return describe(route.computed.fact.title, route.computed.field.description ?? '');
     if (route.kind === 'action') {
-      const { fact, field } = route.action;
+      const { fact, field } = route.computed;
       return describe(
         fact.title ?? fact.name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase()),
         field.description ?? '',
       );
     }
-    const { view } = route.endpoint;
-    const { accepted: body, shown: fields } = this.made.get(route.endpoint)!;
+    const { endpoint } = route;
+    const { accepted: body, shown: fields } = this.made.get(endpoint)!;
     const method = await this.writes(route, request);
-    return describe(`${view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`, view.description, method && { [method]: body }, fields);
+    return describe(
+      `${endpoint.view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`,
+      endpoint.view.description,
+      method && { [method]: body },
+      fields,
+    );
   }
 
   /** How the sender may write there, if at all. */

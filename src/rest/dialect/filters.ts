@@ -4,15 +4,23 @@ import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
 import type { FieldFact, FilterFact } from '../../contract/facts';
 import { decimalOf, integerOf, trimmed, uuidOf } from '../../platform/reading';
 import { invalid } from '../errors';
+import { lastOf } from './query';
 import { pad, validClock, validDay } from './values';
+
+/** Ids that a parameter names. */
+interface Named {
+  field: string;
+  ids: readonly string[];
+  /** Whether the parameter may name more than one. */
+  several?: boolean;
+  /** What is said if not all of them are known. */
+  unknown(known: readonly number[]): string | undefined;
+}
 
 export interface Filtered {
   where: Record<string, unknown>;
-  errors: Record<string, string[]>;
-  /** Ids that must exist, by relation; checked by whoever runs the list. */
-  references: Record<string, string>;
-  /** Ids of lists as they were sent, which must exist and be written as ids are. */
-  listed: Record<string, readonly string[]>;
+  /** By parameter what is wrong with it, and ids that must exist; whoever runs the list looks for them. */
+  given: { key: string; error?: string; named?: Named }[];
 }
 
 const MAX_NUMBER = 1e50;
@@ -39,7 +47,9 @@ function timeOf(text: string): string | undefined {
   return `${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
 }
 
-type Result = { where: Record<string, unknown>; listed?: readonly string[] } | { error: string } | { reference: string } | undefined;
+type Result = { where: Record<string, unknown>; named?: Named } | { error: string } | undefined;
+
+const notAChoice = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
 
 /** Of a decimal number that any column could hold. */
 const MAX_DIGITS = 100;
@@ -72,9 +82,7 @@ function byKind(field: FieldFact, text: string): Result {
       return time ? eq(time) : { error: 'Enter a valid time.' };
     }
     case 'choice':
-      return field.choices!.some((choice) => choice.value === text)
-        ? eq(text)
-        : { error: `Select a valid choice. ${text} is not one of the available choices.` };
+      return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: notAChoice(text) };
     case 'uuid': {
       if (trimmed(text) === '') return undefined;
       const digits = uuidOf(trimmed(text));
@@ -82,7 +90,9 @@ function byKind(field: FieldFact, text: string): Result {
     }
     case 'relation': {
       const id = integerOf(text);
-      return id === undefined ? { error: NOT_A_CHOICE } : { reference: String(id) };
+      if (id === undefined) return { error: NOT_A_CHOICE };
+      const unknown: Named['unknown'] = (known) => (known.includes(id) ? undefined : NOT_A_CHOICE);
+      return { where: { [field.name]: { eq: String(id) } }, named: { field: field.name, ids: [String(id)], unknown } };
     }
     default: {
       const given = trimmed(text);
@@ -111,7 +121,10 @@ function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
     case 'ids': {
       const wrong = texts.find((one) => integerOf(one) === undefined);
       if (wrong !== undefined) return { error: `“${wrong}” is not a valid value.` };
-      return { where: { [field.name]: { in: texts.map((one) => String(integerOf(one))) } }, listed: texts };
+      const ids = texts.map((one) => String(integerOf(one)));
+      // They must be written as ids are.
+      const unknown: Named['unknown'] = (known) => texts.filter((one) => !known.some((id) => String(id) === one)).map(notAChoice)[0];
+      return { where: { [field.name]: { in: ids } }, named: { field: field.name, ids, several: true, unknown } };
     }
     default:
       return byKind(field, text);
@@ -119,42 +132,20 @@ function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
 }
 
 export function filtersOf(filters: readonly FilterFact[], fields: readonly FieldFact[], query: URLSearchParams): Filtered {
-  const result: Filtered = { where: {}, errors: {}, references: {}, listed: {} };
+  const result: Filtered = { where: {}, given: [] };
   for (const fact of filters) {
     const field = fields.find((candidate) => candidate.name === fact.field)!;
     const key = fact.key ?? field.rest;
     const texts = query.getAll(key);
-    if (texts.length === 0) continue;
-    const one = parsed(fact, field, texts);
+    const one = texts.length ? parsed(fact, field, texts) : undefined;
     if (one === undefined) continue;
-    if ('error' in one) result.errors[key] = [one.error];
-    else if ('reference' in one) {
-      result.references[field.name] = one.reference;
-      result.where[field.name] = { eq: one.reference };
-    } else {
+    if ('error' in one) result.given.push({ key, error: one.error });
+    else {
       Object.assign(result.where, one.where);
-      if (one.listed) result.listed[field.name] = one.listed;
+      if (one.named) result.given.push({ key, named: one.named });
     }
   }
   return result;
-}
-
-/** Which references or listed ids do not exist, as the messages of their parameters. */
-export function unknownReferences(
-  filters: readonly FilterFact[],
-  fields: readonly FieldFact[],
-  { references, listed }: Filtered,
-  known: Record<string, number[]>,
-): Record<string, string[]> {
-  const errors: Record<string, string[]> = {};
-  for (const fact of filters) {
-    const field = fields.find((candidate) => candidate.name === fact.field)!;
-    const key = fact.key ?? field.rest;
-    if (references[field.name] !== undefined && !known[field.name]!.includes(Number(references[field.name]))) errors[key] = [NOT_A_CHOICE];
-    const missing = listed[field.name]?.find((text) => !known[field.name]!.some((id) => String(id) === text));
-    if (missing !== undefined) errors[key] = [`Select a valid choice. ${missing} is not one of the available choices.`];
-  }
-  return errors;
 }
 
 const MAX_TERMS = 50;
@@ -173,7 +164,7 @@ export function orderByOf(
   query: URLSearchParams,
   defaultOrder: (type: string) => readonly string[],
 ): OrderBy[] | undefined {
-  const terms = (query.getAll('ordering').at(-1) ?? '').split(',', MAX_TERMS + 1).map(trimmed);
+  const terms = (lastOf(query, 'ordering') ?? '').split(',', MAX_TERMS + 1).map(trimmed);
   if (terms.length > MAX_TERMS) throw invalid({ ordering: [`Order by no more than ${MAX_TERMS} fields.`] });
   const ordered = new Set<FieldFact>();
   const order = terms.flatMap((term): OrderBy[] => {

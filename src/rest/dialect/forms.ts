@@ -1,7 +1,8 @@
 /** Forms of HTML can only POST: hidden fields name the method that is meant, or carry JSON. Honoured for pages alone. */
 import type { IncomingMessage } from 'node:http';
-import type { Body } from './body';
 import { RestError, unsupported } from '../errors';
+import type { Request } from '../request';
+import { arrivedOf, type Body } from './body';
 import { parseJson } from './json';
 
 /** Texts by key, as a form sends them. */
@@ -31,10 +32,24 @@ export interface PostedForm {
 }
 
 /** Files are taken from people who are signed in only. */
-export const isForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean => {
+const isForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean => {
   const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   return type === 'application/x-www-form-urlencoded' || (signedIn && type === 'multipart/form-data');
 };
+
+/** Takes what the form of a page means by its POST. */
+export async function takeForm(request: Request): Promise<void> {
+  const { body } = request;
+  if (request.method !== 'POST' || !isForm(request.message, request.signedIn)) return;
+  const form = (request.form = formOf(await arrivedOf(body())));
+  request.method = form.method;
+  request.body = async () => {
+    // A form too large is refused here, where its fields are known already.
+    await body();
+    if (form.refused) throw form.refused;
+    return form.body;
+  };
+}
 
 export function formOf(body: Body): PostedForm {
   if (!body.form) return { method: 'POST', body, values: {} };

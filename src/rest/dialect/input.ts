@@ -2,11 +2,13 @@
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired, type FieldFact } from '../../contract/facts';
 import type { Body } from './body';
-import { invalid } from '../errors';
+import { invalid, type Errors } from '../errors';
 import { SentNumber } from './json';
-import { coerce, idOf, itemsOf, reference, typeName } from './values';
+import { coerce, idOf, itemsOf, reference, typeName, type Coercible } from './values';
 
-export type Errors = Record<string, string[]>;
+/** What is looked at of a field that a body may hold. */
+export type Accepted = Coercible &
+  Pick<FieldFact, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Per relation the ids that exist and may be named. */
 export type Known = Record<string, number[]>;
 type Values = Record<string, unknown>;
@@ -29,7 +31,7 @@ export function notAnObject(body: Body): never {
 }
 
 /** What was sent for a field, or ABSENT. A form has texts only, and leaves an unchecked box out. */
-function given(field: FieldFact, body: Body, partial: boolean): unknown {
+function given(field: Accepted, body: Body, partial: boolean): unknown {
   if (!body.form) {
     const data = body.data as Values;
     return Object.hasOwn(data, field.rest) ? data[field.rest] : ABSENT;
@@ -88,7 +90,7 @@ export interface Reading {
 
 /** Unknown and read-only keys are dropped; a partial body requires nothing. Without `known`, whether the rows are there that are named is left open. */
 export function inputOf(
-  fields: readonly FieldFact[],
+  fields: readonly Accepted[],
   body: Body,
   { partial, creating, timeZone }: Reading,
   known?: Known,

@@ -1,5 +1,6 @@
 /** Which representation is wanted: by suffix, by `?format=`, by the Accept header. */
 import { notAcceptable, notFound } from '../errors';
+import { lastOf } from './query';
 
 export type Format = 'json' | 'api';
 export const MEDIA: Record<Format, string> = { json: 'application/json', api: 'text/html' };
@@ -8,14 +9,6 @@ export interface Wanted {
   format: Format;
   /** Blanks of indentation. */
   indent?: number;
-}
-
-export interface Asked {
-  accept: string | undefined;
-  suffix: string | undefined;
-  format: string | undefined;
-  /** By the address, for people who follow a link: they can't set a header. It counts where the address asks for JSON too. */
-  indent?: string;
 }
 
 export const MAX_INDENT = 8;
@@ -68,12 +61,14 @@ const indented = (blanks: string | undefined) =>
   blanks && /^\d{1,9}$/.test(blanks) ? { indent: Math.min(Number(blanks), MAX_INDENT) } : {};
 
 /** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
-export function negotiate({ accept, suffix, format, indent: byAddress }: Asked): Wanted {
-  const named = suffix ?? (format || undefined);
+export function negotiate(accept: string | undefined, query = new URLSearchParams(), suffix?: string): Wanted {
+  const named = suffix ?? (lastOf(query, 'format') || undefined);
   if (named !== undefined && named !== 'json' && named !== 'api') throw notFound();
+  // For people who follow a link: they can't set a header. It counts where the address asks for JSON too.
+  const byAddress = named === 'json' ? lastOf(query, 'indent') : undefined;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {
     if (named === 'api' && accept === 'application/json') throw notAcceptable();
-    return { format: named ?? 'json', ...indented(named === 'json' ? byAddress : undefined) };
+    return { format: named ?? 'json', ...indented(byAddress) };
   }
   if (accept.length > MAX_ACCEPT) throw notAcceptable();
   const ranges = accept.split(',').map(rangeOf);
@@ -84,13 +79,13 @@ export function negotiate({ accept, suffix, format, indent: byAddress }: Asked):
     .filter((match) => match !== undefined)
     .sort((one, other) => other.range.quality - one.range.quality || one.breadth - other.breadth);
   if (!chosen) throw notAcceptable();
-  return { format: chosen.format, ...indented(chosen.range.indent ?? (named === 'json' ? byAddress : undefined)) };
+  return { format: chosen.format, ...indented(chosen.range.indent ?? byAddress) };
 }
 
 /** How to say that a path does not exist: as JSON to whom takes it, on a page to everybody else. */
 export function negotiateUnknown(accept: string | undefined): Wanted {
   try {
-    return negotiate({ accept, suffix: undefined, format: undefined });
+    return negotiate(accept);
   } catch {
     return { format: 'api' };
   }

@@ -1,6 +1,7 @@
 /** Limit and offset of a list, and the links to its neighbours. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { integerOf } from '../../platform/reading';
+import { lastOf } from './query';
 
 export const DEFAULT_LIMIT = 20;
 /** A larger limit counts as this one, a larger offset as that one. */
@@ -14,11 +15,9 @@ export interface Window {
   offset: number;
 }
 
-const integer = (text: string | undefined): number | undefined => (text === undefined ? undefined : integerOf(text));
-
 export function windowOf(query: URLSearchParams, most = MAX_LIMIT): Window {
-  const limit = integer(query.getAll('limit').at(-1)) ?? 0;
-  const offset = integer(query.getAll('offset').at(-1)) ?? 0;
+  const limit = integerOf(lastOf(query, 'limit') ?? '') ?? 0;
+  const offset = integerOf(lastOf(query, 'offset') ?? '') ?? 0;
   return { limit: limit > 0 ? Math.min(limit, most) : DEFAULT_LIMIT, offset: Math.min(Math.max(offset, 0), MAX_OFFSET) };
 }
 

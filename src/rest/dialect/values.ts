@@ -15,6 +15,9 @@ import { UploadedFile } from '../../platform/multipart';
 import { decimalOf, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../../platform/reading';
 import { isInteger, isNumber, numberText, valueOf } from './json';
 
+/** What is looked at of a field whose value is coerced. */
+export type Coercible = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
+
 export type Coerced = { value: unknown } | { messages: string[] };
 
 const ok = (value: unknown): Coerced => ({ value });
@@ -92,7 +95,7 @@ function boolean(value: unknown): Coerced {
 }
 
 /** Where nothing is a choice of its own, its name in Python chooses it. */
-function choice(value: unknown, { choices }: FieldFact): Coerced {
+function choice(value: unknown, { choices }: Coercible): Coerced {
   const chosen = text(value);
   return ok(chosen === text(null) && choices?.some((one) => one.value === null) ? null : chosen);
 }
@@ -120,7 +123,7 @@ const MOMENT =
   /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?\n?$/;
 
 /** A value without a zone is the server's local time, which must exist and be unambiguous there. */
-function moment(value: unknown, _field: FieldFact, timeZone: string): Coerced {
+function moment(value: unknown, _field: Coercible, timeZone: string): Coerced {
   const wrong = bad(NOT_A_MOMENT);
   const parts = typeof value === 'string' ? MOMENT.exec(value) : null;
   if (!parts) return wrong;
@@ -154,7 +157,7 @@ export function itemsOf(value: unknown): readonly unknown[] | undefined {
 }
 
 /** The ids that a value of a relation names, all of them `known` if that was looked up; the first that is wrong is told. */
-export function reference(field: FieldFact, value: unknown, known?: readonly number[]): Coerced {
+export function reference(field: Pick<FieldFact, 'relation'>, value: unknown, known?: readonly number[]): Coerced {
   const one = (item: unknown): Coerced => {
     const id = idOf(item);
     if (id === undefined && item !== null) return bad(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
@@ -173,7 +176,7 @@ export function reference(field: FieldFact, value: unknown, known?: readonly num
   return ok([...ids]);
 }
 
-const COERCE: Partial<Record<Kind, (value: unknown, field: FieldFact, timeZone: string) => Coerced>> = {
+const COERCE: Partial<Record<Kind, (value: unknown, field: Coercible, timeZone: string) => Coerced>> = {
   string,
   url: string,
   integer,
@@ -187,7 +190,7 @@ const COERCE: Partial<Record<Kind, (value: unknown, field: FieldFact, timeZone: 
 };
 
 /** A value that was given, is not null and names no rows; limits are checked too. */
-export function coerce(field: FieldFact, value: unknown, timeZone: string): Coerced {
+export function coerce(field: Coercible, value: unknown, timeZone: string): Coerced {
   const coerced = COERCE[field.kind]?.(value, field, timeZone) ?? ok(value);
   if ('messages' in coerced) return coerced;
   const messages = field.check(coerced.value);

@@ -15,7 +15,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { selectionOf, type Endpoint, type Endpoints } from '../endpoints';
+import { fragmentName, selectionOf, type Endpoint, type Endpoints } from '../endpoints';
 import { ANY, component, described, orNull, shownValue, type Schema } from './schemas';
 
 const setOf = (selection: string): SelectionSetNode => (parse(`{ ${selection} }`).definitions[0] as OperationDefinitionNode).selectionSet;
@@ -43,7 +43,7 @@ export class Answers {
   private readonly views: ReadonlyMap<string, Endpoint>;
 
   constructor({ resources }: Endpoints) {
-    this.views = new Map([...resources].map(([name, endpoint]) => [name.replaceAll('-', '_'), endpoint]));
+    this.views = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
   }
 
   /** A row as a view shows it. */

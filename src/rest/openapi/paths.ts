@@ -1,7 +1,8 @@
 /** Endpoints as paths: which methods each takes, with what, and what they answer. */
 import type { GraphQLSchema } from 'graphql';
 import { parse, type FieldNode, type OperationDefinitionNode } from 'graphql';
-import type { Action, Endpoint, Endpoints, FreeEndpoint } from '../endpoints';
+import type { ActionFact, EndpointFact } from '../../contract/facts';
+import type { Computed, Endpoint, Endpoints } from '../endpoints';
 import { DOCUMENT, HINT, PATH, TITLE } from '../login';
 import { BASE, findRoute } from '../routes';
 import { answered, errors, METADATA_ANSWER, NOT_MODIFIED, versioned } from './answered';
@@ -100,7 +101,7 @@ export class PathsOf {
     };
   }
 
-  private free(path: string, endpoint: FreeEndpoint): Path {
+  private free(path: string, endpoint: Computed<EndpointFact>): Path {
     const { fact, field } = endpoint;
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL;
@@ -196,7 +197,7 @@ export class PathsOf {
     return endpoint.version ? versioned(shown) : shown;
   }
 
-  private action(endpoint: Endpoint, name: string, action: Action): Path {
+  private action(endpoint: Endpoint, name: string, action: Computed<ActionFact>): Path {
     const { whenInvalid, whenMissing } = action.fact;
     const value = this.answers.value(action);
     const others = [
@@ -242,7 +243,7 @@ export class PathsOf {
   /** The methods that the address advertises, less those that nobody is permitted. */
   private writes({ view: { permits } }: Endpoint, path: string): readonly string[] {
     const found = findRoute(this.endpoints, BASE + path);
-    const allow = found && 'route' in found ? found.route.allow : [];
+    const allow = found && found !== 'redirect' ? found.allow : [];
     return allow.filter((method) => permits?.includes(method) ?? true);
   }
 }

@@ -36,12 +36,12 @@ export class Views {
   }
 
   async of(shown: Shown): Promise<HtmlView> {
-    const { route, request } = shown;
+    const { request } = shown;
+    const { route } = request;
     const view = unknownPage(shown);
     if (!route) return view;
     const place = this.places.placeOf(route, shown);
-    // A copy, because describing may run an operation too, which is not what the page is about.
-    const options = (await this.sources.describe(place, { ...request }).catch(() => undefined))?.body as Description | undefined;
+    const options = (await this.sources.describe(place, request).catch(() => undefined))?.body as Description | undefined;
     Object.assign(view, {
       kind: place.kind,
       name: String(options?.name ?? ''),
@@ -52,8 +52,7 @@ export class Views {
       path: pathOf(place, request.path),
       ...this.only(place),
     });
-    const endpoint = 'endpoint' in place && place.kind !== 'free' ? place.endpoint : undefined;
-    if (endpoint) return Object.assign(view, await this.ofRows(endpoint, place, view.name, shown));
+    if (place.endpoint) return Object.assign(view, await this.ofRows(place.endpoint, place, view.name, shown));
     return Object.assign(view, await this.forms.formsOf(place, shown, () => ({})));
   }
 
@@ -65,8 +64,8 @@ export class Views {
         name: 'All data',
         description: 'Every list opens as a table, every row as a page; programs get the same addresses as JSON.',
       };
-    if (place.kind === 'free') return { filters: argumentControls(place.endpoint.field.args) };
-    if (place.kind === 'action') return { filters: argumentControls(place.action.field.args), action: place.action.fact.name };
+    if (place.kind === 'free') return { filters: argumentControls(place.computed.field.args) };
+    if (place.kind === 'action') return { filters: argumentControls(place.computed.field.args), action: place.computed.fact.name };
     return {};
   }
 
@@ -104,7 +103,7 @@ export class Views {
     const secret = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
     if (ran && !secret && ran.operation !== endpoint?.known) return this.explained(ran.operation, ran.variables);
-    if (secret) return this.explained(this.sources.login, { username: '', password: '' });
+    if (secret) return this.explained(this.sources.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
     if (route.kind === 'detail') return this.explained(endpoint.detail, { id: route.id });
     const { limit, offset } = windowOf(request.query, request.most);
@@ -113,8 +112,8 @@ export class Views {
 
   private linksIn(route: Route, place: Route, { request, answer }: Shown): Links {
     if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
-    if (route.kind === 'free') return this.linked(route.endpoint.run, 'result');
-    if (route.kind === 'action') return this.linked(route.action.run, 'row', 'action');
+    if (route.kind === 'free') return this.linked(route.computed.run, 'result');
+    if (route.kind === 'action') return this.linked(route.computed.run, 'row', 'action');
     if (place.kind === 'list') return { keys: { results: this.linked(place.endpoint.list, 'page', 'nodes') } };
     return place.kind === 'detail' ? this.linked(place.endpoint.detail, 'row') : NO_LINKS;
   }
@@ -155,8 +154,8 @@ export class Views {
 }
 
 /** What every page has, as that of an address that leads nowhere. */
-function unknownPage({ route, request, answer, headers }: Shown): HtmlView {
-  const { exchange, method, query, signedIn, path } = request;
+function unknownPage({ request, answer, headers }: Shown): HtmlView {
+  const { exchange, method, query, signedIn, path, route } = request;
   return {
     kind: 'none',
     name: 'Page not found',

@@ -33,7 +33,7 @@ export class Places {
   placeOf(route: Route, { answer, request }: Shown): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
     const found = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
-    return found && 'route' in found ? found.route : route;
+    return found && found !== 'redirect' ? found : route;
   }
 }
 
@@ -51,6 +51,6 @@ export function pathOf(place: Route, path: string): string {
   if (place.kind === 'root') return `${BASE}/`;
   if (place.kind === 'list') return `${BASE}/${place.endpoint.view.rest}/`;
   if (place.kind === 'detail') return detailPath(place.endpoint, place.id);
-  if (place.kind === 'action') return `${detailPath(place.endpoint, place.id)}${place.action.fact.name}/`;
+  if (place.kind === 'action') return `${detailPath(place.endpoint, place.id)}${place.computed.fact.name}/`;
   return path;
 }

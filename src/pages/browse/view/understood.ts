@@ -3,7 +3,6 @@ import type { FieldFact } from '../../../contract/facts';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { Sources } from '../../../rest/page';
 import type { Request } from '../../../rest/request';
-import type { Route } from '../../../rest/routes';
 import { namings, type Naming } from './naming';
 
 /** Beside a field that shows a name: the id of the row that it was the name of. */
@@ -75,7 +74,9 @@ export function understanding({ schema, prepare }: Pick<Sources, 'schema' | 'pre
     }
   }
 
-  return async (route: Route, request: Request): Promise<void> => {
+  return async (request: Request): Promise<void> => {
+    const { route } = request;
+    if (!route) return;
     if (route.kind !== 'list' && route.kind !== 'detail') return;
     if (request.form) await inForm(route.endpoint, request);
     else if (route.kind === 'list' && request.method === 'GET') await inQuery(route.endpoint, request);
