@@ -83,6 +83,15 @@ export const reachesAll = (entity: Entity, asker: Asker): boolean => asker.api =
 export const reachable = (entity: Entity, asker: Asker): Condition[] =>
   reachesAll(entity, asker) ? scope(entity, asker) : visible(entity, asker);
 
+/**
+ * Whether PostgreSQL refuses of itself every reference to a row that is not `reachable`: keys of owned tables hold the owner, others lead to all rows.
+ * Throws where `reachable` does.
+ */
+export function keysReach(entity: Entity, asker: Asker): boolean {
+  scope(entity, asker);
+  return reachesAll(entity, asker);
+}
+
 /** The table of who added rows of the entity, if that is kept. */
 export const contributors = (entity: Entity): string | undefined => {
   const { contributed, table } = resourceOf(entity)!;

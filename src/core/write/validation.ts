@@ -1,7 +1,7 @@
 /** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
 import { NOT_EMPTY, NOT_NULL, REQUIRED, noSuchRow } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
-import { reachable } from '../access/access';
+import { keysReach, reachable } from '../access/access';
 import { anyOf, binder, whereOf } from '../access/conditions';
 import type { Context } from '../context';
 import { pathOf, type Draft } from './drafts';
@@ -11,7 +11,7 @@ import { parseId } from '../model/ids';
 import { invalidValue, mistake, MistakeCode, type Mistake } from '../model/mistakes';
 import { from } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
-import { breaches } from './rules';
+import { breaches, rulesOf } from './rules';
 import type { Rule } from '../model/registry';
 import { clashing, uniqueFields, uniqueMessage } from './unique';
 
@@ -38,8 +38,19 @@ interface Reference {
   ids: unknown[];
 }
 
-/** Throws all that is wrong with the rows of a write. What they refer to is looked up in one statement for each type. */
-export async function validate(drafts: readonly Draft[], context: Context): Promise<void> {
+/** Whether a key refuses the reference if it is wrong. What is in memory costs no statement, and a rule may read the row. */
+const isKeyed = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
+  field.stored &&
+  !resourceOf(field.target!())!.inMemory &&
+  ids.every((id) => parseId(id) !== undefined) &&
+  !rulesOf(entity, context).some(({ fields }) => fields.includes(field.name)) &&
+  keysReach(field.target!(), context);
+
+/**
+ * Throws all that is wrong with the rows of a write. What they refer to is looked up in one statement for each type. `trusting`: what PostgreSQL refuses
+ * by its keys is looked up only to be told with other mistakes; if it does refuse, all is to be validated again.
+ */
+export async function validate(drafts: readonly Draft[], context: Context, trusting = false): Promise<void> {
   const found = new Map<Draft, Mistakes>();
   const add = (draft: Draft, name: string, ...mistakes: Mistake[]) => {
     if (!mistakes.length) return;
@@ -70,7 +81,7 @@ export async function validate(drafts: readonly Draft[], context: Context): Prom
       }
     }
 
-  const lookUp = async ([target, named]: [Entity, Reference[]]) => {
+  const lookUp = async (target: Entity, named: readonly Reference[]) => {
     const ids = named.flatMap((reference) => reference.ids);
     const known = new Set(await knownIds(target, ids, context));
     for (const reference of named) {
@@ -79,18 +90,29 @@ export async function validate(drafts: readonly Draft[], context: Context): Prom
       add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, noSuchRow(shortened(String(missing)))));
     }
   };
-  const findDoubles = async (entity: Entity) => {
+  /** What keys refuse too. */
+  const keyed: (() => Promise<void>)[] = [];
+  for (const [target, named] of references)
+    if (trusting && named.every((reference) => isKeyed(reference, context))) keyed.push(() => lookUp(target, named));
+    else lookups.push(lookUp(target, named));
+  for (const entity of new Set(drafts.map((draft) => draft.entity))) {
     const names = uniqueFields(entity).map(({ name }) => name);
+    if (names.length === 0) continue;
     const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
-    for (const draft of await clashing(entity, good, context)) add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity)));
-  };
-  const withUnique = [...new Set(drafts.map(({ entity }) => entity))].filter((entity) => uniqueFields(entity).length);
-  await Promise.all([...lookups, ...[...references].map(lookUp), ...withUnique.map(findDoubles)]);
+    const findDoubles = async () => {
+      for (const draft of await clashing(entity, good, context)) add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity)));
+    };
+    if (trusting) keyed.push(findDoubles);
+    else lookups.push(findDoubles());
+  }
+  await Promise.all(lookups);
 
   const wrong = (draft: Draft, { fields }: Rule) => fields.some((name) => found.get(draft)?.[name]);
   for (const { draft, field, message } of await breaches(drafts, context, wrong)) add(draft, field, invalidValue(message));
 
-  if (found.size) throw new InvalidValues(inOrder(drafts, found));
+  if (found.size === 0) return;
+  await Promise.all(keyed.map((look) => look()));
+  throw new InvalidValues(inOrder(drafts, found));
 }
 
 /** Throws if rows that another write has changed meanwhile would break a rule now. */

@@ -22,14 +22,14 @@ import type { Values } from '../model/hooks';
 
 const ATTEMPTS = 3;
 
-/** PostgreSQL's codes of what another write at the same time may be the reason of: a parent that went, doubles, a deadlock, a serialization failure. */
+/** PostgreSQL's codes of what is told by the checks, or may have another write as its reason: a row that is not there, doubles, a deadlock, a serialization failure. */
 const PASSING = ['23503', '23505', '23P01', '40P01', '40001'];
 
-/** Tries again what another write got in the way of: then it fits, or the checks before it say what is wrong. */
-async function attempted<T>(work: () => Promise<T>): Promise<T> {
+/** Tries again what keys refused or another write got in the way of: then it fits, or the checks before it say what is wrong. */
+async function attempted<T>(work: (first: boolean) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1)
     try {
-      return await work();
+      return await work(attempt === 1);
     } catch (error) {
       const code = (error as { original?: { code?: string } }).original?.code;
       if (!code || !PASSING.includes(code)) throw error;
@@ -52,8 +52,9 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
     argument,
   );
   const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
-  const ids = await attempted(async () => {
-    await validate(drafts, context);
+  const trusting = drafts.length === 1 && !actsFirst(entity);
+  const ids = await attempted(async (first) => {
+    await validate(drafts, context, first && trusting);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
@@ -199,25 +200,26 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   const ruled = ruledFields(entity, drafts, context);
   const compared = [...comparedFields(entity, drafts), ...ruled];
   await permit(entity, changes, ids, context);
-  await attempted(async () => {
+  // Else the update tells whether the rows are there, and before it nothing happens.
+  const looks = compared.length > 0 || !isPlain(entity, drafts);
+  // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
+  const holds = ids.length > 1 || ruled.length > 0 || writesLinks(entity, drafts) || meansVersions(changes);
+  await attempted(async (first) => {
     const look = async () => {
       const held = await heldRows(entity, ids, compared, context);
       demand(changes, ids, held.keys());
       for (const draft of drafts) draft.held = held.get(draft.id!);
     };
-    // Else the update tells whether the rows are there, and before it nothing happens.
-    const first = compared.length > 0 || !isPlain(entity, drafts);
-    if (first) await look();
-    await validate(drafts, context).catch(async (error) => {
-      if (!first) await look();
+    if (looks) await look();
+    await validate(drafts, context, first && !looks && !holds).catch(async (error) => {
+      if (!looks) await look();
       throw error;
     });
     const prepared: Prepared[] = [];
     await inTransaction(entity, prepared, context, async (writing) => {
       const hooks = hooksOf(entity);
       await begin(entity, drafts, writing);
-      // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
-      if (ids.length > 1 || ruled.length || writesLinks(entity, drafts) || meansVersions(changes)) {
+      if (holds) {
         const rows = await hold(entity, changes, ids, 'NO_KEY_UPDATE', writing, ruled);
         await validateAgain(overtaken(drafts, rows, ruled), context);
       }
@@ -242,11 +244,15 @@ function comparedFields(entity: Entity, drafts: readonly Draft[]): string[] {
   return drafts.some(isPart) ? names : [];
 }
 
-/** Whether the rows are updated and nothing is done beside that. */
-const isPlain = (entity: Entity, drafts: readonly Draft[]): boolean => {
+/** Whether a resource does anything of its own before rows are written. */
+const actsFirst = (entity: Entity): boolean => {
   const { begin, before } = hooksOf(entity);
-  return !begin && !before && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
+  return Boolean(begin ?? before);
 };
+
+/** Whether the rows are updated and nothing is done beside that. */
+const isPlain = (entity: Entity, drafts: readonly Draft[]): boolean =>
+  !actsFirst(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
 
 /** Of these rows those that are the viewer's, with these fields. */
 async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
