@@ -202,16 +202,16 @@ function assemble(plan: ConnectionPlan, window: Window, found: Row[], around: Ar
   const beyondPage = found.length > window.limit;
   const nodes = beyondPage ? found.slice(0, window.limit) : found;
   if (window.backward) nodes.reverse();
-  const cursors = plan.cursors ? nodes.map((row) => cursorOf(window.terms, row)) : [];
+  const cursor = (row: Row | undefined) => (plan.cursors && row ? cursorOf(window.terms, row) : null);
   return {
     totalCount: around._count ?? 0,
     nodes,
-    edges: nodes.map((node, index) => ({ cursor: cursors[index] ?? '', node })),
+    edges: plan.edges ? nodes.map((node) => ({ cursor: cursor(node) ?? '', node })) : [],
     pageInfo: {
       hasNextPage: (!window.backward && beyondPage) || (around._later ?? false),
       hasPreviousPage: (window.backward && beyondPage) || (around._earlier ?? false),
-      startCursor: cursors[0] ?? null,
-      endCursor: cursors.at(-1) ?? null,
+      startCursor: cursor(nodes[0]),
+      endCursor: cursor(nodes.at(-1)),
     },
   };
 }

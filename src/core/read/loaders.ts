@@ -16,7 +16,7 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /** Loaders live as long as their request; the key tells what a batch selects. */
 export class Loaders {
-  private readonly loaders = new Map<unknown, DataLoader<Key, unknown>>();
+  private loaders = new Map<unknown, DataLoader<Key, unknown>>();
 
   get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
     let loader = this.loaders.get(key);
@@ -25,9 +25,9 @@ export class Loaders {
     return loader as DataLoader<Key, T>;
   }
 
-  /** A write may have changed what was read. */
+  /** A write may have changed what was read. A map that is emptied leads from its former table to the next: once an old one holds another, V8 keeps all. */
   clear(): void {
-    this.loaders.clear();
+    this.loaders = new Map();
   }
 }
 

@@ -108,6 +108,7 @@ export const rowColumns = (entity: Entity, info: Info, { api }: Asker): string =
 export interface ConnectionPlan {
   columns: string;
   rows: boolean;
+  edges: boolean;
   count: boolean;
   /** Whether it must be known that there are rows after the page, and before it. */
   next: boolean;
@@ -126,6 +127,7 @@ export function connectionPlan(entity: Entity, info: Info, { api }: Asker): Conn
     return {
       columns: columnsOf(entity, neededFor(entity, selected(nodes, info.fragments).keys()), api),
       rows: top.has('nodes') || top.has('edges') || top.has('pageInfo'),
+      edges: top.has('edges'),
       count: top.has('totalCount'),
       next: pageInfo.has('hasNextPage'),
       previous: pageInfo.has('hasPreviousPage'),
