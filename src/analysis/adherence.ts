@@ -8,10 +8,10 @@ import type { Context } from '../core/context';
 import { badArgument } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Exercise } from '../resources/exercise';
 import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
+import { withExercise } from './exerciseofrow';
 import { ABOUT_SCHEDULE, DAYS_OF_WEEK, MAX_WEEKS, plannedCtes } from './plannedsets';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 
@@ -101,7 +101,7 @@ export class AdherenceResolver {
 }
 
 @Resolver(() => PlannedExercise)
-export class PlannedExerciseResolver {
+export class PlannedExerciseResolver extends withExercise(PlannedExercise, 'What was planned. Null while it has not passed the review.') {
   @Query(() => PlannedExercisePage, {
     description: `The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. ${ABOUT_SCHEDULE}`,
   })
@@ -113,10 +113,5 @@ export class PlannedExerciseResolver {
   ): Promise<Answer<Row>> {
     if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw badArgument('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
     return answer((bind) => ({ select: planned(args, context, bind), order: '"share", "exerciseId"' }), args, context, info);
-  }
-
-  @FieldResolver(() => Exercise, { nullable: true, description: 'What was planned. Null while it has not passed the review.' })
-  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Exercise, row.exerciseId, context, info);
   }
 }

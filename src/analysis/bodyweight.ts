@@ -1,6 +1,7 @@
 /** What the body weighs, less what changes from day to day. */
 import { Args, ArgsType, Ctx, Extensions, Field, Info, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { scope } from '../core/access/access';
 import { whereOf } from '../core/access/conditions';
@@ -30,11 +31,11 @@ class TrendArgs extends QuestionArgs {
 @ObjectType({ description: 'What the body weighed on a day, and which way that goes.', simpleResolvers: true })
 export class BodyWeight {
   @Field(() => DateScalar, { description: 'When it was weighed.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: 'What was weighed, in the unit asked for.' }) declare weight: string;
-  @Field(() => DecimalScalar, { description: 'The smoothed weight, in the unit asked for.' }) declare trend: string;
+  @Field(() => DecimalScalar, { description: `What was weighed, ${IN_UNIT_ASKED_FOR}.` }) declare weight: string;
+  @Field(() => DecimalScalar, { description: `The smoothed weight, ${IN_UNIT_ASKED_FOR}.` }) declare trend: string;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: 'What is gained in a week, or lost if it is below 0; null of a single entry.',
+    description: `What is gained in a week, or lost if it is below 0, ${IN_UNIT_ASKED_FOR}; null of a single entry.`,
   })
   declare ratePerWeek: string | null;
 }

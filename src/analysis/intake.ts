@@ -1,6 +1,7 @@
 /** What was eaten, by days put together, against what was planned. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { IN_KILOGRAMS } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { mayRead, scope } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
@@ -61,7 +62,7 @@ export class NutritionIntake {
   declare goalEnergy: string | null;
   @Field(() => Int, { description: 'On how many days there was more energy than the goal and its tolerance.' }) declare daysOver: number;
   @Field(() => Int, { description: 'On how many days there was less energy than the goal less its tolerance.' }) declare daysUnder: number;
-  @Field(() => DecimalScalar, { nullable: true, description: 'What the body weighed, in kg; the mean of the days.' })
+  @Field(() => DecimalScalar, { nullable: true, description: `What the body weighed, ${IN_KILOGRAMS}; the mean of the days.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'Protein in g per kg of the body; the mean of the days.' })
   declare proteinPerKg: string | null;

@@ -46,7 +46,7 @@ const TrainingLoadPage = pageOf(TrainingLoad);
 @Resolver()
 export class TrainingLoadResolver {
   @Query(() => TrainingLoadPage, {
-    description: `The load of each day from the first log to the last one, oldest first, and its exponentially weighted means, which begin with the first day: each further day counts 2 / (n + 1) of n days. (Williams and others, Br. J. Sports Med. 51 (3), 2017) The ${MAX_DAYS} days before the last log are looked at. ${ABOUT_VOLUME}`,
+    description: `The load of each day from the first log to the last one, oldest first, and its exponentially weighted means, which begin with the first day: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_DAYS} days before the last log are looked at. ${ABOUT_VOLUME}`,
   })
   @Extensions(FACTS)
   trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {

@@ -1,9 +1,10 @@
 /** Weights as masses, in SQL: what a log lifts whatever its unit, what the body weighs on a day, and how both are shown. */
 import { registerEnumType } from 'type-graphql';
+import { POUND, UNIT_TYPE } from '../contract/masses';
 import { mayRead, scope } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { BODY_WEIGHT, POUND, preferenceFactor, unitFactor } from '../resources/kilograms';
+import { BODY_WEIGHT, preferenceFactor, unitFactor } from '../resources/kilograms';
 import { WeightEntry } from '../resources/weightentry';
 
 export enum WeightScale {
@@ -11,7 +12,7 @@ export enum WeightScale {
   LB = 'LB',
 }
 registerEnumType(WeightScale, {
-  name: 'WeightScale',
+  name: UNIT_TYPE,
   description: 'In which unit masses are shown, whatever they were written in.',
   valuesConfig: { KG: { description: 'Kilograms.' }, LB: { description: `Pounds of exactly ${POUND} kg.` } },
 });

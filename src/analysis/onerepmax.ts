@@ -16,6 +16,7 @@ import {
   Root,
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { anyOf, binder } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -24,9 +25,9 @@ import type { PartOf } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
-import { Exercise } from '../resources/exercise';
 import { WorkoutLog } from '../resources/workoutlog';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
+import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
@@ -45,7 +46,8 @@ registerEnumType(OneRepMaxFormula, {
     EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
     BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
     WATHAN: {
-      description: 'w × 100 / (48.8 + 53.8 e^(−0.075 r)). Wathan, Load Assignment, in Baechle, Essentials of Strength Training, 1994.',
+      description:
+        'w × 100 / (48.8 + 53.8 e^(−0.075 r)). Wathan, Load Assignment, in Baechle, Essentials of Strength Training and Conditioning, 1994.',
     },
     LOMBARDI: { description: 'w × r^0.10. Lombardi, Beginning Weight Training, 1989.' },
     MAYHEW: { description: 'w × 100 / (52.2 + 41.9 e^(−0.055 r)). Mayhew and others, J. Appl. Sport Sci. Res. 6 (4), 1992.' },
@@ -90,14 +92,14 @@ class BestArgs extends QuestionArgs {
 export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
   @Field(() => ID, { description: 'Id of what was trained.' }) declare exerciseId: number;
-  @Field(() => DecimalScalar, { description: 'What could be lifted once, in the unit asked for.' }) declare oneRepMax: string;
+  @Field(() => DecimalScalar, { description: `What could be lifted once, ${IN_UNIT_ASKED_FOR}.` }) declare oneRepMax: string;
   @Field(() => DateScalar, { description: 'When the best set was done, first of all if several are as good.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 const BestOneRepMaxPage = pageOf(BestOneRepMax);
 
 @Resolver(() => BestOneRepMax)
-export class BestOneRepMaxResolver {
+export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, 'What was trained. Null while it has not passed the review.') {
   @Query(() => BestOneRepMaxPage, {
     description: `How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first. ${ABOUT_ONE_REP_MAX}`,
   })
@@ -117,11 +119,6 @@ export class BestOneRepMaxResolver {
       info,
       inBuckets(by),
     );
-  }
-
-  @FieldResolver(() => Exercise, { nullable: true, description: 'What was trained. Null while it has not passed the review.' })
-  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Exercise, row.exerciseId, context, info);
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })

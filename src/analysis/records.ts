@@ -16,13 +16,14 @@ import {
   Root,
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import type { Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Exercise } from '../resources/exercise';
 import { WorkoutLog } from '../resources/workoutlog';
+import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { IN_SCALE, shownIn, WeightScale } from './masses';
 import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
@@ -63,10 +64,10 @@ export class PersonalRecord {
   @Field(() => RecordKind, { description: 'What was more.' }) declare kind: RecordKind;
   @Field(() => DateScalar, { description: 'When it was set.' }) declare date: string;
   @Field(() => ID, { description: 'Id of what was trained.' }) declare exerciseId: number;
-  @Field(() => DecimalScalar, { description: 'What was reached: repetitions, or a mass in the unit asked for.' }) declare value: string;
+  @Field(() => DecimalScalar, { description: 'What was reached: repetitions, or a mass in that of `unit`.' }) declare value: string;
   @Field(() => DecimalScalar, { nullable: true, description: 'The record that it broke; null for the first one.' })
   declare previous: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'The mass of the set, in the unit asked for; null of a volume.' })
+  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${IN_UNIT_ASKED_FOR}; null of a volume.` })
   declare weight: string | null;
   @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null of a volume.' }) declare reps: number | null;
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null of a volume.' }) declare logId: number | null;
@@ -84,7 +85,7 @@ function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind
 }
 
 @Resolver(() => PersonalRecord)
-export class PersonalRecordResolver {
+export class PersonalRecordResolver extends withExercise(PersonalRecord, 'What was trained. Null while it has not passed the review.') {
   @Query(() => PersonalRecordPage, {
     description: `The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set. ${ABOUT_ONE_REP_MAX}`,
   })
@@ -121,11 +122,6 @@ export class PersonalRecordResolver {
       context,
       info,
     );
-  }
-
-  @FieldResolver(() => Exercise, { nullable: true, description: 'What was trained. Null while it has not passed the review.' })
-  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Exercise, row.exerciseId, context, info);
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The set; null of a volume.' })

@@ -1,5 +1,6 @@
 /** What one lifts beside what one weighs. */
 import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { mayRead, scope } from '../core/access/access';
 import { binder, whereOf, type Bind } from '../core/access/conditions';
@@ -34,9 +35,9 @@ class StrengthArgs {
 
 @ObjectType({ description: 'The best of several exercises together, beside the body weight.', simpleResolvers: true })
 export class Strength {
-  @Field(() => DecimalScalar, { description: 'The best of each exercise, added, in the unit asked for.' }) declare total: string;
+  @Field(() => DecimalScalar, { description: `The best of each exercise, added, ${IN_UNIT_ASKED_FOR}.` }) declare total: string;
   @Field(() => DateScalar, { description: 'When the last of them was lifted.' }) declare date: string;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Of the entry nearest to that day, in the unit asked for.' })
+  @Field(() => DecimalScalar, { nullable: true, description: `Of the entry nearest to that day, ${IN_UNIT_ASKED_FOR}.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'The points; null without a body weight or a gender.' }) declare dots:
     string | null;

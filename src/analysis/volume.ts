@@ -1,15 +1,16 @@
 /** How much was trained, by days put together: of each muscle, of each exercise, of all. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import type { Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Exercise } from '../resources/exercise';
 import { Muscle } from '../resources/muscle';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
+import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
@@ -20,7 +21,7 @@ export const isHard = (alias: string): string =>
 
 export const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
 const ABOUT_FRACTIONS =
-  'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, 2024)';
+  'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
 class MuscleVolumeArgs extends QuestionArgs {
@@ -42,7 +43,7 @@ export class MuscleVolume {
   declare muscleId: number | null;
   @Field(() => DecimalScalar, { description: 'Hard sets, those of secondary muscles half.' }) declare hardSets: string;
   @Field(() => DecimalScalar, { description: 'All sets, those of secondary muscles half.' }) declare sets: string;
-  @Field(() => DecimalScalar, { description: 'Repetitions times mass, that of secondary muscles half, in the unit asked for.' })
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, that of secondary muscles half, ${IN_UNIT_ASKED_FOR}.` })
   declare tonnage: string;
 }
 const MuscleVolumePage = pageOf(MuscleVolume);
@@ -56,7 +57,7 @@ export class TrainingVolume {
   @Field(() => Int, { description: 'How many sets count as hard.' }) declare hardSets: number;
   @Field(() => Int, { description: 'How many sets were logged.' }) declare sets: number;
   @Field(() => DecimalScalar, { description: 'All repetitions; seconds and the like are none.' }) declare reps: string;
-  @Field(() => DecimalScalar, { description: 'Repetitions times mass, in the unit asked for.' }) declare tonnage: string;
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${IN_UNIT_ASKED_FOR}.` }) declare tonnage: string;
 }
 const TrainingVolumePage = pageOf(TrainingVolume);
 
@@ -108,7 +109,10 @@ export class MuscleVolumeResolver {
 }
 
 @Resolver(() => TrainingVolume)
-export class TrainingVolumeResolver {
+export class TrainingVolumeResolver extends withExercise(
+  TrainingVolume,
+  'What was trained. Null unless there is a row for each exercise, and while it has not passed the review.',
+) {
   @Query(() => TrainingVolumePage, {
     description: `How much the viewer trained: sets, hard sets, repetitions and tonnage by week, or by other days, oldest first; of all exercises together, or of each. ${ABOUT_VOLUME}`,
   })
@@ -132,13 +136,5 @@ export class TrainingVolumeResolver {
       info,
       inBuckets(by),
     );
-  }
-
-  @FieldResolver(() => Exercise, {
-    nullable: true,
-    description: 'What was trained. Null unless there is a row for each exercise, and while it has not passed the review.',
-  })
-  exercise(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Exercise, row.exerciseId, context, info);
   }
 }

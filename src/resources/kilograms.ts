@@ -1,11 +1,10 @@
 /** Weights in kilograms beside what was written, worked out in SQL, so that lists can be compared, ordered and drawn whatever the unit. */
+import { IN_KILOGRAMS, POUND } from '../contract/masses';
 
 /** Rows of `weight_unit`; the other units, such as plates or minutes, are no masses. */
 export const WEIGHTS = { kg: 1, lb: 2 } as const;
 export const BODY_WEIGHT = 3;
 
-/** A pound is exactly so many kilograms (international yard and pound agreement of 1959). */
-export const POUND = '0.45359237';
 const PLACES = 3;
 
 const ROUNDED = `Rounded to grams; a pound is exactly ${POUND} kg.`;
@@ -31,9 +30,12 @@ const kilograms = (note: string, factor: (alias: string) => string) =>
 
 /** By the row's own unit. */
 export const byUnit = {
-  ...kilograms('The weight in kilograms; null where the unit is neither kg nor lb.', unitFactor),
+  ...kilograms(`The weight ${IN_KILOGRAMS}; null where the unit is neither kg nor lb.`, unitFactor),
   null: true,
 } as const;
 
 /** By the unit that the owner prefers. */
-export const byPreference = kilograms('The weight in kilograms, if it is meant in the unit that the user prefers now.', preferenceFactor);
+export const byPreference = kilograms(
+  `The weight ${IN_KILOGRAMS}, if it is meant in the unit that the user prefers now.`,
+  preferenceFactor,
+);
