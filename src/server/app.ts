@@ -119,7 +119,7 @@ function restOf({ services: { config, media, vault }, executor, restExecutor, pr
     publicSchema: executor.schema,
     prepare,
     open: exchanges.of,
-    pages: (sources) => browsePages(sources, new UnsentFiles(media, vault, config.dataDir)),
+    pages: (sources) => browsePages(sources, new UnsentFiles(media, vault, config)),
     inTurn: (work) => pages.run(work),
     limits: config,
     timeZone: config.timeZone,

@@ -1,4 +1,5 @@
 /** Uploads by form: those that are too large, and those beside a mistake. */
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -6,7 +7,7 @@ import sharp from 'sharp';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor, type Page } from './visitor';
 
-const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '20KB', MAX_BODY: '10KB' } });
+const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '20KB', MAX_BODY: '10KB', KEPT_UPLOADS: '20KB' } });
 const LIST = '/api/v2/exerciseimage/';
 const KILOBYTE = 1024;
 
@@ -66,7 +67,8 @@ describe('a file survives a mistake beside it', () => {
     return visitor.send('POST', LIST, form);
   }
 
-  const kept = () => fs.readdirSync(fitgraph.mediaFolder, { recursive: true }).filter((name) => /^\.unsent-\d+\/\d+$/.test(String(name)));
+  const kept = () =>
+    fs.readdirSync(fitgraph.mediaFolder, { recursive: true }).filter((name) => /^\.unsent-\d+\/\d+-\d+$/.test(String(name)));
 
   it('it is sent with the form that is sent again, and let go of then', async () => {
     const ann = await signedIn('ann');
@@ -110,6 +112,28 @@ describe('a file survives a mistake beside it', () => {
     expect((await fetch(`${fitgraph.url}/media/${String(kept()[0])}`)).status).toBe(404);
     expect((await send(ann, { exercise: '3', _unsent_image: first })).text).toContain('id="wpost-image-error"');
     expect((await send(ann, { exercise: '3', _unsent_image: second })).status).toBe(201);
+  });
+
+  it('all of them together take no more room than there is, and one that is let go of makes room', async () => {
+    const raw = { width: 60, height: 60, channels: 3 } as const;
+    const noise = await sharp(randomBytes(60 * 60 * 3), { raw })
+      .png()
+      .toBuffer();
+    expect(noise.length).toBeGreaterThan(10 * KILOBYTE);
+    const [ann, bob] = [await signedIn('ann'), await signedIn('bob')];
+    const first = await send(ann, { exercise: '' }, noise, 'a.png');
+    const second = await send(bob, { exercise: '' }, noise, 'b.png');
+    expect([first, second].map(({ status, text }) => [status, HANDLE.test(text)])).toEqual([
+      [400, true],
+      [400, false],
+    ]);
+    // Her own is no obstacle to her.
+    expect((await send(ann, { exercise: '' }, noise, 'c.png')).text).toMatch(HANDLE);
+    expect(kept()).toHaveLength(1);
+    expect((await send(ann, { exercise: '3', _unsent_image: HANDLE.exec(first.text)![1]! })).status).toBe(201);
+    const third = await send(bob, { exercise: '' }, noise, 'b.png');
+    expect(third.text).toMatch(HANDLE);
+    expect((await send(bob, { exercise: '3', _unsent_image: HANDLE.exec(third.text)![1]! })).status).toBe(201);
   });
 
   it('what is no picture is not kept, nor what comes without the token of the form', async () => {

@@ -2,7 +2,7 @@
  * Browsers send a file once and forget it, so that a form which comes back with an error would have lost it. It is kept for an hour or two:
  * - for its sender alone, and one at a time: a form gets a sealed handle that names who sent it and what was in it, and nobody else's is taken;
  * - only once it is known to be a picture, and after what no picture needs was taken out of it;
- * - unseen, where the files of rows are, because the form may come back to another process; a few altogether.
+ * - unseen, where the files of rows are, because the form may come back to another process; some megabytes altogether (`KEPT_UPLOADS`).
  */
 import { createHash } from 'node:crypto';
 import { copyFile, readFile, rm } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import type { TokenVault } from '../../auth/tokens';
 import type { Media } from '../../files/media';
 import { lastPart } from '../../files/paths';
 import { examine } from '../../files/upload';
+import type { Config } from '../../platform/config';
 import { placeForUpload, UploadedFile } from '../../platform/multipart';
 import type { Shown } from '../../rest/page';
 import type { PostedForm } from '../../rest/dialect/forms';
@@ -18,11 +19,10 @@ import type { Request } from '../../rest/request';
 /** Before the name of a field: in place of a file that was sent before, its handle. */
 export const UNSENT = '_unsent_';
 
-/** Hidden: it is not served. Its hour follows. */
+/** Hidden: it is not served. Its hour follows; files in it are called by their sender and their size. */
 const FOLDER = '.unsent-';
+const NAME = /^(\d+)-(\d+)$/;
 const HOUR_MS = 60 * 60 * 1000;
-/** In an hour, of all users; who comes after them chooses their file again. */
-const MOST = 100;
 const MAX_HANDLE = 2000;
 const PURPOSE = 'unsent file';
 
@@ -36,8 +36,14 @@ interface Handle {
   digest: string;
 }
 
+interface Kept {
+  path: string;
+  sender: number;
+  size: number;
+}
+
 const hourNow = () => Math.floor(Date.now() / HOUR_MS);
-/** This hour's and the one before it. */
+/** All but this hour's and the one before it. */
 const isOver = (folder: string, hour = hourNow()) => !(Number(folder.slice(FOLDER.length)) >= hour - 1);
 
 const digestAt = async (path: string): Promise<string> =>
@@ -54,7 +60,7 @@ export class UnsentFiles {
   constructor(
     private readonly media: Media,
     private readonly vault: TokenVault,
-    private readonly dataDir: string,
+    private readonly config: Pick<Config, 'dataDir' | 'keptUploads'>,
   ) {
     // Whoever was to take them away may have died.
     void this.sweep().catch(() => undefined);
@@ -95,11 +101,13 @@ export class UnsentFiles {
 
   private async keep(file: UploadedFile, key: string, sender: number): Promise<string | undefined> {
     await this.sweep();
-    const folder = `${FOLDER}${hourNow()}`;
-    const path = `${folder}/${sender}`;
-    const others = await this.media.files.list(folder);
-    if (others.length >= MOST && !others.includes(String(sender))) return undefined;
+    const kept = await this.all();
+    const others = kept.filter((one) => one.sender !== sender);
+    // Who comes when there is no room chooses their file again.
+    if (others.reduce((sum, { size }) => sum + size, file.size) > this.config.keptUploads) return undefined;
+    const path = `${FOLDER}${hourNow()}/${sender}-${file.size}`;
     await this.media.files.write(path, (place) => copyFile(file.path, place));
+    for (const former of kept) if (former.sender === sender && former.path !== path) await this.media.files.remove(former.path, []);
     setTimeout(() => void this.sweep().catch(() => undefined), 2 * HOUR_MS).unref();
     const digest = await digestAt(file.path);
     const handle: Handle = { purpose: PURPOSE, sender, key, path, filename: lastPart(file.filename), digest };
@@ -118,7 +126,7 @@ export class UnsentFiles {
 
   /** As if it had just been sent. Another form of the same sender may have put its own file there. */
   private async copyOf({ path, filename, digest, sender }: Handle, afterwards: Request['afterwards']): Promise<UploadedFile | undefined> {
-    const place = await placeForUpload(this.dataDir);
+    const place = await placeForUpload(this.config.dataDir);
     afterwards(() => rm(place, { force: true }));
     const found = await this.media.files.lend(path, async (from) => {
       const bytes = await readFile(from);
@@ -127,6 +135,16 @@ export class UnsentFiles {
     });
     if (found === undefined || (await digestAt(place)) !== digest) return undefined;
     return new UploadedFile(filename, place, found, digest, sender);
+  }
+
+  private async all(): Promise<Kept[]> {
+    const { files } = this.media;
+    const folders = await files.folders(FOLDER);
+    const names = await Promise.all(folders.map(async (folder) => (await files.list(folder)).map((name) => ({ folder, name }))));
+    return names.flat().flatMap(({ folder, name }) => {
+      const [, sender, size] = NAME.exec(name) ?? [];
+      return sender === undefined ? [] : [{ path: `${folder}/${name}`, sender: Number(sender), size: Number(size) }];
+    });
   }
 
   private async sweep(): Promise<void> {
