@@ -1,6 +1,7 @@
 /** Rows that have a day and a number, drawn: an SVG made here, in the colours of the page. */
 import type { Line, Point, Series } from './view/series';
 import type { HtmlView } from './view/view';
+import { ticksOf } from './days';
 import { strips } from './hovering';
 
 export interface Chart {
@@ -37,8 +38,6 @@ const TOO_MANY = 10_000;
 /** Length of a moment without its zone: it is drawn as it is shown. */
 const LOCAL = 19;
 const DATE = 10;
-/** Months by their names, so that several are told apart. */
-const AXIS = { year: '{yyyy}', month: '{MMM}', day: '{d} {MMM}', hour: '{HH}:{mm}', minute: '{HH}:{mm}' };
 const FONT = 'system-ui, sans-serif';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -88,11 +87,21 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
   const axis = { axisLabel: { color: TEXT, fontSize: 12, fontFamily: FONT, hideOverlap: true }, axisLine: { lineStyle: { color: RULE } } };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...SIZE });
   const names = lines.flatMap(({ name }) => name ?? []);
+  const moments = points.map(([moment]) => moment.slice(0, DATE)).sort();
+  const ticks = ticksOf(moments[0]!, moments.at(-1)!);
+  const labels = new Map(ticks.map(({ at, label: day }) => [at, day]));
+  const customValues = [...labels.keys()];
   chart.setOption({
     animation: false,
     textStyle: { fontFamily: FONT },
     grid: { left: 24, right: 8, top: unit ? 34 : 16, bottom: 8, containLabel: true },
-    xAxis: { type: 'time', ...axis, axisLabel: { ...axis.axisLabel, formatter: AXIS }, splitLine: { show: false } },
+    xAxis: {
+      type: 'time',
+      ...axis,
+      axisLabel: { ...axis.axisLabel, customValues, formatter: (at: number) => labels.get(at) ?? '' },
+      axisTick: { customValues },
+      splitLine: { show: false },
+    },
     yAxis: {
       type: 'value',
       scale: true,
@@ -125,7 +134,6 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
   const svg = coloured(chart.renderToSVGString()).replace(/<\/svg>\s*$/, `${strips(days, SIZE)}</svg>`);
   chart.dispose();
   const numbers = points.map(([, number]) => number);
-  const moments = points.map(([moment]) => moment.slice(0, DATE)).sort();
   const whose = names.length ? ` of ${names.join(', ')}` : '';
   const range = `between ${Math.min(...numbers)} and ${Math.max(...numbers)}${unit ? ` ${unit}` : ''}`;
   return {
