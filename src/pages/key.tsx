@@ -94,7 +94,7 @@ export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, event
     children: (
       <>
         <h1>API key</h1>
-        <p class="lead">Programs sign in as you with this key. Who has it can read and change all that is yours.</p>
+        <p class="lead">Programs sign in as you with this key. Whoever has it can read and change everything of yours.</p>
         {notice && (
           <p class="notice" role="status">
             {notice}
@@ -105,7 +105,7 @@ export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, event
           <>
             <Key keyOfVisitor={key} revealed={revealed} visitor={visitor} />
             <p>
-              <a href={REPLACE_PATH}>Replace it by a new one …</a>
+              <a href={REPLACE_PATH}>Replace it with a new one…</a>
             </p>
           </>
         ) : (

@@ -20,6 +20,7 @@ main,.crumbs{max-width:72rem;margin:auto;padding:0 1rem}
 .crumbs li+li::before{content:"/";margin-right:.3rem}
 .skip{position:absolute;left:-999px}
 .skip:focus{left:1rem;top:.5rem;background:var(--bg);padding:.5rem}
+@media (pointer:coarse){header nav a,header nav button,.crumbs a{display:inline-block;padding:.6rem 0}header nav{gap:0 1.1rem;padding:.3rem 1rem}}
 button.link{border:0;background:none;color:var(--link);font:inherit;font-weight:400;text-decoration:underline;cursor:pointer}
 `;
 
@@ -71,6 +72,14 @@ fieldset.box legend{font-weight:600}
 label.inline{display:inline;font-weight:400}
 details{border:1px solid var(--line);border-radius:6px;padding:.5rem .9rem;margin:.8rem 0}
 summary{cursor:pointer;font-weight:600}
+@media (pointer:coarse){
+button:not(.link),.button{padding:.6rem .9rem}
+input:not([type=checkbox]):not([type=radio]),select{min-height:2.75rem}
+input[type=checkbox],input[type=radio]{width:1.3rem;height:1.3rem;vertical-align:-.25rem}
+details{padding:0 .9rem}
+details[open]{padding-bottom:.6rem}
+summary{padding:.65rem 0}
+}
 @media print{
 :root{color-scheme:light;--bg:#fff;--fg:#000;--muted:#444;--line:#bbb;--soft:#fff;--link:#000;--accent:#0b6e4f;--bad:#8a1a13;--str:#0a5c36;--num:#8a3c00;--key:#4b2a8a}
 header,.crumbs,.skip,button,.button{display:none!important}

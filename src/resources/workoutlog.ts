@@ -24,6 +24,7 @@ const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}
   owned: true,
   group: 'training',
   ordering: ['date', 'reps'],
+  names: ['exercise.name'],
   filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
 })
 export class WorkoutLog extends Model<WorkoutLog> {

@@ -141,8 +141,11 @@ export function Problems({ view }: { view: HtmlView }) {
 
 export const loginLink = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
+/** `New weight entry`. */
+export const newOf = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
+
 export function Forms({ view }: { view: HtmlView }) {
-  const { forms, removable, locked, kind, resource, status } = view;
+  const { forms, removable, locked, kind, status } = view;
   // Where nothing at all can be seen, the error says so already.
   if (locked.length > 0 && status !== 403)
     return (
@@ -152,7 +155,7 @@ export function Forms({ view }: { view: HtmlView }) {
     );
   const [form] = forms;
   if (!form) return removable ? <Deletion view={view} /> : null;
-  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? `New ${resource!.singular.toLowerCase()}` : 'Edit';
+  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? newOf(view) : 'Edit';
   const fields = (
     <>
       <Fields view={view} form={form} />

@@ -10,7 +10,7 @@ import type { HtmlView } from './view/view';
 import { chartsOf, type Chart } from './chart';
 import { Charts } from './charts';
 import { headlineOf, Trouble } from './errors';
-import { Forms, Problems } from './forms';
+import { Forms, newOf, Problems } from './forms';
 import { Images } from './images';
 import { highlight } from './json';
 import { address, envelopeOf, Filters, Neighbours } from './lists';
@@ -97,6 +97,13 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       {description && (isList || kind !== 'detail') && status < 400 && (
         <p class="lead">
           <Words text={description} />
+        </p>
+      )}
+      {isList && !failed && view.forms.length > 0 && (
+        <p>
+          <a class="button plain" href="#write">
+            {newOf(view)}
+          </a>
         </p>
       )}
       <Notice view={view} />

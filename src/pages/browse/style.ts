@@ -57,15 +57,22 @@ img.thumb[src^="/media"]{background:#fff}
 .facts dd{margin:0;overflow-wrap:anywhere;white-space:pre-line;max-width:42rem}
 @media (max-width:44rem){.facts{grid-template-columns:minmax(0,9rem) minmax(0,1fr)}}
 .plan{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start;margin:1rem 0}
+.plan .whole{flex:0 0 100%;margin:1rem 0 -.4rem}
 .day ol{margin:.3rem 0;padding-left:1.4rem}
 .day h3{margin:.2rem 0}
 .figure{border:1px solid var(--line);border-radius:8px;padding:.5rem}
 .programs{border-top:1px solid var(--line);margin-top:2.5rem}
 .neighbours{margin:1rem 0}
+@media (pointer:coarse){
+.rows tbody th a{display:inline-block;padding:.6rem 0}
+.periods a,.further a,.checks label{display:inline-block;padding:.6rem 0}
+}
+@media screen and (max-width:44rem) and (pointer:coarse){.rows tbody tr{padding-top:0}.rows tbody th a{display:block}}
 @supports selector(::details-content){
 .tabs{display:flex;flex-wrap:wrap;gap:0 .4rem}
 .tabs details{display:contents}
 .tabs summary{list-style:none;border:1px solid var(--line);border-radius:6px 6px 0 0;padding:.4rem .9rem;color:var(--link)}
+@media (pointer:coarse){.tabs summary{padding:.6rem .9rem}}
 .tabs summary::-webkit-details-marker{display:none}
 .tabs [open] summary{background:var(--soft);color:var(--fg)}
 .tabs details::details-content{order:1;flex:0 0 100%;min-width:0;max-width:100%}

@@ -39,7 +39,8 @@ export function Training({ view: { thing, kind } }: { view: HtmlView }) {
   const plan = kind === 'detail' ? thing?.training : undefined;
   if (!plan) return null;
   return (
-    <section aria-label="The plan" class="plan">
+    <section class="plan">
+      <h2 class="whole">The plan</h2>
       {plan.main.length > 0 && <Figure {...plan} alt="The muscles that it trains" />}
       {plan.days.map((day) => (
         <Day key={day.link.id} day={day} />
