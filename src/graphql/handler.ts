@@ -20,6 +20,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import Negotiator from 'negotiator';
 import type { Logger } from 'pino';
 import { CsrfError } from '../auth/sessions';
+import { STATUSES } from '../contract/statuses';
 import { bounds, MAX_TOKENS } from './bounds';
 import type { Config } from '../platform/config';
 import type { Context } from '../core/context';
@@ -130,14 +131,6 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
-const IDEMPOTENCY_STATUS: Record<string, number> = {
-  CONFLICT: 409,
-  BAD_REQUEST: 400,
-  OVERLOADED: 503,
-  SERVICE_UNAVAILABLE: 503,
-  TIMEOUT: 503,
-};
-
 /** Of errors that may be over in a moment. */
 const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...UNAVAILABLE];
 
@@ -181,7 +174,7 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
         } catch (error) {
           if (!(error instanceof KnownError)) throw error;
           const { code, retryAfter } = error.extensions;
-          const http = { status: IDEMPOTENCY_STATUS[String(code)], headers: retryHeader(retryAfter) };
+          const http = { status: STATUSES[String(code)], headers: retryHeader(retryAfter) };
           throw new GraphQLError(error.message, { extensions: { ...error.extensions, http } });
         }
       },

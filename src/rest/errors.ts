@@ -1,6 +1,7 @@
-/** Errors as REST answers them: a status and a JSON body. One table turns codes into statuses. */
+/** Errors as REST answers them: a status and a JSON body. */
 import type { GraphQLError } from 'graphql';
 import { snake } from '../contract/casing';
+import { STATUSES } from '../contract/statuses';
 
 export class RestError extends Error {
   constructor(
@@ -33,27 +34,11 @@ export function refuse(errors: Errors): void {
   if (Object.keys(errors).length) throw invalid(errors);
 }
 
-/** Every authentication failure is a 403; a failed login alone is a 401. */
-const STATUS: Record<string, number> = {
-  UNAUTHENTICATED: 403,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  BAD_USER_INPUT: 400,
-  BAD_REQUEST: 400,
-  CONFLICT: 409,
-  TOO_MANY_REQUESTS: 429,
-  RATE_LIMITED: 429,
-  COST_LIMIT: 400,
-  TIMEOUT: 503,
-  OVERLOADED: 503,
-  SERVICE_UNAVAILABLE: 503,
-  CLIENT_GONE: 503,
-};
-
 export function ofGraphQL({ extensions, message }: GraphQLError): RestError {
   const { code, fields, login, retryAfter } = extensions as { code?: string; fields?: Errors; login?: boolean; retryAfter?: number };
   if (fields) return ofFields(Object.entries(fields), snake);
-  const status = login ? 401 : (STATUS[code ?? ''] ?? 500);
+  // Every authentication failure is a 403; a failed login alone is a 401.
+  const status = code === 'UNAUTHENTICATED' && !login ? 403 : (STATUSES[code ?? ''] ?? 500);
   return detail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
 

@@ -1,20 +1,8 @@
 /** What is said, before the first byte of a file, of an operation that makes none: as GraphQL's errors, and by the status. */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { STATUSES } from '../../contract/statuses';
 import { shownErrors } from '../shownerrors';
-
-const STATUS: Readonly<Record<string, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  RATE_LIMITED: 429,
-  TOO_MANY_REQUESTS: 429,
-  OVERLOADED: 503,
-  SERVICE_UNAVAILABLE: 503,
-  TIMEOUT: 503,
-  INTERNAL_SERVER_ERROR: 500,
-};
 
 export class Refused extends Error {
   constructor(readonly errors: readonly GraphQLFormattedError[]) {
@@ -38,5 +26,5 @@ export function answerRefusal(response: Response, refusal: Refused, signedIn: bo
   const { code, retryAfter } = refusal;
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
   const errors = refusal.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
-  response.status(STATUS[code] ?? 400).json({ errors: shownErrors(errors, signedIn) });
+  response.status(STATUSES[code] ?? 400).json({ errors: shownErrors(errors, signedIn) });
 }
