@@ -9,7 +9,7 @@ import type { Answer } from './request';
 /** A version that no row has. */
 export const NO_VERSION = '';
 
-export const tagOf = (version: string): string => `"${version}"`;
+const tagOf = (version: string): string => `"${version}"`;
 
 /** Of what is everybody's, and has no version: that of the text. */
 export const tagOfText = (text: string): string => tagOf(createHash('sha1').update(text).digest('base64url'));
@@ -25,28 +25,17 @@ export function tagged({ version, resource }: Endpoint, status: number, row: Rec
 
 export const failed = () => new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 
-interface Tag {
-  weak: boolean;
-  value: string;
+/** The versions whose tags a header has, undefined for any. What is not written as a tag is none; weak ones count where it is enough to look the same. */
+function versionsIn(header: string, weakly: boolean): string[] | undefined {
+  if (header.trim() === '*') return undefined;
+  const tags = [...header.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => weakly || weak === undefined);
+  return tags.map(([, , version]) => withoutCoding(version!));
 }
 
-/** `*`, or tags with commas between them. What is not written as a tag is none. */
-function tagsOf(header: string): '*' | Tag[] {
-  if (header.trim() === '*') return '*';
-  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, value]) => ({ weak: weak !== undefined, value: withoutCoding(value!) }));
-}
+/** The versions of which a row must have one; undefined where any will do. */
+export const meantBy = (headers: IncomingHttpHeaders): string[] | undefined => versionsIn(headers['if-match'] ?? '*', false);
 
-/** The versions of which a row must have one; undefined where any will do. Weak tags never match. */
-export function meantBy(headers: IncomingHttpHeaders): string[] | undefined {
-  const header = headers['if-match'];
-  const tags = header === undefined ? '*' : tagsOf(header);
-  return tags === '*' ? undefined : tags.filter(({ weak }) => !weak).map(({ value }) => value);
-}
-
-/** Whether the client has this representation already. Weak tags match as well: they say that it looks the same. */
-export function isKnown(headers: IncomingHttpHeaders, tag: string): boolean {
-  const header = headers['if-none-match'];
-  if (header === undefined) return false;
-  const tags = tagsOf(header);
-  return tags === '*' || tags.some(({ value }) => tagOf(value) === tag);
+/** Whether the client has this representation already. */
+export function isKnown({ 'if-none-match': header }: IncomingHttpHeaders, tag: string): boolean {
+  return header !== undefined && (versionsIn(header, true)?.some((version) => tagOf(version) === tag) ?? true);
 }
