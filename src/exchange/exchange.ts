@@ -11,7 +11,7 @@ import type { Group } from '../contract/facts';
 import { notSignedIn, ofDatabase, type KnownError } from '../core/model/errors';
 import { Account } from './account';
 import { rateLimitHeaders } from './budget';
-import type { Attempt, Idempotency } from './idempotency';
+import type { Attempt, Idempotency, KeptAnswer } from './idempotency';
 import { Loaders } from '../core/read/loaders';
 import type { Exposure } from './exposure';
 import { languagesOf } from './languages';
@@ -203,6 +203,20 @@ export class HttpExchange {
       .catch((error: unknown) => {
         throw ofDatabase(error, this.services.log, this.id) ?? error;
       });
+  }
+
+  /** Makes a change, unless it was made before with the same Idempotency-Key: then its answer is given again. */
+  async once(body: unknown, make: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
+    const attempt = await this.attempt(body);
+    if (!attempt) return make();
+    if ('kept' in attempt) return attempt.kept;
+    const { claim } = attempt;
+    const answer = await make().catch(async (error: unknown) => {
+      await claim.release();
+      throw error;
+    });
+    await claim.settle(answer);
+    return answer;
   }
 
   /** Signs the browser in, in a session of its own; answers the Set-Cookie header. */

@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType, type Gr
 import type { ExecutionResult, GraphQLField, GraphQLOutputType } from 'graphql';
 import type { ActionFact, BodyFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../contract/facts';
 import { snake } from '../contract/casing';
-import { DOCUMENT as LOGIN } from './login';
+import { DOCUMENT as LOGIN } from './dialect/login';
 
 /** What an operation answers; its document tells the shape. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the executor fills exactly what was selected
@@ -11,7 +11,7 @@ export type Data = any;
 
 /** Runs a prepared operation; the context is nobody's business here. */
 export type Run = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<Data>>;
-export type Prepare = (document: string) => Run;
+export type Prepare<Prepared = Run> = (document: string) => Prepared;
 /** With its text, for whoever is shown what it does. */
 export type Operation = Run & { readonly document: string };
 
@@ -84,8 +84,6 @@ function complete(document: string, fragments: ReadonlyMap<string, string>): str
   return [...parts].join('\n');
 }
 
-type PrepareOperation = (document: string) => Operation;
-
 export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints {
   const views = Object.values(schema.getTypeMap())
     .filter(isObjectType)
@@ -98,7 +96,7 @@ export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints 
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
   );
-  const operation: PrepareOperation = (text) => {
+  const operation: Prepare<Operation> = (text) => {
     const document = complete(text, fragments);
     return Object.assign(prepare(document), { document });
   };
@@ -119,7 +117,7 @@ export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints 
   };
 }
 
-function endpoint({ type, view, selection }: Pick<Endpoint, 'type' | 'view' | 'selection'>, operation: PrepareOperation): Endpoint {
+function endpoint({ type, view, selection }: Pick<Endpoint, 'type' | 'view' | 'selection'>, operation: Prepare<Operation>): Endpoint {
   const { name } = type;
   const resource = type.extensions.resource!;
   const { one, many } = resource;
@@ -169,7 +167,7 @@ const inBrackets = (all: readonly string[]) => (all.length ? `(${all.join(', ')}
 function computed<Fact extends BodyFact>(
   fact: Fact,
   field: GraphQLField<unknown, unknown>,
-  operation: PrepareOperation,
+  operation: Prepare<Operation>,
   one?: string,
 ): Computed<Fact> {
   const { name, args, type } = field;

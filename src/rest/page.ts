@@ -1,16 +1,11 @@
 /** What whoever shows answers to people is given, and what is sent of it. */
-import type { GraphQLSchema } from 'graphql';
-import type { Endpoints, Prepare } from './endpoints';
+import type { Endpoints } from './endpoints';
 import type { Answer, Request } from './request';
 import type { Route } from './routes';
 
-/** Known at start. */
-export interface Sources {
-  schema: GraphQLSchema;
-  /** What people may send to `/graphql`; pages show how they could have asked there. */
-  publicSchema: GraphQLSchema;
+/** What there is, known at start. */
+export interface Described {
   endpoints: Endpoints;
-  prepare: Prepare;
   /** As OPTIONS does. */
   describe(route: Route, request: Request): Promise<Answer>;
 }

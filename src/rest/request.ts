@@ -22,15 +22,13 @@ export interface Exchange {
   visitor?(): { username?: string; csrfToken?: string };
   /** Why the credentials are not for rows of this group, although they are good; undefined if they are. */
   lacking?(group: Group, access: 'read' | 'write'): GraphQLError | undefined;
-  /** The answer that was given to this very request before, or the claim to give one; undefined if nothing is to be kept. */
-  attempt?(body: unknown): Promise<Attempt | undefined>;
+  /** A change that was made before with the same Idempotency-Key is not made again: its answer is given instead. */
+  once?(body: unknown, make: () => Promise<Answer>): Promise<Answer>;
   /** What was found at the address, for those who watch. */
   route?: Route;
   /** Headers of the answer that are about the work done. */
   headers(): Record<string, string>;
 }
-
-type Attempt = { kept: Answer } | { claim: { settle(answer: Answer): Promise<void>; release(): Promise<void> } };
 
 export interface Request {
   message: IncomingMessage;

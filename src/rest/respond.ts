@@ -1,25 +1,10 @@
 /** The answer on the wire: its headers and its text. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { corsOf } from '../platform/cors';
 import { tagOfText } from './preconditions';
 import type { Route } from './routes';
 
 const VARY = 'Accept, Accept-Language, Cookie, Origin';
-export const PREFLIGHT = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers':
-    'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
-    'x-csrftoken, x-requested-with',
-  'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
-  'Access-Control-Max-Age': '86400',
-  'Content-Length': '0',
-};
-
-/** What pages of other sites may read of an answer, besides what they always may. */
-const EXPOSED = 'ETag, X-Request-Id';
-
-/** Pages of any site may read what is answered. */
-export const corsOf = ({ headers }: IncomingMessage): Record<string, string> =>
-  headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
 
 /** Nobody keeps what another one might be shown. */
 export const PRIVATE = 'private, no-store';

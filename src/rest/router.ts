@@ -1,9 +1,10 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { corsOf, preflight } from '../platform/cors';
 import { limitsOfStrangers, type MultipartLimits } from '../platform/multipart';
 import { admit } from './admission';
-import { Answers } from './answers';
+import { answersOf } from './answers';
 import { readBody, type Body } from './dialect/body';
 import { csrfTokenOf } from './dialect/csrf';
 import { takeForm } from './dialect/forms';
@@ -12,19 +13,18 @@ import { MAX_SHOWN } from './dialect/pagination';
 import { queryOf } from './dialect/query';
 import { endpointsOf, type Endpoints, type Prepare } from './endpoints';
 import { notFound, ofGraphQL, RestError } from './errors';
-import type { Pages, Shown, Sources } from './page';
+import type { Described, Pages, Shown } from './page';
 import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
-import { corsOf, headersOf, ofEverybody, PREFLIGHT, respond } from './respond';
+import { headersOf, ofEverybody, respond } from './respond';
 import { findRoute, SAFE, type Route } from './routes';
 
 export interface RestOptions {
   schema: GraphQLSchema;
-  publicSchema: GraphQLSchema;
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
   /** What a browser is shown instead of bare JSON. */
-  pages(sources: Sources): Pages;
+  pages(described: Described): Pages;
   /** Pages take long to make, so they wait for their turn, outside of which bodies are read. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
@@ -51,15 +51,15 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Re
 
 class Router {
   private readonly endpoints: Endpoints;
-  private readonly answers: Answers;
+  private readonly answers: ReturnType<typeof answersOf>;
   private readonly pages: Pages;
 
   constructor(private readonly options: RestOptions) {
-    const { schema, publicSchema, prepare, timeZone } = options;
+    const { schema, prepare, timeZone } = options;
     const endpoints = (this.endpoints = endpointsOf(schema, prepare));
-    this.answers = new Answers(schema, endpoints, timeZone);
-    const describe: Sources['describe'] = (route, request) => this.answers.answer(route, { ...request, method: 'OPTIONS' });
-    this.pages = options.pages({ schema, publicSchema, endpoints, prepare, describe });
+    this.answers = answersOf(schema, endpoints, timeZone);
+    const describe: Described['describe'] = (route, request) => this.answers(route, { ...request, method: 'OPTIONS' });
+    this.pages = options.pages({ endpoints, describe });
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,8 +67,7 @@ class Router {
     const [path = ''] = url.split('?', 1);
     const search = url.slice(path.length);
     const exchange = this.options.open(message);
-    if (message.method === 'OPTIONS' && message.headers['access-control-request-method'] !== undefined)
-      return void response.writeHead(200, PREFLIGHT).end();
+    if (preflight(message, response)) return;
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
       return void response.writeHead(301, { Location: `${path}/${search}`, 'Content-Length': '0', ...corsOf(message) }).end();
@@ -120,21 +119,11 @@ class Router {
     return SAFE.includes(request.method) ? this.options.inTurn(() => this.once(route, request)) : this.once(route, request);
   }
 
-  /** A change that was made before with the same Idempotency-Key is not made again. */
   private async once(route: Route, request: Request): Promise<Answer> {
     const { message, method, exchange } = request;
-    const answer = () => this.answers.answer(route, request);
-    if (message.headers['idempotency-key'] === undefined || SAFE.includes(method)) return answer();
-    const attempt = await exchange.attempt?.((await request.body()).data);
-    if (!attempt) return answer();
-    if ('kept' in attempt) return attempt.kept;
-    const { claim } = attempt;
-    const result = await settled(answer).catch(async (error) => {
-      await claim.release();
-      throw error;
-    });
-    await claim.settle(result);
-    return result;
+    const answer = () => this.answers(route, request);
+    if (message.headers['idempotency-key'] === undefined || SAFE.includes(method) || !exchange.once) return answer();
+    return exchange.once((await request.body()).data, () => settled(answer));
   }
 
   private async send(answer: Answer, request: Request, response: ServerResponse): Promise<void> {

@@ -1,8 +1,8 @@
 /** A path below `/api/v2/` → the route that it names, with the methods that the route advertises. */
 import type { ActionFact, EndpointFact } from '../contract/facts';
 import { integerOf } from '../platform/reading';
+import { PATH as LOGIN_PATH } from './dialect/login';
 import type { Computed, Endpoint, Endpoints } from './endpoints';
-import { PATH as LOGIN_PATH } from './login';
 
 export const BASE = '/api/v2';
 /** Methods that change nothing: all that a route takes which only shows. */

@@ -13,9 +13,10 @@ import { UnsentFiles } from '../pages/browse/unsent';
 import { isReference } from '../pages/reference';
 import { compressed } from '../platform/compression';
 import type { Config } from '../platform/config';
+import { corsOf } from '../platform/cors';
 import { Turns } from '../platform/turns';
 import type { Prepare } from '../rest/endpoints';
-import { corsOf, PRIVATE } from '../rest/respond';
+import { PRIVATE } from '../rest/respond';
 import { restHandler, type Handler } from '../rest/router';
 import { BASE } from '../rest/routes';
 import { METRICS_PATH, type Scrape } from '../telemetry/scrape';
@@ -114,12 +115,13 @@ const operationsOf =
 
 function restOf({ services: { config, media, vault }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
   const pages = new Turns(2, PAGES);
+  const { schema } = restExecutor;
   return restHandler({
-    schema: restExecutor.schema,
-    publicSchema: executor.schema,
+    schema,
     prepare,
     open: exchanges.of,
-    pages: (sources) => browsePages(sources, new UnsentFiles(media, vault, config)),
+    pages: (described) =>
+      browsePages({ ...described, schema, publicSchema: executor.schema, prepare }, new UnsentFiles(media, vault, config)),
     inTurn: (work) => pages.run(work),
     limits: config,
     timeZone: config.timeZone,

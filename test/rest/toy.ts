@@ -6,6 +6,7 @@ import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObject
 import { problems } from '../../src/core/model/limits';
 import type { FieldFact, ViewFact } from '../../src/contract/facts';
 import { Views } from '../../src/pages/browse/view/browse';
+import type { Prepare } from '../../src/rest/endpoints';
 import { restHandler } from '../../src/rest/router';
 import { Person } from '../setup/person';
 
@@ -153,23 +154,24 @@ export class Orchard {
     },
   };
 
+  private readonly prepare: Prepare = (text) => {
+    const document = parse(text);
+    const errors = validate(schema, document);
+    if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
+    return async (_context, variableValues) => execute({ schema, document, rootValue: this.root, variableValues });
+  };
+
   private readonly handler = restHandler({
     schema,
-    publicSchema: schema,
-    prepare: (text) => {
-      const document = parse(text);
-      const errors = validate(schema, document);
-      if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
-      return async (_context, variableValues) => execute({ schema, document, rootValue: this.root, variableValues });
-    },
+    prepare: this.prepare,
     open: (request) => ({
       context: undefined as never,
       baseUrl: 'https://fruit.example.com',
       authenticate: async () => request.headers.authorization === 'Token known',
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
-    pages: (sources) => {
-      const views = new Views(sources);
+    pages: (described) => {
+      const views = new Views({ ...described, schema, publicSchema: schema, prepare: this.prepare });
       return {
         understand: () => Promise.resolve(),
         show: async (shown) => ({ text: `<h1>${(await views.of(shown)).name}</h1>`, headers: {} }),

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import { cookieName, CSRF_HEADER } from '../../auth/sessions';
+import { preflight } from '../../platform/cors';
 import { openApiTexts } from '../../rest/openapi/document';
-import { PREFLIGHT } from '../../rest/respond';
 import { BASE } from '../../rest/routes';
 import type { Visitor } from '../layout';
 import { inlined, protection } from '../protection';
@@ -104,8 +104,9 @@ function servePage(router: Router, visitOf: (request: IncomingMessage) => Visit)
     router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: LIBRARY, cacheControl: false }));
 }
 
-function readOnly({ method, headers }: Request, response: Response, next: NextFunction): void {
-  if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined) return void response.writeHead(200, PREFLIGHT).end();
+function readOnly(request: Request, response: Response, next: NextFunction): void {
+  if (preflight(request, response)) return;
+  const { method } = request;
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return next();
   response
     .status(405)

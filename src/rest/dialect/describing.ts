@@ -2,7 +2,7 @@
 import { may } from '../admission';
 import { lookup } from '../asking';
 import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
-import { TITLE } from '../login';
+import { TITLE } from './login';
 import type { Answer, Request } from '../request';
 import type { Route } from '../routes';
 import { accepted, describe, shown, type Description } from './options';

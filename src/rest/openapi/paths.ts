@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { parse, type FieldNode, type OperationDefinitionNode } from 'graphql';
 import type { ActionFact, EndpointFact } from '../../contract/facts';
 import type { Computed, Endpoint, Endpoints } from '../endpoints';
-import { DOCUMENT, HINT, PATH, TITLE } from '../login';
+import { DOCUMENT, HINT, PATH, TITLE } from '../dialect/login';
 import { BASE, findRoute } from '../routes';
 import { answered, errors, METADATA_ANSWER, NOT_MODIFIED, versioned } from './answered';
 import type { Answers } from './answers';

@@ -1,7 +1,8 @@
 /** A request and its answer → what a page shows of them. Nothing here runs for JSON clients. */
+import type { GraphQLSchema } from 'graphql';
 import { argumentControls, filterControls } from './controls';
-import type { Endpoint, Operation } from '../../../rest/endpoints';
-import type { Shown, Sources } from '../../../rest/page';
+import type { Endpoint, Operation, Prepare } from '../../../rest/endpoints';
+import type { Described, Shown } from '../../../rest/page';
 import { explanations } from './explained';
 import { Forms } from './forms';
 import { linksOf, NO_LINKS, type Links } from './links';
@@ -16,6 +17,14 @@ import { windowOf } from '../../../rest/dialect/pagination';
 import type { Answer } from '../../../rest/request';
 import { BASE, type Route } from '../../../rest/routes';
 import type { FieldErrors, HtmlView } from './view';
+
+/** What pages are made of. */
+export interface Sources extends Described {
+  schema: GraphQLSchema;
+  /** What people may send to `/graphql`; pages show how they could have asked there. */
+  publicSchema: GraphQLSchema;
+  prepare: Prepare;
+}
 
 export class Views {
   private readonly places: Places;

@@ -1,8 +1,8 @@
 /** People type names where programs send ids: a name that only one row can be meant by becomes its id. */
 import type { FieldFact } from '../../../contract/facts';
 import type { Endpoint } from '../../../rest/endpoints';
-import type { Sources } from '../../../rest/page';
 import type { Request } from '../../../rest/request';
+import type { Sources } from './browse';
 import { namings, type Naming } from './naming';
 
 /** Beside a field that shows a name: the id of the row that it was the name of. */

@@ -1,9 +1,9 @@
 /** `POST /login/`: the body's name and password for a token. */
-import { NOT_BLANK } from '../contract/messages';
-import type { ArgumentLimits } from '../contract/facts';
-import type { Body } from './dialect/body';
-import { inputOf, notAnObject, objectOf, type Accepted } from './dialect/input';
-import { refuse } from './errors';
+import { NOT_BLANK } from '../../contract/messages';
+import type { ArgumentLimits } from '../../contract/facts';
+import type { Body } from './body';
+import { inputOf, notAnObject, objectOf, type Accepted } from './input';
+import { refuse } from '../errors';
 
 /** Below the base of the API. */
 export const PATH = 'login';
