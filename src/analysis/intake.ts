@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { IN_KILOGRAMS } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { mayRead, scope } from '../core/access/access';
-import { whereOf, type Bind } from '../core/access/conditions';
+import { binder, whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay, isZone } from '../core/grouping/units';
 import { badArgument } from '../core/model/errors';
@@ -21,6 +21,8 @@ import { COMPOSED, contents, DiaryArgs, each, entries, rounded, valuesOf } from 
 import { answer, FACTS, pageOf, type Answer } from './question';
 
 const MAX_TOLERANCE = 100;
+/** Each entry is held against each meal of its plan. */
+const MAX_MEALS = 100;
 
 @ArgsType()
 class IntakeArgs extends DiaryArgs {
@@ -33,7 +35,7 @@ class IntakeArgs extends DiaryArgs {
   declare timeZone?: string | null;
   @Field(() => Boolean, {
     defaultValue: false,
-    description: 'Whether each meal of the plan has a row of its own. An entry is of the meal that is nearest to it by the time of day.',
+    description: `Whether each meal of the plan has a row of its own. An entry is of the meal that is nearest to it by the time of day; at most ${MAX_MEALS} meals of a plan may have one.`,
   })
   declare perMeal: boolean;
   @Field(() => Int, { defaultValue: 5, description: 'By how many percent the energy may miss its goal, and is neither over nor under it.' })
@@ -106,6 +108,18 @@ function intake(args: IntakeArgs, context: Context, bind: Bind): string {
     GROUP BY 1, 2, 3`;
 }
 
+async function checkMeals(context: Context): Promise<void> {
+  const { bind, values } = binder();
+  const [plan] = await context.session.query(
+    `SELECT count(*)::int AS "meals" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."time" IS NOT NULL'], 'm', bind)}
+      GROUP BY m."plan_id" ORDER BY 1 DESC LIMIT 1`,
+    values,
+  );
+  const meals = (plan?.meals ?? 0) as number;
+  if (meals > MAX_MEALS)
+    throw badArgument('perMeal', `A plan may have ${MAX_MEALS} meals with a time for this, and one of yours has ${meals}. Ask without it.`);
+}
+
 @Resolver(() => NutritionIntake)
 export class NutritionIntakeResolver {
   @Query(() => NutritionIntakePage, {
@@ -113,7 +127,7 @@ export class NutritionIntakeResolver {
       'What the viewer ate, by day, week or other days, oldest first: nutrients of each plan and its goals. Values are exact and rounded to two places at the end. A kg of the body is that of the weight entry nearest to the day, the earlier of two as near.',
   })
   @Extensions(FACTS)
-  nutritionIntake(
+  async nutritionIntake(
     @Args(() => IntakeArgs) args: IntakeArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
@@ -122,6 +136,7 @@ export class NutritionIntakeResolver {
     if (timeZone != null && !isZone(timeZone))
       throw badArgument('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw badArgument('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
+    if (args.perMeal) await checkMeals(context);
     const inBucket = inBuckets(by);
     return answer(
       (bind) => ({ select: intake(args, context, bind), order: '"start", "planId", "mealId"' }),

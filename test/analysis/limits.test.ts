@@ -1,0 +1,84 @@
+/** What a question may take: what would be too much is refused by name, and what takes too long says so. */
+import { getOperationAST, parse } from 'graphql';
+import { costOf } from '../../src/core/operation/cost';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+
+/** Each with what it reads. */
+const QUESTIONS = [
+  'bestOneRepMaxes { nodes { oneRepMax } }',
+  'personalRecords { nodes { value } }',
+  'trainingVolume { nodes { sets } }',
+  'muscleVolume { nodes { hardSets } }',
+  'trainingLoad { nodes { load } }',
+  'strength { total }',
+  'trainingWeeks { nodes { sessions } }',
+  'workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }]) { nodes { count } }',
+  'scheduleAdherence { nodes { start } }',
+  'plannedExercises { nodes { plannedSets } }',
+  'bodyWeightTrend { nodes { trend } }',
+  'nutritionIntake { nodes { days } }',
+  'nutritionIntake(perMeal: true) { nodes { days } }',
+  'topFoods { nodes { grams } }',
+];
+const READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
+
+const fitgraph = fitgraphForThisFile();
+
+test('each question that takes too long says so, where it was asked, and that less may be asked for', async () => {
+  const hasty = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '150ms' } });
+  try {
+    const carl = await hasty.user('carl');
+    const blocker = await hasty.database.pool.connect();
+    await blocker.query('SET statement_timeout = 0');
+    await blocker.query('BEGIN');
+    await blocker.query(`LOCK TABLE ${READ.map((table) => `"${table}"`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+    const told = [];
+    for (const question of QUESTIONS) {
+      const { code, errors } = await carl.query(`{ asked: ${question} }`);
+      told.push([question, code, errors![0]!.path, errors![0]!.message]);
+    }
+    blocker.release(true);
+    const message = expect.stringContaining('This takes too long. Ask for less at a time, or by simpler conditions.');
+    expect(told).toEqual(QUESTIONS.map((question) => [question, 'TIMEOUT', ['asked'], message]));
+  } finally {
+    await hasty.stop();
+  }
+});
+
+test('each costs what reading all rows does, before it runs', async () => {
+  const schema = buildGraphQLSchema();
+  for (const question of QUESTIONS) {
+    const document = parse(`{ ${question} }`);
+    expect(costOf(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
+  }
+  const ann = await fitgraph.user('ann');
+  const many = Array.from(
+    { length: 40 },
+    (_, index) => `a${index}: personalRecords(first: 10000) { nodes { value exercise { category { name } } log { reps } } }`,
+  );
+  const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
+  // The statement is that of who asks.
+  expect([code, statements]).toEqual(['COST_LIMIT', 1]);
+});
+
+test('entries are told apart by meals where a plan has few enough of them', async () => {
+  const bob = await fitgraph.user('bob');
+  const { body } = await bob.post('/nutritionplan/', {});
+  const meals = (count: number) =>
+    fitgraph.sql(
+      `INSERT INTO "meal" ("user_id", "plan_id", "time", "order")
+        SELECT p."user_id", p."id", time '06:00' + n * interval '1 minute', 1 FROM "nutrition_plan" p, generate_series(1, $2::int) n WHERE p."id" = $1`,
+      [body.id, count],
+    );
+  const asked = (args: string) => bob.query(`{ nutritionIntake(${args}) { totalCount } }`);
+  await meals(100);
+  expect((await asked('perMeal: true')).data).toEqual({ nutritionIntake: { totalCount: 0 } });
+  await meals(1);
+  const { code, errors } = await asked('perMeal: true');
+  expect([code, errors![0]!.extensions.fields]).toEqual([
+    'BAD_USER_INPUT',
+    { perMeal: ['A plan may have 100 meals with a time for this, and one of yours has 101. Ask without it.'] },
+  ]);
+  expect((await asked('perMeal: false')).data).toEqual({ nutritionIntake: { totalCount: 0 } });
+});
