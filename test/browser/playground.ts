@@ -56,10 +56,17 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect([png.name, png.text.slice(1, 4)]).toEqual(['MeanWeightByWeek.png', 'PNG']);
 
       await page.getByRole('button', { name: 'My heaviest set per exercise' }).click();
-      await page.locator('.answer .chart').getByText('max.weightKg').waitFor();
+      await page.locator('.answer .chart').getByText('Max weight (kg)').waitFor();
+      await page.getByLabel('Unit', { exact: true }).selectOption('lb');
+      await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       await page.getByRole('button', { name: 'Table', exact: true }).click();
       const table = page.getByRole('region', { name: 'Table' });
-      expect(await table.locator('thead').innerText()).toMatch(/keys\.exercise\.name\s+count\s+max\.weightKg\s+max\.date/);
+      const heaviest = async () => Number(await table.locator('tbody td:nth-child(3)').first().innerText());
+      expect(await table.locator('thead').innerText()).toMatch(/keys\.exercise\.name\s+count\s+max\.weightKg \(lb\)\s+max\.date/);
+      const pounds = await heaviest();
+      await page.getByLabel('Unit', { exact: true }).selectOption('kg');
+      await table.getByText('max.weightKg (kg)').waitFor();
+      expect(pounds).toBeCloseTo((await heaviest()) / 0.45359237, 1);
       await table.getByRole('button', { name: 'count' }).click();
       const counts = (await table.locator('tbody td:nth-child(2)').allInnerTexts()).map(Number);
       expect(counts).toEqual(counts.toSorted((a, b) => a - b));
@@ -76,10 +83,11 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
 
       await page.getByRole('button', { name: 'Chart', exact: true }).click();
       await page.getByLabel('Kind of chart').selectOption('Points');
+      await page.getByLabel('Unit', { exact: true }).selectOption('lb');
       await page.getByRole('button', { name: 'Share link' }).click();
       await page.getByText('Link copied').waitFor();
       link = await page.evaluate<string>('navigator.clipboard.readText()');
-      expect(link).toMatch(/^http.*\/playground\?query=.*&view=chart&chart=/);
+      expect(link).toMatch(/^http.*\/playground\?query=.*&view=chart&chart=.*&unit=lb$/);
       await page.getByLabel('Copy as').selectOption('curl');
       await page.getByText('curl copied').waitFor();
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^curl 'http[^']*\/graphql'/);
@@ -93,6 +101,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       };
       await asked();
       expect(await page.getByLabel('Kind of chart').inputValue()).toBe('scatter');
+      await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       const views = ['Chart', 'Table'].values();
       await person.judge('playground-answer', {
         // The chart on the desk, the table on the phone.

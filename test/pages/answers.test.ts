@@ -2,7 +2,15 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { buildClientSchema, buildSchema, introspectionFromSchema, isObjectType, lexicographicSortSchema, printSchema } from 'graphql';
+import {
+  buildClientSchema,
+  buildSchema,
+  introspectionFromSchema,
+  isObjectType,
+  lexicographicSortSchema,
+  parse as parseQuery,
+  printSchema,
+} from 'graphql';
 import { drawingOf, fits, suggested } from '../../src/pages/playground/answer/chart';
 import { listedByName } from '../../src/pages/playground/introspection';
 import { linkOf, sharedOf } from '../../src/pages/playground/answer/link';
@@ -10,6 +18,8 @@ import { around, schemaMap } from '../../src/pages/playground/answer/relations';
 import { arranged, csvOf, PLAIN, sortedNext } from '../../src/pages/playground/answer/sheet';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
 import { listsOf, mainList, tableOf, type Table } from '../../src/pages/playground/answer/table';
+import { titlesOf } from '../../src/pages/playground/answer/titles';
+import { massesOf, withUnits, type Unit } from '../../src/pages/playground/answer/units';
 
 const LOGS = {
   workouts: {
@@ -183,6 +193,7 @@ describe('a shared link', () => {
     variables: '{"name":"é&=#"}',
     view: 'chart',
     chart: { kind: 'bar', x: 'a', y: ['b'], by: 'c' },
+    unit: 'lb',
   } as const;
 
   test('has the query, its variables and the view, and nothing else', () => {
@@ -193,7 +204,7 @@ describe('a shared link', () => {
 
   test('that somebody has changed asks for what can be read of it', () => {
     const read = (search: string) => sharedOf(new URLSearchParams(search));
-    expect(read('query={a}&view=pie&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
+    expect(read('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
     expect(read('query={a}&chart={')).toEqual({ query: '{a}' });
     expect(read('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
     expect(read('view=chart')).toBeUndefined();
@@ -239,4 +250,81 @@ describe('the map of the schema', () => {
     expect(types.map(({ name }) => name)).toEqual(['User', 'Workout', 'WorkoutLog', 'WorkoutSession']);
     expect(relations.every(({ from, to }) => from === 'WorkoutSession' || to === 'WorkoutSession')).toBe(true);
   });
+});
+
+describe('a mass', () => {
+  const masses = (query: string, variables = {}) => Object.fromEntries(massesOf(schema, { query: parseQuery(query), variables }));
+
+  test('is what is asked for in a unit, by itself or by a field around it, whichever way that is told', () => {
+    expect(masses('{ bestOneRepMaxes { nodes { oneRepMax log { max: oneRepMax(unit: LB) reps } } } }')).toEqual({
+      'bestOneRepMaxes.nodes.oneRepMax': 'kg',
+      'bestOneRepMaxes.nodes.log.max': 'lb',
+    });
+    const asked =
+      'query ($unit: WeightScale!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolumePage { nodes { tonnage hardSets } }';
+    expect(masses(asked, { unit: 'LB' })).toEqual({ 'muscleVolume.nodes.tonnage': 'lb' });
+    expect(masses('{ bodyWeightTrend(unit: LB) { nodes { date weight trend ratePerWeek } } }')).toEqual({
+      'bodyWeightTrend.nodes.weight': 'lb',
+      'bodyWeightTrend.nodes.trend': 'lb',
+      'bodyWeightTrend.nodes.ratePerWeek': 'lb',
+    });
+  });
+
+  test('is what is in kilograms, whatever is worked out of it, and no number of such masses', () => {
+    const worked = '{ workoutLogsGrouped { nodes { max { weightKg weight reps } median { weightKg } countDistinct { weightKg } } } }';
+    expect(masses(worked)).toEqual({
+      'workoutLogsGrouped.nodes.max.weightKg': 'kg',
+      'workoutLogsGrouped.nodes.median.weightKg': 'kg',
+    });
+    // Its kind says whether it is one.
+    expect(masses('{ personalRecords { nodes { kind value previous weight } } }')).toEqual({ 'personalRecords.nodes.weight': 'kg' });
+  });
+
+  test('is shown in the unit that a reader chooses, and called by it', () => {
+    const data = {
+      workoutLogs: {
+        nodes: [
+          { weightKg: '100.000', reps: 5 },
+          { weightKg: null, reps: 3 },
+        ],
+      },
+    };
+    const [list] = listsOf(data);
+    const found = massesOf(schema, { query: parseQuery('{ workoutLogs { nodes { weightKg reps } } }') });
+    const table = (unit?: Unit) => withUnits(tableOf(data, list), found, list, unit);
+    expect(shown(table())).toEqual([
+      ['weightKg', 'reps'],
+      ['100.000', 5],
+      [null, 3],
+    ]);
+    expect(shown(table('lb'))).toEqual([
+      ['weightKg', 'reps'],
+      ['220.46', 5],
+      [null, 3],
+    ]);
+    expect([...titlesOf(table('lb').columns).values()]).toEqual(['Weight (lb)', 'Reps']);
+    expect([table(), table('kg'), table('lb')].map((one) => csvOf(one).split('\r\n')[0])).toEqual([
+      'weightKg,reps',
+      'weightKg,reps',
+      'weightKg (lb),reps',
+    ]);
+  });
+});
+
+test('axes are titled by what they show', () => {
+  const columns = ['keys.dateBucket.start', 'keys.exercise.name', 'max.weightKg', 'avg.reps', 'bucket.start', 'a.name', 'b.a.name', 'a'];
+  const titles = titlesOf(columns.map((name) => ({ name, kind: 'text', ...(name === 'max.weightKg' && { unit: 'kg' }) })));
+  expect([...titles.values()]).toEqual(['Date', 'Exercise', 'Max weight (kg)', 'Mean reps', 'Start', 'a.name', 'B a', 'a']);
+  const { x, y } = drawingOf(
+    tableFrom({
+      rows: [
+        { keys: { hardSets: 'a' }, sum: { n: 1 } },
+        { keys: { hardSets: 'b' }, sum: { n: 1 } },
+      ],
+    }),
+    {
+      ...{ kind: 'bar', x: 'keys.hardSets', y: ['sum.n'] },
+    },
+  );
+  expect([x.name, y.name]).toEqual(['Hard sets', 'Sum n']);
 });

@@ -1,6 +1,7 @@
 /** What a grouping answers: for each type its groups, their keys and what was worked out of them. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import { IN_KILOGRAMS } from '../../contract/masses';
 import type { Row } from '../../database/rows';
 import { PageInfo } from '../read/connection';
 import type { Context } from '../context';
@@ -35,6 +36,9 @@ interface Member {
   description: string;
   nullable?: boolean;
 }
+
+/** What is worked out of masses is one. */
+const unitOf = ({ description }: FieldMeta): string => (description.includes(IN_KILOGRAMS) ? `, ${IN_KILOGRAMS}` : '');
 
 function objectType(name: string, description: string, members: Record<string, Member>): ClassType {
   const Type = classNamed(name);
@@ -128,14 +132,18 @@ const numbersType = perEntity((entity) =>
   objectType(
     `${entity.name}Numbers`,
     `What was worked out of each of the numbers of ${entity.name}.`,
-    by(numbersOf(entity), (field) => ({ ...DECIMAL, description: `Worked out of \`${field.name}\`.` })),
+    by(numbersOf(entity), (field) => ({ ...DECIMAL, description: `Worked out of \`${field.name}\`${unitOf(field)}.` })),
   ),
 );
 const extremesType = perEntity((entity) =>
   objectType(
     `${entity.name}Extremes`,
     `The smallest or the largest values of ${entity.name}.`,
-    by(extremesOf(entity), (field) => ({ type: () => field.type(), nullable: true, description: `Of the values of \`${field.name}\`.` })),
+    by(extremesOf(entity), (field) => ({
+      type: () => field.type(),
+      nullable: true,
+      description: `Of the values of \`${field.name}\`${unitOf(field)}.`,
+    })),
   ),
 );
 const distinctType = perEntity((entity) =>

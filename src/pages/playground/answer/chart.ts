@@ -2,6 +2,7 @@
 import { textOf } from '../../../platform/csv';
 import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
+import { titlesOf } from './titles';
 
 /** More colours than these nobody tells apart. */
 const MAX_SERIES = 12;
@@ -65,6 +66,8 @@ export function suggested({ columns, rows }: Table): ChartSettings | undefined {
 export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const { kind, x, y, by } = settings;
   const place = (name: string) => table.columns.findIndex((column) => column.name === name);
+  const titles = titlesOf(table.columns);
+  const title = (name: string) => titles.get(name) ?? name;
   const xAt = place(x);
   const xKind = table.columns[xAt]?.kind ?? 'text';
   const rows = table.rows.slice(0, MAX_POINTS);
@@ -75,7 +78,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const xPlaces = new Map(categories.map((name, index) => [name, index]));
   const xOf = (row: readonly unknown[]): number | string =>
     isNumeric ? (xKind === 'number' ? Number(row[xAt]) : textOf(row[xAt])) : xPlaces.get(textOfCell(row[xAt]))!;
-  if (kind === 'heatmap') return heatmap(rows, settings, { place, xOf, categories, xKind, omitted });
+  if (kind === 'heatmap') return heatmap(rows, settings, { place, title, xOf, categories, omitted });
 
   const series = new Map<string, Series['points']>();
   const byAt = by === undefined ? -1 : place(by);
@@ -88,7 +91,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
     for (const name of y) {
       const value = row[place(name)];
       if (value === null || value === undefined || !Number.isFinite(Number(value))) continue;
-      const told = byAt < 0 || isLabel ? name : y.length > 1 ? `${textOfCell(row[byAt])}, ${name}` : textOfCell(row[byAt]);
+      const told = byAt < 0 || isLabel ? title(name) : y.length > 1 ? `${textOfCell(row[byAt])}, ${title(name)}` : textOfCell(row[byAt]);
       // The last ones share a colour.
       if (seen.size < MAX_SERIES) seen.add(told);
       const key = seen.has(told) ? told : 'Others';
@@ -99,8 +102,8 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   }
   return {
     kind,
-    x: { name: x, kind: isNumeric ? xKind : 'text', categories },
-    y: { name: y.join(', '), categories: [] },
+    x: { name: title(x), kind: isNumeric ? xKind : 'text', categories },
+    y: { name: y.map(title).join(', '), categories: [] },
     series: [...series].map(([name, points]) => ({ name, points: kind === 'bar' || kind === 'stacked' ? added(points) : points })),
     omitted,
   };
@@ -117,14 +120,14 @@ function added(points: Series['points']): Series['points'] {
 
 interface Placed {
   place(name: string): number;
+  title(name: string): string;
   xOf(row: readonly unknown[]): number | string;
   categories: string[];
-  xKind: Column['kind'];
   omitted: number;
 }
 
 /** Without a column for the colours they are the numbers of rows. */
-function heatmap(rows: Table['rows'], { x, y, by }: ChartSettings, { place, xOf, categories, omitted }: Placed): Drawing {
+function heatmap(rows: Table['rows'], { x, y, by }: ChartSettings, { place, title, xOf, categories, omitted }: Placed): Drawing {
   const yAt = place(y[0]!);
   const byAt = by === undefined ? -1 : place(by);
   const upwards = distinct(rows.map((row) => row[yAt])).reverse();
@@ -137,9 +140,11 @@ function heatmap(rows: Table['rows'], { x, y, by }: ChartSettings, { place, xOf,
   }
   return {
     kind: 'heatmap',
-    x: { name: x, kind: 'text', categories },
-    y: { name: y[0]!, categories: upwards },
-    series: [{ name: by ?? 'rows', points: [...fields.values()].map(([at, up, value]) => [at, up, String(value)]) }],
+    x: { name: title(x), kind: 'text', categories },
+    y: { name: title(y[0]!), categories: upwards },
+    series: [
+      { name: by === undefined ? 'Rows' : title(by), points: [...fields.values()].map(([at, up, value]) => [at, up, String(value)]) },
+    ],
     omitted,
   };
 }

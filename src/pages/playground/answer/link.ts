@@ -1,5 +1,6 @@
 /** The address under which a question is asked again as it stands: the query, its variables and how the answer is looked at. Never a header. */
 import { CHARTS, VIEWS, type ChartKind, type ChartSettings, type View } from './settings';
+import { UNITS, type Unit } from './units';
 
 export interface Shared {
   query: string;
@@ -7,16 +8,19 @@ export interface Shared {
   variables?: string;
   view?: View;
   chart?: ChartSettings;
+  /** Of masses. */
+  unit?: Unit;
 }
 
 export const PLAYGROUND_PATH = '/playground';
 export const SCHEMA_PATH = '/playground/schema.json';
 
-export function linkOf({ query, variables, view, chart }: Shared): string {
+export function linkOf({ query, variables, view, chart, unit }: Shared): string {
   const parameters = new URLSearchParams({ query });
   if (variables?.trim()) parameters.set('variables', variables);
   if (view) parameters.set('view', view);
   if (chart) parameters.set('chart', JSON.stringify(chart));
+  if (unit) parameters.set('unit', unit);
   return `${PLAYGROUND_PATH}?${parameters.toString()}`;
 }
 
@@ -40,5 +44,6 @@ export function sharedOf(parameters: URLSearchParams): Shared | undefined {
   const view = VIEWS.find((one) => one === parameters.get('view'));
   const variables = parameters.get('variables') ?? undefined;
   const chart = chartOf(parameters.get('chart'));
-  return { query, ...(variables !== undefined && { variables }), ...(view && { view }), ...(chart && { chart }) };
+  const unit = UNITS.find((one) => one === parameters.get('unit'));
+  return { query, ...(variables !== undefined && { variables }), ...(view && { view }), ...(chart && { chart }), ...(unit && { unit }) };
 }

@@ -1,6 +1,7 @@
 /** A table as its reader has arranged it: sorted, filtered, columns hidden. */
 import { line, quoted, textOf } from '../../../platform/csv';
 import type { Column, Table } from './table';
+import { headingOf } from './titles';
 
 export interface Arrangement {
   /** By the name of the column. */
@@ -36,5 +37,7 @@ export function sortedNext({ sort }: Arrangement, column: string): Arrangement['
   return sort.descending ? undefined : { column, descending: true };
 }
 
+/** Under the names that the file of the server has, but where a unit is another one. */
 export const csvOf = ({ columns, rows }: Table): string =>
-  line(columns.map(({ name }) => quoted(name))) + rows.map((row) => line(row.map(quoted))).join('');
+  line(columns.map((column) => quoted(column.isConverted ? headingOf(column) : column.name))) +
+  rows.map((row) => line(row.map(quoted))).join('');

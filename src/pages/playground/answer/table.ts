@@ -9,6 +9,10 @@ export type ColumnKind = 'number' | 'time' | 'text';
 export interface Column {
   name: string;
   kind: ColumnKind;
+  /** Of a mass. */
+  unit?: string;
+  /** It is not the one that the answer has. */
+  isConverted?: boolean;
 }
 
 export interface Table {

@@ -1,9 +1,10 @@
 /** Above the answer: how it is looked at, and what came of the run. Below it the table or the chart, where the tree gives way to them. */
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
-import type { ExecutionResult } from 'graphql';
+import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { VIEWS } from '../answer/settings';
 import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
+import { massesOf, UNITS, withUnits, type Masses, type Unit } from '../answer/units';
 import type { Asked } from './asked';
 import { Downloads } from './downloads';
 import { csrfToken } from './fetcher';
@@ -88,16 +89,49 @@ function Lists({ lists, list, choose }: { lists: readonly List[]; list: List | u
   );
 }
 
+const NO_MASSES: Masses = new Map();
+
+function massesIn(run: Look['run'], schema: GraphQLSchema | null | undefined): Masses {
+  if (!run || !schema) return NO_MASSES;
+  const { query, variables, operationName } = run.request;
+  try {
+    return massesOf(schema, { query: parse(query), variables, operationName });
+  } catch {
+    // The server says what is wrong with it.
+    return NO_MASSES;
+  }
+}
+
+/** There where something is a mass. */
+function UnitChoice({ table, chosen, choose }: { table: Table; chosen: Unit | undefined; choose: (unit: Unit) => void }) {
+  const units = table.columns.flatMap(({ unit }) => unit ?? []);
+  if (units.length === 0) return null;
+  return (
+    <label>
+      Unit{' '}
+      <select aria-label="Unit" value={chosen ?? units[0]} onChange={({ target }) => choose(target.value as Unit)}>
+        {UNITS.map((unit) => (
+          <option key={unit}>{unit}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 function Shown({ tab, look, answer }: { tab: string; look: Look; answer: ExecutionResult }) {
+  const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => listsOf(answer.data), [answer]);
   const list = lists.find(({ name }) => name === look.list) ?? mainList(lists);
-  const table: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
+  const came: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
+  const masses = useMemo(() => massesIn(look.run, schema), [look.run, schema]);
+  const table = useMemo(() => came && withUnits(came, masses, list, look.unit), [came, masses, list, look.unit]);
   if (!table) return <Problems answer={answer} />;
   return (
     <>
       {answer.errors && <Problems answer={answer} />}
       <div className="tools">
         <Lists lists={lists} list={list} choose={(name) => looks.change(tab, { list: name, chart: undefined })} />
+        <UnitChoice table={table} chosen={look.unit} choose={(unit) => looks.change(tab, { unit })} />
         <Downloads table={table} look={look} answer={answer} />
       </div>
       {look.view === 'table' ? (
@@ -128,7 +162,7 @@ export function Answer({ asked }: { asked: Asked | undefined }) {
   }, [id]);
   // The tab that is in front first is that of the address.
   useLayoutEffect(() => {
-    if (asked) looks.change(looks.active, { view: asked.view ?? 'tree', chart: asked.chart });
+    if (asked) looks.change(looks.active, { view: asked.view ?? 'tree', chart: asked.chart, unit: asked.unit });
   }, [asked]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;

@@ -41,6 +41,6 @@ export function useAsk(isOurs: (query: string) => boolean): (query: string, vari
   return useCallback((query, variables, look) => setWanted({ query, variables, look }), []);
 }
 
-export const lookOf = ({ chart }: Question): Partial<Look> => ({ view: 'chart', chart, list: undefined });
+export const lookOf = ({ chart }: Question): Partial<Look> => ({ view: 'chart', chart, list: undefined, unit: undefined });
 
 export const variablesTextOf = (question: Question): string => jsonOf(variablesOf(question, today()));

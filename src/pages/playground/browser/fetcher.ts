@@ -5,6 +5,7 @@ import type { Fetcher } from '@graphiql/toolkit';
 import { SCHEMA_PATH } from '../answer/link';
 
 export interface Run {
+  request: { query: string; variables?: Readonly<Record<string, unknown>>; operationName?: string | null };
   status: number;
   milliseconds: number;
   bytes: number;
@@ -61,6 +62,7 @@ export const fetcherFor =
     const body = await response.arrayBuffer();
     if (request.operationName !== INTROSPECTION)
       told({
+        request,
         status: response.status,
         milliseconds: performance.now() - began,
         bytes: body.byteLength,

@@ -45,9 +45,22 @@ const HEAT = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
 const MANY = 80;
 const FEW = 8;
 const SHORT = 10;
+/** Of the labels of an axis that run upwards, in pixels and degrees. */
+const LABEL = { width: 110, angle: 40, character: 7 };
+/** Between an axis and its title, where labels lie beside it. */
+const TITLE_GAP = 28;
+/** Below a chart, for what explains its colours and marks. */
+const ROOM = { heat: 88, legend: 56, none: 28 };
 
 /** Bars with long names lie, so that the names can be read. */
 export const lies = ({ kind, x }: Drawing): boolean => kind === 'bar' && x.categories.some((name) => name.length > SHORT);
+
+/** Between an axis and its title, where its labels run upwards: as far as the longest of them reaches, and no further. */
+function gapBelow(names: readonly string[]): number {
+  const longest = Math.max(0, ...names.map((name) => name.length));
+  const width = Math.min(LABEL.width, longest * LABEL.character);
+  return Math.round(width * Math.sin((LABEL.angle / 180) * Math.PI)) + TITLE_GAP;
+}
 
 function seriesOf(drawing: Drawing, many: boolean): NonNullable<Option['series']> {
   const { kind, series } = drawing;
@@ -72,7 +85,13 @@ export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colou
   const label = { ...font, hideOverlap: true };
   const lyingLabel = { ...font, width: 170, overflow: 'truncate' as const, ...(x.categories.length <= MANY && { interval: 0 }) };
   const categoryLabel = isLong
-    ? { ...label, rotate: 40, width: 110, overflow: 'truncate' as const, ...(x.categories.length <= MANY && { interval: 0 }) }
+    ? {
+        ...label,
+        rotate: LABEL.angle,
+        width: LABEL.width,
+        overflow: 'truncate' as const,
+        ...(x.categories.length <= MANY && { interval: 0 }),
+      }
     : label;
   const isLying = lies(drawing);
   const across = {
@@ -83,7 +102,7 @@ export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colou
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && isLong ? 92 : 28,
+    nameGap: hasCategories && isLong ? gapBelow(x.categories) : TITLE_GAP,
     splitLine: { show: false },
   };
   const upright = {
@@ -92,7 +111,7 @@ export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colou
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
     name: y.name,
-    ...(isLying && { nameLocation: 'middle' as const, nameGap: 28 }),
+    ...(isLying && { nameLocation: 'middle' as const, nameGap: TITLE_GAP }),
     nameTextStyle: { ...font, align: isHeat || isLying ? ('center' as const) : ('left' as const) },
     splitLine: { lineStyle: { color: line } },
   };
@@ -102,7 +121,7 @@ export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colou
     textStyle: font,
     color: isDark ? MARKS_IN_THE_DARK : MARKS,
     aria: { enabled: true },
-    grid: { left: 12, right: 24, top: 40, bottom: isHeat ? 76 : series.length > 1 ? 56 : 28, containLabel: true },
+    grid: { left: 12, right: 24, top: 40, bottom: isHeat ? ROOM.heat : series.length > 1 ? ROOM.legend : ROOM.none, containLabel: true },
     tooltip: {
       trigger: kind === 'scatter' || isHeat ? 'item' : 'axis',
       backgroundColor: ground,

@@ -38,7 +38,8 @@ export function Share({ look }: { look: Look }) {
   };
   const query = () => queryEditor?.getValue() ?? '';
   const variables = () => variableEditor?.getValue() ?? '';
-  const link = () => location.origin + linkOf({ query: query(), variables: variables(), view: look.view, chart: look.chart });
+  const link = () =>
+    location.origin + linkOf({ query: query(), variables: variables(), view: look.view, chart: look.chart, unit: look.unit });
   const snippet = (name: string) =>
     SNIPPETS[name]?.(`${location.origin}/graphql`, { query: query(), variables: variablesIn(variables()) }) ?? '';
   return (

@@ -2,6 +2,7 @@
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, View } from '../answer/settings';
 import { PLAIN, type Arrangement } from '../answer/sheet';
+import type { Unit } from '../answer/units';
 import type { Run } from './fetcher';
 
 export interface Look {
@@ -10,6 +11,8 @@ export interface Look {
   list?: string;
   chart?: ChartSettings;
   arrangement: Arrangement;
+  /** In which masses are shown; undefined: as they came. */
+  unit?: Unit;
   run?: Run;
 }
 

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { textOf } from '../../../platform/csv';
 import { arranged, sortedNext, type Arrangement } from '../answer/sheet';
 import type { Table } from '../answer/table';
+import { headingOf } from '../answer/titles';
 
 /** More rows than these are drawn when they are asked for. */
 const ROWS = 200;
@@ -57,14 +58,17 @@ export function TableView({ table, arrangement, change }: Props) {
         <table>
           <thead>
             <tr>
-              {columns.map(({ name, kind }) => (
-                <th key={name} aria-sort={sorted(name)} className={kind} scope="col">
-                  <button onClick={() => change({ ...arrangement, sort: sortedNext(arrangement, name) })}>
-                    {name}
-                    <span aria-hidden="true">{MARKS[sorted(name)]}</span>
-                  </button>
-                </th>
-              ))}
+              {columns.map((column) => {
+                const { name, kind } = column;
+                return (
+                  <th key={name} aria-sort={sorted(name)} className={kind} scope="col">
+                    <button onClick={() => change({ ...arrangement, sort: sortedNext(arrangement, name) })}>
+                      {headingOf(column)}
+                      <span aria-hidden="true">{MARKS[sorted(name)]}</span>
+                    </button>
+                  </th>
+                );
+              })}
             </tr>
           </thead>
           <tbody>
