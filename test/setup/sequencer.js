@@ -3,14 +3,20 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** The longest ones, measured; the others follow in Jest's own order, by how long they took last or by their size. */
 const FIRST = [
-  'server/supervisor',
   'core/suite',
-  'graphql/fuzz',
-  'house/suite',
-  'server/commands',
   'attacks/suite',
-  'auth/suite',
+  'house/suite',
+  'graphql/fuzz',
+  'graphql/suite',
   'core/groupingmodel',
+  'core/million',
+  'transfer/suite',
+  'pages/suite',
+  'resources/suite',
+  'server/supervisor',
+  'browser/pages',
+  'server/commands',
+  'availability/patterns',
 ];
 
 const place = ({ path }) => {
