@@ -16,8 +16,18 @@ function closed(schema: any): any {
 
 const escaped = (path: string) => path.replaceAll('~', '~0').replaceAll('/', '~1');
 
+const read = new Map<string, Conformance>();
+
 export class Conformance {
   private readonly ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
+
+  /** The same for the same document: to read it takes a while, and most instances of the service that a suite starts have the same. */
+  static with(document: OpenApi): Conformance {
+    const text = JSON.stringify([document.paths, document.components]);
+    const known = read.get(text) ?? new Conformance(document);
+    read.set(text, known);
+    return known;
+  }
 
   constructor(private readonly document: OpenApi) {
     addFormats(this.ajv);

@@ -6,3 +6,6 @@ const { NODE_ENV } = process.env;
 process.env.NODE_ENV = 'production';
 require('graphql');
 process.env.NODE_ENV = NODE_ENV;
+
+// Jest has ten times as many lines of a stack as Node looked at, for each of the mistakes that tests provoke by the thousand.
+Error.stackTraceLimit = 10;

@@ -77,6 +77,8 @@ export class Person {
       method,
       redirect: 'manual',
       headers: {
+        // Compressing and the opposite take time, and have tests of their own.
+        'Accept-Encoding': 'identity',
         ...(this.account && { Authorization: `Token ${this.account.token}` }),
         ...(body !== undefined && !(body instanceof FormData) && { 'Content-Type': 'application/json' }),
         ...this.headers,

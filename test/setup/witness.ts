@@ -41,7 +41,7 @@ export class Witness {
   /** How what was heard since the last time differs from the document. */
   async differences(read: () => Promise<OpenApi>): Promise<string[]> {
     if (this.heard.length === 0) return [];
-    this.conformance ??= new Conformance(await read());
+    this.conformance ??= Conformance.with(await read());
     const heard = this.heard.splice(0);
     const found = heard.flatMap(({ method, url, status, text }) =>
       this.conformance!.problemsAt(method, url.slice(BASE.length), status, JSON.parse(text)).map(
