@@ -16,7 +16,7 @@ header nav a,header nav button{padding:.25rem 0}
 .grow{flex:1}
 .inline{display:inline;margin:0}
 main,.crumbs{max-width:72rem;margin:auto;padding:0 1rem}
-.crumbs ol{list-style:none;display:flex;flex-wrap:wrap;gap:.3rem;margin:.8rem 0 0;padding:0;color:var(--muted);font-size:.9rem}
+.crumbs ol{list-style:none;display:flex;align-items:baseline;flex-wrap:wrap;gap:.3rem;margin:.8rem 0 0;padding:0;color:var(--muted);font-size:.9rem}
 .crumbs li+li::before{content:"/";margin-right:.3rem}
 .skip{position:absolute;left:-999px}
 .skip:focus{left:1rem;top:.5rem;background:var(--bg);padding:.5rem}

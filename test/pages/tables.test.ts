@@ -151,6 +151,42 @@ it('a set is called by its exercises, and by its day too where another one is ca
   expect(headlineOf((await page.get(`/set/${pair}/`)).text)).toBe('Squat + Bench press');
 });
 
+it('a row is not called by what all around it are', async () => {
+  const eve = await fitgraph.user('eve');
+  const page = eve.sending({ Accept: 'text/html' });
+  const { id: workout } = (await eve.post('/workout/', { comment: 'Push' })).body;
+  await eve.post('/workoutlog/', { workout, exercise: 1, reps: 5, weight: '50', date: '2025-01-01' });
+  expect(rowsOf((await page.get('/workoutlog/')).text)[0]![0]).toBe('Squat');
+  expect(rowsOf((await page.get(`/workout/${workout}/`)).text)[0]![0]).toBe('Squat');
+  const squat = (await page.get('/exercise/1/')).text;
+  const logs = /<h2>Logs.*?<\/section>/s.exec(squat)![0];
+  expect(rowsOf(logs)[0]).toEqual(expect.arrayContaining(['2025-01-01', '5', '50.00']));
+  // Nor is a unit told whose it is beside that.
+  const { id: plan } = (await eve.post('/nutritionplan/', { language: 2 })).body;
+  const { id: meal } = (await eve.post('/meal/', { plan, time: '07:30' })).body;
+  const [unit] = (await eve.get('/ingredientweightunit/?ingredient=1')).body.results;
+  await eve.post('/mealitem/', { meal, ingredient: 1, weight_unit: unit.id, amount: '1' });
+  const [item] = rowsOf((await page.get('/mealitem/')).text);
+  expect(item!.filter((text) => text.includes('Oats'))).toEqual(['Oats']);
+});
+
+it('what a list is narrowed to is said while its form is closed', async () => {
+  const html = await read('/exercise/?category=2&name=Squat');
+  expect(html).toMatch(/<details class="filters"><summary>/);
+  expect(plain(/<summary>Filter.*?<\/summary>/s.exec(html)![0])).toBe('Filter and sort Name: Squat, Category: Legs');
+  const none = plain(await read('/exercise/?name=No+such'));
+  expect(none).toContain('Nothing found. Show all');
+  const bob = (await fitgraph.user('bert')).sending({ Accept: 'text/html' });
+  expect(plain((await bob.get('/workout/')).text)).toContain('Nothing here yet.');
+});
+
+it('what a search finds is a list that leads there', async () => {
+  const html = await read('/exercise/search/?term=squ&language=en');
+  expect(headlineOf(html)).toBe('Search exercises');
+  expect(html).toContain('<a href="/api/v2/exercise/1/">Squat</a> <span class="count">Legs</span>');
+  expect(plain(await read('/ingredient/search/?term=nothing'))).toContain('Nothing found.');
+});
+
 it('a row without a name is called by what it is', async () => {
   const { id } = (await ann.post('/workout/', {})).body;
   expect(headlineOf(await read(`/workout/${id}/`))).toBe(`Workout ${id}`);

@@ -19,11 +19,12 @@ import { crumbsOf, Related, Resources } from './places';
 import { AsGraphQL, Exchange, fileOf, Options } from './request';
 import { cardLabels, Table } from './sheets';
 import { BROWSE_STYLE } from './style';
+import { Suggestions, suggestionsOf } from './suggestions';
 import { GROUP, TABS_PATH } from './tabs';
 import { Training } from './training';
 import type { UnsentFiles } from './unsent';
 import { Branches, branchesOf, Facts, markOf } from './things';
-import { Words } from './words';
+import { Unbroken, Words } from './words';
 
 const NOTICES: Readonly<Record<string, string>> = { POST: 'Created.', PUT: 'Saved.', PATCH: 'Saved.', DELETE: 'Deleted.' };
 
@@ -36,7 +37,7 @@ function Notice({ view }: { view: HtmlView }) {
       <strong>{notice}</strong>{' '}
       {method === 'POST' && (
         <>
-          It is at <a href={path}>{path}</a>.{' '}
+          <a href={path}>Open it</a>{' '}
         </>
       )}
       <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>
@@ -87,11 +88,16 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
   const isList = envelopeOf(view) !== undefined;
   const file = fileOf(view);
   const isRead =
-    sheet !== undefined || (kind === 'detail' && view.thing !== undefined) || kind === 'root' || charts.length > 0 || isNutrition(view);
+    sheet !== undefined ||
+    (kind === 'detail' && view.thing !== undefined) ||
+    kind === 'root' ||
+    charts.length > 0 ||
+    isNutrition(view) ||
+    suggestionsOf(view) !== undefined;
   return (
     <>
       <h1>
-        {headlineOf(view)}
+        <Unbroken text={headlineOf(view)} />
         {resource?.owned && isList && <span class="tag">yours</span>}
       </h1>
       {description && (isList || kind !== 'detail') && status < 400 && (
@@ -121,6 +127,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       )}
       {!sheet && <Nutrition view={view} />}
       {!sheet && <Images view={view} />}
+      <Suggestions view={view} />
       {kind === 'detail' && <Facts view={view} />}
       <Training view={view} />
       <Branches view={view} />
@@ -159,7 +166,8 @@ function titleOf(view: HtmlView): string {
   const { kind, resource, thing, action, status } = view;
   const headline = headlineOf(view);
   if (status >= 400 || !thing || !resource) return headline;
-  return kind === 'detail' && action === undefined ? `${headline} – ${resource.singular}` : `${headline} – ${thing.name}`;
+  if (kind !== 'detail' || action !== undefined) return `${headline} – ${thing.name}`;
+  return headline.startsWith(resource.singular) ? headline : `${headline} – ${resource.singular}`;
 }
 
 export async function browsePage(view: HtmlView): Promise<Page> {

@@ -1,5 +1,5 @@
 /** What a list can be asked: filters, orders, neighbouring pages. All of it is links and a GET form, so every state has an address. */
-import type { HtmlView } from './view/view';
+import type { Control, HtmlView } from './view/view';
 import { Field } from './controls';
 import { messageOf } from './messages';
 import { PERIOD_KEY } from './view/series';
@@ -15,6 +15,10 @@ export function address({ path, query }: HtmlView, changes: Record<string, strin
   return text ? `${path}?${text}` : path;
 }
 
+/** What was chosen, as people read it. */
+const saidOf = ({ choices, chosen }: Control, values: readonly string[]): string =>
+  chosen ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
+
 export function Filters({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, base, kind, window } = view;
   const isList = kind === 'list';
@@ -24,10 +28,12 @@ export function Filters({ view }: { view: HtmlView }) {
   const sorted = isList && view.orderable.length > 0;
   const kept = [sorted ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
   return (
-    <details class="filters" open={mistaken || active.length > 0 || !isList}>
+    <details class="filters" open={mistaken || !isList}>
       <summary>
         {isList ? 'Filter and sort' : 'Parameters'}
-        {active.length > 0 && <span class="count">{` (${active.length} set)`}</span>}
+        {isList && active.length > 0 && (
+          <span class="count">{` ${active.map((control) => `${control.label}: ${saidOf(control, query.getAll(control.key))}`).join(', ')}`}</span>
+        )}
       </summary>
       {mistaken && (
         <p class="alert" role="alert">
@@ -112,11 +118,21 @@ interface Envelope {
 export const envelopeOf = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
 
+function Nothing({ view: { filters, query, path } }: { view: HtmlView }) {
+  if (!filters.some(({ key }) => query.get(key))) return <p>Nothing here yet.</p>;
+  return (
+    <p>
+      Nothing found. <a href={path}>Show all</a>
+    </p>
+  );
+}
+
 export function Neighbours({ view, label }: { view: HtmlView; label: string }) {
   const envelope = envelopeOf(view);
   if (!envelope) return null;
   const { count, results } = envelope;
   const { offset, limit } = view.window!;
+  if (count === 0) return <Nothing view={view} />;
   const to = (start: number) => address(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
   const step = (rel: string, text: string, start: number | undefined) =>
     start === undefined ? (
@@ -131,11 +147,7 @@ export function Neighbours({ view, label }: { view: HtmlView; label: string }) {
       {step('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
       <span>
         {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON answer has more. `}
-        {results.length
-          ? `${offset + 1}–${offset + results.length} of ${count}`
-          : count
-            ? `None here; ${count} in all`
-            : 'Nothing here yet'}
+        {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : `None here; ${count} in all`}
       </span>
       {step('next', 'Next →', envelope.next ? offset + limit : undefined)}
     </nav>

@@ -3,6 +3,7 @@ import { camel } from '../../contract/casing';
 import { label as named } from '../../core/model/inflection';
 import type { Crumb } from '../layout';
 import type { HtmlView } from './view/view';
+import { questionOf } from './view/wording';
 import { Words } from './words';
 
 export function crumbsOf({ kind, base, resource, id, action, name, thing }: HtmlView): Crumb[] {
@@ -53,7 +54,7 @@ export function Related({ view }: { view: HtmlView }) {
     .filter(({ name }) => name !== action)
     .map(({ name, description }) => ({
       href: `${base}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
-      label: named(camel(name)),
+      label: questionOf(named(camel(name))),
       description,
     }));
   if (links.length === 0) return null;

@@ -64,6 +64,7 @@ img.thumb[src^="/media"]{background:#fff}
 .programs{border-top:1px solid var(--line);margin-top:2.5rem}
 .neighbours{margin:1rem 0}
 @media (pointer:coarse){
+.found a{display:inline-block;padding:.6rem 0}
 .rows tbody th a{display:inline-block;padding:.6rem 0}
 .periods a,.further a,.checks label{display:inline-block;padding:.6rem 0}
 }
@@ -87,6 +88,7 @@ img.thumb[src^="/media"]{background:#fff}
 .halves h3{font-size:1rem;margin:.4rem 0}
 .halves pre{max-height:26rem;margin:0}
 .chart{margin:1.2rem 0;border:1px solid var(--line);border-radius:8px;padding:.8rem}
+.periods{margin-bottom:.6rem}
 .periods [aria-current]{font-weight:700;color:inherit;text-decoration:none}
 .values{width:auto;margin:.6rem 0}
 .values .number{text-align:right;font-variant-numeric:tabular-nums}
@@ -111,6 +113,8 @@ img.thumb[src^="/media"]{background:#fff}
 .number .track{min-width:4rem;height:.35rem;margin-top:.2rem}
 .nutrition tbody td:last-child:not(.number){width:50%}
 .bar{display:block;height:100%;background:var(--accent)}
+.found{columns:18rem;list-style:none;padding:0}
+.unbroken{white-space:nowrap}
 .pictures{display:flex;flex-wrap:wrap;gap:.8rem;list-style:none;padding:0;margin:1rem 0;align-items:flex-end}
 .pictures img{display:block;object-fit:contain;background:#fff;border:1px solid var(--line);border-radius:6px}
 .sizes img{max-width:min(100%,25rem);height:auto}

@@ -16,6 +16,8 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 
 const MUSCLES = 'muscles';
 const SECONDARY = 'muscles_secondary';
+/** People look for what a row is first. */
+const LAST = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
 /** The muscles that it trains, on one figure. */
 function Trained({ view }: { view: HtmlView }) {
@@ -35,11 +37,12 @@ export function Facts({ view }: { view: HtmlView }) {
   const facts = thing.facts.filter(
     ({ key, cell: { text, links } }) => !(eaten && isNutrient(key)) && ((text && text !== thing.name) || links?.length),
   );
+  const inOrder = [...facts.filter(({ key }) => !LAST.has(key)), ...facts.filter(({ key }) => LAST.has(key))];
   return (
     <div class="thing">
       <Trained view={view} />
       <dl class="facts">
-        {facts.map(({ label, key, cell }) => (
+        {inOrder.map(({ label, key, cell }) => (
           <div key={key}>
             <dt>{label}</dt>
             <dd>

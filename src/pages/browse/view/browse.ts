@@ -12,7 +12,7 @@ import { namings } from './naming';
 import { pathOf, Places, resourceOf } from './places';
 import { PERIOD_KEY, PERIODS, seriesOf } from './series';
 import { Sheets } from './sheets';
-import { labelOf } from './wording';
+import { labelOf, questionOf } from './wording';
 import { windowOf } from '../../../rest/dialect/pagination';
 import type { Answer } from '../../../rest/request';
 import { BASE, type Route } from '../../../rest/routes';
@@ -25,6 +25,8 @@ export interface Sources extends Described {
   publicSchema: GraphQLSchema;
   prepare: Prepare;
 }
+
+const SEARCH = new RegExp(`^${BASE}/(\\w+)/search/$`);
 
 export class Views {
   private readonly places: Places;
@@ -53,27 +55,31 @@ export class Views {
     const options = (await this.sources.describe(place, request).catch(() => undefined))?.body as Description | undefined;
     Object.assign(view, {
       kind: place.kind,
-      name: String(options?.name ?? ''),
+      name: questionOf(String(options?.name ?? '')),
       description: String(options?.description ?? ''),
       options,
       links: this.linksIn(route, place, shown),
       graphql: this.graphqlOf(route, shown),
       path: pathOf(place, request.path),
-      ...this.only(place),
+      ...this.only(place, request.path),
     });
     if (place.endpoint) return Object.assign(view, await this.ofRows(place.endpoint, place, view.name, shown));
     return Object.assign(view, await this.forms.formsOf(place, shown, () => ({})));
   }
 
   /** What pages of one kind have. */
-  private only(place: Route): Partial<HtmlView> {
+  private only(place: Route, path: string): Partial<HtmlView> {
     if (place.kind === 'root')
       return {
         resources: this.places.listed(),
         name: 'All data',
         description: 'Every list opens as a table, every row as a page; programs get the same addresses as JSON.',
       };
-    if (place.kind === 'free') return { filters: argumentControls(place.computed.field.args) };
+    if (place.kind === 'free') {
+      const found = SEARCH.exec(path);
+      const resource = found && this.places.listed().find(({ name }) => name === found[1]);
+      return { filters: argumentControls(place.computed.field.args), ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }) };
+    }
     if (place.kind === 'action') return { filters: argumentControls(place.computed.field.args), action: place.computed.fact.name };
     return {};
   }

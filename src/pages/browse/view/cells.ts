@@ -4,7 +4,7 @@ import type { FieldFact } from '../../../contract/facts';
 import { noun, upperFirst } from '../../../core/model/inflection';
 import { factsOf } from '../../../rest/endpoints';
 import { BASE } from '../../../rest/routes';
-import { calledAmong, callingOf } from './naming';
+import { calledAmong, callingOf, type Calling } from './naming';
 import type { Cell, RowLink } from './view';
 import { wordsOf } from './wording';
 
@@ -31,8 +31,7 @@ export const plural = (type: GraphQLObjectType): string => wordsOf(type.extensio
 export const shownFacts = (type: GraphQLObjectType): FieldFact[] =>
   factsOf(type).filter(({ hidden, name, relation }) => !hidden && name !== DOUBLED && (relation ?? isLeafType(typeOf(type, name))));
 
-export function isColumn(fact: FieldFact, type: GraphQLObjectType): boolean {
-  const { paths } = callingOf(type, type.extensions.resource!);
+export function isColumn(fact: FieldFact, { paths }: Calling): boolean {
   const isName = paths.some(([head]) => head === fact.name || head === fact.relation?.object);
   const isLong = fact.kind === 'string' && (fact.maxLength === undefined || fact.maxLength > LINE);
   return !isName && !isLong && !QUIET.has(fact.name);
@@ -46,10 +45,8 @@ export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldFa
 }
 
 /** What a row is called; without a name by what it is. */
-export function nameOf(type: GraphQLObjectType, row: Row): string {
-  const name = callingOf(type, type.extensions.resource!)
-    .nameOf(row)
-    .replace(/^(\d\d:\d\d):00$/, '$1');
+export function nameOf(type: GraphQLObjectType, row: Row, calling = callingOf(type, type.extensions.resource!)): string {
+  const name = calling.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
   return name || `${singular(type)} ${String(row.id)}`;
 }
 
@@ -91,7 +88,10 @@ export function cellsOf(type: GraphQLObjectType, fact: FieldFact, rows: readonly
   const linkOf = (row: Row, id: string | number): RowLink => {
     const one = relatedIn(fact, row).find((candidate) => String(candidate.id) === String(id));
     // A row that is not shown has its id still.
-    const label = one ? called(one) : `${singular(target)} ${id}`;
+    const full = one ? called(one) : `${singular(target)} ${id}`;
+    // What the row is called itself is not said again.
+    const own = `${nameOf(type, row)}, `;
+    const label = full.startsWith(own) ? full.slice(own.length) : full;
     return { label, id: String(id), ...(endpoint !== undefined && { href: `${BASE}/${endpoint}/${id}/` }) };
   };
   return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });

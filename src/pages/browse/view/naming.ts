@@ -61,7 +61,10 @@ function textAt(row: Row, path: string): string {
   return left > 0 ? [...texts.slice(0, MAX_PARTS), `${left} more`].join(' + ') : texts.join(' + ');
 }
 
-export function callingOf(type: GraphQLObjectType, { names, apart, ordering }: ResourceFact): Calling {
+/** Below a parent that all rows have, its name tells nothing of them. */
+export function callingOf(type: GraphQLObjectType, { names: all, apart, ordering }: ResourceFact, parent?: FieldFact): Calling {
+  const own = all?.filter((path) => pathOf(path)[0] !== parent?.relation?.object);
+  const names = own?.length ? own : undefined;
   const field = names ? undefined : namingField(factsOf(type), ordering);
   const named = names ?? (field ? [field.name] : []);
   return {

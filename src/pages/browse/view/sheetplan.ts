@@ -4,7 +4,7 @@ import type { FieldFact } from '../../../contract/facts';
 import { BASE } from '../../../rest/routes';
 import { cellsOf, isColumn, nameOf, plural, selectionOf, setAs, shownFacts, singular, type EndpointOf, type Row } from './cells';
 import { childrenOf, type Children } from './children';
-import { callingOf } from './naming';
+import { callingOf, type Calling } from './naming';
 import type { Cell, Sheet, SheetRow } from './view';
 import { labelOf, wordsOf } from './wording';
 
@@ -31,6 +31,7 @@ function short(cell: Cell): Cell {
 export class SheetPlan {
   /** Of each row. */
   readonly selection: string;
+  private readonly calling: Calling;
   private readonly columns: Sheet['columns'];
   private readonly facts: readonly FieldFact[];
   private readonly parts: readonly Children[];
@@ -43,9 +44,10 @@ export class SheetPlan {
     private readonly pathOf: EndpointOf,
     without?: FieldFact,
   ) {
-    const { paths, selection } = callingOf(type, type.extensions.resource!);
+    this.calling = callingOf(type, type.extensions.resource!, without);
+    const { paths, selection } = this.calling;
     const shown = shownFacts(type);
-    this.facts = shown.filter((fact) => fact !== without && isColumn(fact, type));
+    this.facts = shown.filter((fact) => fact !== without && isColumn(fact, this.calling));
     this.parts = childrenOf(type).filter(({ nodes, child }) => !nodes && child.extensions.resource!.owned);
     this.hasImages = isListType(getNullableType(type.getFields()[IMAGES]?.type));
     const own = paths.length === 1 && paths[0]!.length === 1 ? shown.find(({ name }) => name === paths[0]![0]) : undefined;
@@ -73,7 +75,7 @@ export class SheetPlan {
     const image = this.hasImages ? (row[IMAGES] as Row[])[0]?.image : undefined;
     return {
       id: String(row.id),
-      name: nameOf(type, row),
+      name: nameOf(type, row, this.calling),
       ...(rest !== undefined && { href: `${BASE}/${rest}/${String(row.id)}/` }),
       ...(typeof image === 'string' && { picture: image }),
       cells: [

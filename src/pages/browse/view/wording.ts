@@ -1,6 +1,6 @@
 /** What people call fields, where the name that programs know is not it. */
 import type { FieldFact } from '../../../contract/facts';
-import { label as labelled } from '../../../core/model/inflection';
+import { label as labelled, upperFirst } from '../../../core/model/inflection';
 
 /** Of several dates nobody knows which one is meant. */
 const DULL = 'Date';
@@ -46,6 +46,9 @@ const worded = (label: string): string => BY_LABEL[label] ?? label;
 
 /** Of what a type calls this. */
 export const wordsOf = (name: string): string => worded(labelled(name));
+
+/** What a way to ask is called: `Get log overview` is for programs. */
+export const questionOf = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
 /** A relation is called as what it leads to; what a model calls it may be about its id. */
 export function labelOf({ relation, label, name }: FieldFact): string {

@@ -1,0 +1,29 @@
+/** What a search has found, as links to it. */
+import type { HtmlView } from './view/view';
+
+interface Suggestion {
+  value: string;
+  data: { id: number; category?: string };
+}
+
+export function suggestionsOf({ kind, status, body }: HtmlView): readonly Suggestion[] | undefined {
+  const { suggestions } = (body ?? {}) as { suggestions?: readonly Suggestion[] };
+  return kind === 'free' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
+}
+
+/** They belong to the list below whose address the search is. */
+export function Suggestions({ view }: { view: HtmlView }) {
+  const found = suggestionsOf(view);
+  if (!found) return null;
+  if (found.length === 0) return <p>Nothing found.</p>;
+  const list = view.path.slice(0, view.path.lastIndexOf('/', view.path.length - 2) + 1);
+  return (
+    <ul class="found">
+      {found.map(({ value, data: { id, category } }) => (
+        <li key={id}>
+          <a href={`${list}${id}/`}>{value}</a> {category !== undefined && <span class="count">{category}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
