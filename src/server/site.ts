@@ -16,6 +16,8 @@ export interface Site {
   demo?: DemoAccount;
   /** Whether nobody can sign in yet, where nobody else made an account. */
   deserted: boolean;
+  /** Whether there is no catalogue: one's own database waits for `seed` or `import`. */
+  bare: boolean;
   close(): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export async function openSite(config: Config, origin: Origin, log: Logger): Pro
       app,
       demo,
       deserted: config.production && !(await database.ask('SELECT FROM "user_account" LIMIT 1')).length,
+      bare: !(await database.ask('SELECT FROM "language" LIMIT 1')).length,
       async close() {
         await app.stop();
         await stop();
