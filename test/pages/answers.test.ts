@@ -312,9 +312,21 @@ describe('a mass', () => {
 });
 
 test('axes are titled by what they show', () => {
-  const columns = ['keys.dateBucket.start', 'keys.exercise.name', 'max.weightKg', 'avg.reps', 'bucket.start', 'a.name', 'b.a.name', 'a'];
+  const columns = [
+    'keys.dateBucket.start',
+    'keys.exercise.name',
+    'max.weightKg',
+    'avg.reps',
+    'bucket.start',
+    'keys.hour.number',
+    'a.name',
+    'b.a.name',
+    'a',
+  ];
   const titles = titlesOf(columns.map((name) => ({ name, kind: 'text', ...(name === 'max.weightKg' && { unit: 'kg' }) })));
-  expect([...titles.values()]).toEqual(['Date', 'Exercise', 'Max weight (kg)', 'Mean reps', 'Start', 'a.name', 'B a', 'a']);
+  expect([...titles.values()]).toEqual(['Date', 'Exercise', 'Max weight (kg)', 'Mean reps', 'Start', 'Hour', 'a.name', 'B a', 'a']);
+  const within = ['strength.total', 'strength.bodyWeight'].map((name) => ({ name, kind: 'number', unit: 'lb' }) as const);
+  expect([...titlesOf(within).values()]).toEqual(['Total (lb)', 'Body weight (lb)']);
   const { x, y } = drawingOf(
     tableFrom({
       rows: [
@@ -326,5 +338,5 @@ test('axes are titled by what they show', () => {
       ...{ kind: 'bar', x: 'keys.hardSets', y: ['sum.n'] },
     },
   );
-  expect([x.name, y.name]).toEqual(['Hard sets', 'Sum n']);
+  expect([x.name, ...y.names]).toEqual(['Hard sets', 'Sum n']);
 });

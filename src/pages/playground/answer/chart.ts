@@ -19,8 +19,8 @@ export interface Series {
 export interface Drawing {
   kind: ChartSettings['kind'];
   x: { name: string; kind: Column['kind']; categories: string[] };
-  /** Of a heat map the categories that run upwards. */
-  y: { name: string; categories: string[] };
+  /** Of a heat map the one that runs upwards, with its categories. */
+  y: { names: string[]; categories: string[] };
   series: Series[];
   /** Rows that are left out, because there are more than can be seen. */
   omitted: number;
@@ -103,7 +103,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   return {
     kind,
     x: { name: title(x), kind: isNumeric ? xKind : 'text', categories },
-    y: { name: y.map(title).join(', '), categories: [] },
+    y: { names: y.map(title), categories: [] },
     series: [...series].map(([name, points]) => ({ name, points: kind === 'bar' || kind === 'stacked' ? added(points) : points })),
     omitted,
   };
@@ -141,7 +141,7 @@ function heatmap(rows: Table['rows'], { x, y, by }: ChartSettings, { place, titl
   return {
     kind: 'heatmap',
     x: { name: title(x), kind: 'text', categories },
-    y: { name: title(y[0]!), categories: upwards },
+    y: { names: [title(y[0]!)], categories: upwards },
     series: [
       { name: by === undefined ? 'Rows' : title(by), points: [...fields.values()].map(([at, up, value]) => [at, up, String(value)]) },
     ],

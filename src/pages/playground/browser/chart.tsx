@@ -79,7 +79,7 @@ export default function ChartView({ table, settings: chosen, change }: Props) {
       <div
         className="chart"
         role="img"
-        aria-label={`${drawing.y.name} by ${drawing.x.name}`}
+        aria-label={`${drawing.y.names.join(', ')} by ${drawing.x.name}`}
         ref={box}
         style={lies(drawing) ? { minHeight: drawing.x.categories.length * ROW + ROWS_AROUND } : undefined}
       />

@@ -110,9 +110,10 @@ export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colou
     ...(isHeat
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
-    name: y.name,
+    // Of several the legend says which is which.
+    name: y.names.length === 1 ? y.names[0] : '',
     ...(isLying && { nameLocation: 'middle' as const, nameGap: TITLE_GAP }),
-    nameTextStyle: { ...font, align: isHeat || isLying ? ('center' as const) : ('left' as const) },
+    nameTextStyle: { ...font, align: isLying ? ('center' as const) : ('left' as const) },
     splitLine: { lineStyle: { color: line } },
   };
   return {
