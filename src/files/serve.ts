@@ -2,6 +2,7 @@
 import { Router, type ErrorRequestHandler, type Response } from 'express';
 import { FORMATS, formatOfExtension } from './formats';
 import type { Media } from './media';
+import { decoded } from '../platform/reading';
 import { extensionOf, isPath, thumbnailOf } from './paths';
 
 const METHODS = ['GET', 'HEAD'];
@@ -45,11 +46,3 @@ export function serveMedia(media: Media): Router {
 }
 
 const notFound = (response: Response): void => void response.status(404).json({ detail: 'Not found.' });
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return '';
-  }
-}

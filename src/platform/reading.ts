@@ -50,3 +50,12 @@ export function uuidOf(text: string): string | undefined {
   const digits = stripped(text.replaceAll('urn:', '').replaceAll('uuid:', ''), BRACES, true).replaceAll('-', '');
   return digits.length === UUID_DIGITS && /^[0-9a-f]+$/i.test(digits) ? digits.toLowerCase() : undefined;
 }
+
+/** A part of an address as it is meant; nothing where it is not percent-encoded as it should be. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return '';
+  }
+}

@@ -1,6 +1,6 @@
 /** A path below `/api/v2/` → the route that it names, with the methods that the route advertises. */
 import type { ActionFact, EndpointFact } from '../contract/facts';
-import { integerOf } from '../platform/reading';
+import { decoded, integerOf } from '../platform/reading';
 import { PATH as LOGIN_PATH } from './dialect/login';
 import type { Computed, Endpoint, Endpoints } from './endpoints';
 
@@ -28,14 +28,8 @@ const NO_ROW = '0';
 
 /** Ids may have blanks around them and leading zeros. */
 const idOf = (text: string): string => {
-  let id = text;
-  try {
-    id = decodeURIComponent(text);
-  } catch {
-    // Not percent-encoded after all; such an id names no row.
-  }
-  const number = integerOf(id);
-  return Number.isSafeInteger(number) && number! >= 0 ? String(number) : NO_ROW;
+  const number = integerOf(decoded(text)) ?? -1;
+  return Number.isSafeInteger(number) && number >= 0 ? String(number) : NO_ROW;
 };
 
 /** `redirect`: the route exists with a slash at the end. Undefined: there is no such path. */
