@@ -5,7 +5,7 @@ import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
 import { TITLE } from './login';
 import type { Answer, Request } from '../request';
 import type { Route } from '../routes';
-import { accepted, describe, shown, type Description } from './options';
+import { accepted, describe, shown, titleOf, type Description } from './options';
 
 type Rows = Extract<Route, { kind: 'list' | 'detail' }>;
 
@@ -26,13 +26,7 @@ export class Descriptions {
     if (route.kind === 'root') return describe('Api Root', 'The resources of the API, each with the URL of its list.');
     if (route.kind === 'login') return describe(TITLE, 'A token for a user name and a password.');
     if (route.kind === 'free') return describe(route.computed.fact.title, route.computed.field.description ?? '');
-    if (route.kind === 'action') {
-      const { fact, field } = route.computed;
-      return describe(
-        fact.title ?? fact.name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase()),
-        field.description ?? '',
-      );
-    }
+    if (route.kind === 'action') return describe(titleOf(route.computed.fact), route.computed.field.description ?? '');
     const { endpoint } = route;
     const { accepted: body, shown: fields } = this.made.get(endpoint)!;
     const method = await this.writes(route, request);

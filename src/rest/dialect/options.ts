@@ -9,7 +9,7 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql';
-import { isRequired, type FieldFact } from '../../contract/facts';
+import { isRequired, type ActionFact, type FieldFact } from '../../contract/facts';
 import type { Endpoint } from '../endpoints';
 import { MEDIA_TYPES } from './body';
 import { MEDIA } from './negotiate';
@@ -59,7 +59,7 @@ export function shown({ type, selection, view, resource, fields }: Endpoint, sel
   return ofSelection(type, setOf(selection), selections);
 }
 
-const setOf = (selection: string): SelectionSetNode =>
+export const setOf = (selection: string): SelectionSetNode =>
   (parse(`{ ${selection} }`).definitions[0] as { selectionSet: SelectionSetNode }).selectionSet;
 
 function ofSelection(
@@ -89,6 +89,10 @@ function ofNode(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMa
     return { ...info, child: { type: 'nested object', required: false, read_only: true, children } };
   return { ...info, type: 'nested object', children };
 }
+
+/** What an action is called: the words of its name, where it says nothing else. */
+export const titleOf = ({ title, name }: ActionFact): string =>
+  title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
 /** The answer to OPTIONS; `actions` names the method that the caller may use and what it accepts. */
 export function describe(name: string, description: string, actions?: Description, fields?: Description): Description {

@@ -7,18 +7,15 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  parse,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLNullableType,
   type GraphQLObjectType,
-  type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { setOf } from '../dialect/options';
 import { fragmentName, selectionOf, type Endpoint, type Endpoints } from '../endpoints';
 import { ANY, component, described, orNull, shownValue, type Schema } from './schemas';
-
-const setOf = (selection: string): SelectionSetNode => (parse(`{ ${selection} }`).definitions[0] as OperationDefinitionNode).selectionSet;
 
 type Field = GraphQLField<unknown, unknown>;
 

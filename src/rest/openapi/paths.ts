@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { parse, type FieldNode, type OperationDefinitionNode } from 'graphql';
 import type { ActionFact, EndpointFact } from '../../contract/facts';
 import type { Computed, Endpoint, Endpoints } from '../endpoints';
+import { titleOf } from '../dialect/options';
 import { DOCUMENT, HINT, PATH, TITLE } from '../dialect/login';
 import { BASE, findRoute } from '../routes';
 import { answered, errors, METADATA_ANSWER, NOT_MODIFIED, versioned } from './answered';
@@ -207,7 +208,7 @@ export class PathsOf {
     return {
       parameters: [shared('id')],
       get: {
-        ...this.reading(endpoint, name, action.fact.title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase())),
+        ...this.reading(endpoint, name, titleOf(action.fact)),
         ...(action.field.description && { description: action.field.description }),
         parameters: fieldParameters(action.field),
         responses: {
