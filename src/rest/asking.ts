@@ -14,8 +14,5 @@ export async function run(operation: Operation, request: Request, variables: Rec
 }
 
 /** Of the ids that are given, by relation and as `self`, those that the sender may refer to. */
-export const lookup = (
-  { known, relations }: Endpoint,
-  request: Request,
-  ids: Readonly<Record<string, readonly string[]>>,
-): Promise<Known> => run(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+export const lookup = ({ known, relations }: Endpoint, request: Request, ids: Record<string, string[]>): Promise<Known> =>
+  run(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });

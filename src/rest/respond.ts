@@ -1,8 +1,8 @@
 /** The answer on the wire: its headers and its text. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { corsOf } from '../platform/cors';
 import { tagOfText } from './preconditions';
-import type { Route } from './routes';
+import type { Request } from './request';
 
 const VARY = 'Accept, Accept-Language, Cookie, Origin';
 
@@ -13,27 +13,25 @@ export const PRIVATE = 'private, no-store';
 export const ofEverybody = (text: string): Record<string, string> => ({ ETag: tagOfText(text), 'Cache-Control': 'public, no-cache' });
 
 /** Whether somebody else might be answered otherwise. */
-const isPersonal = ({ headers }: IncomingMessage, route: Route | undefined): boolean =>
+const isPersonal = ({ message: { headers }, route }: Request): boolean =>
   headers.authorization !== undefined ||
   headers.cookie !== undefined ||
   route?.kind === 'login' ||
   (route?.endpoint?.resource.owned ?? false);
 
-export const headersOf = (
-  message: IncomingMessage,
-  route: Route | undefined,
-  ...further: (Record<string, string> | undefined)[]
-): Record<string, string> =>
+type Headers = Record<string, string>;
+
+export const headersOf = (request: Request, ...further: (Headers | undefined)[]): Headers =>
   Object.assign(
     {
-      Vary: route?.kind === 'root' ? 'Accept' : VARY,
+      Vary: request.route?.kind === 'root' ? 'Accept' : VARY,
       'Content-Language': 'en',
       'X-Frame-Options': 'DENY',
       'X-Content-Type-Options': 'nosniff',
     },
-    route && { Allow: route.allow.join(', ') },
-    isPersonal(message, route) && { 'Cache-Control': PRIVATE },
-    corsOf(message),
+    request.route && { Allow: request.route.allow.join(', ') },
+    isPersonal(request) && { 'Cache-Control': PRIVATE },
+    corsOf(request.message),
     ...further,
   );
 
@@ -41,19 +39,9 @@ export const headersOf = (
 const LONG = 1 << 16;
 
 /** Without a text there is no type either. */
-export function respond(
-  { method }: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  headers: Record<string, string>,
-  type: string,
-  text: string | undefined,
-): void {
-  if (text === undefined) {
-    response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
-    return;
-  }
+export function respond(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
+  if (text === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
   const body = text.length > LONG ? Buffer.from(text) : text;
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
-  response.end(method === 'HEAD' ? undefined : body);
+  response.end(response.req.method === 'HEAD' ? undefined : body);
 }

@@ -127,9 +127,9 @@ class Router {
   }
 
   private async send(answer: Answer, request: Request, response: ServerResponse): Promise<void> {
-    const { message, route, wanted, form } = request;
+    const { message, wanted, form } = request;
     const { status, body } = answer;
-    const headers = headersOf(message, route, answer.headers, request.exchange.headers());
+    const headers = headersOf(request, answer.headers, request.exchange.headers());
     // It is the tag of this representation alone; in others there are other bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
@@ -141,16 +141,15 @@ class Router {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, ofEverybody(text));
       if (headers.ETag && isKnown(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
     }
-    respond(message, response, status, headers, MEDIA.json, text);
+    respond(response, status, headers, MEDIA.json, text);
   }
 
   private async sendPage(shown: Shown, response: ServerResponse): Promise<void> {
-    const { message, route } = shown.request;
     // What a page shows beside the answer may be refused where the answer was not.
     const page = await this.options.inTurn(() => settled(() => this.pages.show(shown)));
     if (page instanceof RestError)
-      return respond(message, response, page.status, headersOf(message, route, page.headers), MEDIA.json, JSON.stringify(page.body));
+      return respond(response, page.status, headersOf(shown.request, page.headers), MEDIA.json, JSON.stringify(page.body));
     const status = shown.answer.status === 204 ? 200 : shown.answer.status;
-    respond(message, response, status, { ...shown.headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+    respond(response, status, { ...shown.headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
   }
 }

@@ -10,7 +10,7 @@ import { pad, validClock, validDay } from './values';
 /** Ids that a parameter names. */
 interface Named {
   field: string;
-  ids: readonly string[];
+  ids: string[];
   /** Whether the parameter may name more than one. */
   several?: boolean;
   /** What is said if not all of them are known. */
