@@ -6,6 +6,7 @@ import type { ConnectionOptions } from './options';
 import { CONNECTION_TIMEOUT_MS, first, toldBehind } from './pools';
 import { KEEP_ALIVE, type Pulse, type Wire } from './pulse';
 import { BEGINNING, beginningWith, settingsOf } from './settings';
+import { readAlike } from './types';
 import type { Viewers } from './viewers';
 
 export function openSequelize(options: ConnectionOptions, most: number, pulse: Pulse, viewers: Viewers): Sequelize {
@@ -34,12 +35,14 @@ export function openSequelize(options: ConnectionOptions, most: number, pulse: P
         const { connection: wire } = client as Wire;
         wire.stream.setKeepAlive?.(true, KEEP_ALIVE.keepAliveInitialDelayMillis);
         pulse.watch(client as Wire, statementTimeout);
+        readAlike(client as PoolClient);
         await first(client as PoolClient, [told, viewers.first]);
       },
     },
   });
+  // It has the zone of all connections, and shows moments as they do.
   const { config } = sequelize as unknown as { config: { keepDefaultTimezone: boolean } };
-  config.keepDefaultTimezone = pooling === 'transaction';
+  config.keepDefaultTimezone = true;
   tellEachTransaction(sequelize, pooling === 'transaction' ? beginningWith(options, statementTimeout) : BEGINNING, viewers);
   return sequelize;
 }

@@ -136,8 +136,7 @@ async function valuesOf(plan: Planned, context: Context) {
 
 @Resolver(() => NutritionPlan)
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
-  before(values, { languages, reference }, _transaction, id) {
-    if (id !== undefined) return;
+  complete(values, { languages, reference }) {
     const known = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
     const preferred = languages.find((code) => known.has(code));
     values.languageId = (preferred && known.get(preferred)) ?? ENGLISH;

@@ -5,6 +5,7 @@
  */
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/rows';
 import type { Api } from '../sql/collation';
 import { columnsOf } from '../sql/expressions';
 import type { Context } from '../context';
@@ -104,6 +105,14 @@ const rowPlans = plansOfApis<string>();
 /** The select list for a field that shows one row or a list of rows. */
 export const rowColumns = (entity: Entity, info: Info, { api }: Asker): string =>
   rowPlans[api].of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info), api));
+
+const fieldPlans = plansOfApis<ReadonlySet<string>>();
+
+/** Whether a row has all that is to be read for a field that shows it. */
+export function holdsAll(entity: Entity, row: Row, info: Info, { api }: Asker): boolean {
+  for (const name of fieldPlans[api].of(info.fieldNodes, entity, () => rowFields(entity, info))) if (!(name in row)) return false;
+  return true;
+}
 
 export interface ConnectionPlan {
   columns: string;

@@ -12,8 +12,10 @@ import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
 import { answered, payloadOf, type Payload } from './payload';
 import { resourceOf } from '../model/registry';
+import { holdsAll } from '../read/plan';
 import { readOne } from '../read/row';
 import type { Values } from '../model/hooks';
+import type { Stored } from '../write/store';
 import { changeRows, createRows, removeRows } from '../write/write';
 
 const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
@@ -21,14 +23,14 @@ const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
 export function addMutations(target: ClassType, entity: Entity): void {
   const { fact, one } = resourceOf(entity)!;
   if (fact.create || fact.update) {
-    const Payload = payloadOf<number>({
+    const Payload = payloadOf<Stored>({
       entity,
       many: false,
       name: `${entity.name}Payload`,
       description: `${upperFirst(nounOf(entity))} that was written, or what is wrong with its values.`,
       field: one,
       type: () => entity,
-      read: (id, context, info) => readOne(entity, id, context, info),
+      read: (stored, context, info) => (holdsAll(entity, stored, info, context) ? stored : readOne(entity, stored.id, context, info)),
     });
     if (fact.create) addCreation(target, entity, fact.create, Payload);
     if (fact.update) addUpdate(target, entity, fact.update, Payload);
@@ -43,7 +45,7 @@ const nounOf = (entity: Entity) => withArticle(noun(entity.name));
 const whose = (entity: Entity) =>
   resourceOf(entity)!.contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
 
-function addCreation(target: ClassType, entity: Entity, name: string, Payload: Payload<number>): void {
+function addCreation(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Create = creationInput(entity);
   const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
     ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
@@ -62,7 +64,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
   );
 }
 
-function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<number>): void {
+function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
   method(
     target,
@@ -124,6 +126,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     type: () => [entity],
     read: (ids, context, info) => loadLinked(entity, ids, context, info),
   });
+  const idsOf = (rows: readonly Stored[]) => rows.map(({ id }) => id);
   const Create = creationInput(entity);
   const Change = changeInput(entity);
   const Deletions = deletionsOf(entity, upperFirst(many));
@@ -132,7 +135,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     'createMany',
     (inputs: Values[], context: Context) => {
       const placed = inputs.map((input, index) => ({ input, path: `inputs[${index}]` }));
-      return answered(Payload, () => createRows(entity, placed, 'inputs', context));
+      return answered(Payload, async () => idsOf(await createRows(entity, placed, 'inputs', context)));
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
@@ -145,7 +148,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
         const place = `changes[${index}]`;
         return { id, at: `${place}.id`, input, path: `${place}.input`, ...meant(ifVersion, `${place}.ifVersion`) };
       });
-      return answered(Payload, () => changeRows(entity, placed, 'changes', context));
+      return answered(Payload, async () => idsOf(await changeRows(entity, placed, 'changes', context)));
     },
     [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),

@@ -75,10 +75,10 @@ interface Shown<T> {
   /** Its field. */
   field: string;
   type: () => object;
-  read(written: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row[];
+  read(written: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
 }
 
-/** The type of a payload. What was written is read when it is asked for, with the columns that are asked for. */
+/** The type of a payload. What was written is read when it is asked for, with the columns that are asked for, unless it is known already. */
 export function payloadOf<T>({ entity, many, name, description, field, type, read }: Shown<T>): Payload<T> {
   const Payload = {
     [name]: class {

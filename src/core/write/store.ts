@@ -13,7 +13,8 @@ import { modelNamed } from '../model/associations';
 import { binder, whereOf } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldsOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
-import type { Written } from '../model/hooks';
+import { hooksOf, type Written } from '../model/hooks';
+import { perEntity } from '../model/perentity';
 import { camel } from '../../contract/casing';
 import { expression } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
@@ -25,6 +26,11 @@ export interface Writing {
   transaction: Transaction;
 }
 
+/** A row that was written: its id and, where the statement told it, all that it holds. */
+export type Stored = Row & { id: number };
+
+export const identified = ({ id }: Row): Stored => ({ id: id as number });
+
 async function run({ context, transaction }: Writing, text: string, bind: unknown[]): Promise<Row[]> {
   const { database, counted } = context.session;
   const [rows] = await database.sequelize.query(text, { bind, transaction, ...counted });
@@ -34,7 +40,26 @@ async function run({ context, transaction }: Writing, text: string, bind: unknow
 const modelOf = (entity: Entity): ModelStatic<Model> => entity as unknown as ModelStatic<Model>;
 
 /** Of a call of a model. What is written has been checked, and hooks are the resource's own (`hooks.ts`). */
-const calling = ({ context, transaction }: Writing) => ({ transaction, validate: false, hooks: false, ...context.session.counted });
+const calling = ({ context, transaction }: Writing) => ({
+  transaction,
+  validate: false,
+  hooks: false,
+  raw: true,
+  ...context.session.counted,
+});
+
+/** The fields that a row holds itself, and their columns. */
+const held = perEntity((entity): ReadonlyMap<string, string> => {
+  const attributes = modelOf(entity).getAttributes() as Record<string, { field: string } | undefined>;
+  return new Map(fieldsOf(entity).flatMap(({ name }): [string, string][] => (attributes[name] ? [[name, attributes[name].field]] : [])));
+});
+
+/**
+ * What the statement tells of a row that it writes alone: all that the row holds, so that it need not be read to be shown. Of a row that is
+ * everybody's it is another question whether the viewer is shown it, and links and hooks may change the row after that.
+ */
+const told = (entity: Entity, values: Values): string[] =>
+  resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]) ? [...held(entity).values()] : ['id'];
 
 /** Of these rows those that the viewer may write. The values in such a condition are the viewer's id and what resources say, never an input's. */
 function writableAmong(entity: Entity, ids: readonly number[], alias: string, { context }: Writing): WhereOptions {
@@ -48,29 +73,33 @@ const fieldsIn = (entity: Entity, rows: readonly Values[]): FieldMeta[] =>
 
 const quoted = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
 
-/** Answers the ids, in the order of the rows. */
-export async function insertRows(entity: Entity, rows: readonly Values[], writing: Writing): Promise<number[]> {
+/** Answers the rows, in their order. */
+export async function insertRows(entity: Entity, rows: readonly Values[], writing: Writing): Promise<Stored[]> {
   const owned = rows.map((values) => ({ ...values, ...ownership(entity, writing.context) }));
   const fields = fieldsIn(entity, owned);
-  const ids =
+  const made =
     owned.length === 1 ? [await insertOne(entity, owned[0]!, fields, writing)] : await insertSeveral(entity, owned, fields, writing);
   const table = contributors(entity);
   if (table)
     await run(writing, `INSERT INTO "${table}" ("row_id", "${OWNER.column}") SELECT unnest($1::int[]), $2`, [
-      ids,
+      made.map(({ id }) => id),
       writing.context.viewer!.id,
     ]);
-  return ids;
+  return made;
 }
 
 const namesOf = (fields: readonly FieldMeta[]): string[] => fields.map(({ name }) => name);
 
-async function insertOne(entity: Entity, values: Values, fields: readonly FieldMeta[], writing: Writing): Promise<number> {
-  const made = await modelOf(entity).create(values, { fields: namesOf(fields), returning: ['id'], raw: true, ...calling(writing) });
-  return made.get('id') as number;
+async function insertOne(entity: Entity, values: Values, fields: readonly FieldMeta[], writing: Writing): Promise<Stored> {
+  const returning = told(entity, values);
+  const made = await modelOf(entity).create(values, { fields: namesOf(fields), returning, ...calling(writing) });
+  // Of what was given the model knows more than what is stored.
+  return Object.fromEntries(
+    [...held(entity)].filter(([, column]) => returning.includes(column)).map(([name]) => [name, made.get(name)]),
+  ) as Stored;
 }
 
-async function insertSeveral(entity: Entity, rows: readonly Values[], fields: readonly FieldMeta[], writing: Writing): Promise<number[]> {
+async function insertSeveral(entity: Entity, rows: readonly Values[], fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
   const { bind, values } = binder();
   const lists = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
   const columns = quoted(fields.map(({ column }) => column));
@@ -84,16 +113,16 @@ async function insertSeveral(entity: Entity, rows: readonly Values[], fields: re
     values,
   );
   // Ids are given in the order of the rows; in which order they come back nobody promises.
-  return made.map(({ id }) => id as number).sort((a, b) => a - b);
+  return made.map(identified).sort((a, b) => a.id - b.id);
 }
 
-/** Each row gets what is given for it, null included, and keeps the rest. Answers the ids of the rows that there were. */
-export async function updateRows(entity: Entity, rows: readonly Written[], writing: Writing): Promise<number[]> {
+/** Each row gets what is given for it, null included, and keeps the rest. Answers the rows that there were. */
+export async function updateRows(entity: Entity, rows: readonly Written[], writing: Writing): Promise<Stored[]> {
   const fields = fieldsIn(
     entity,
     rows.map(({ values }) => values),
   );
-  if (fields.length === 0) return rows.map(({ id }) => id);
+  if (fields.length === 0) return rows.map(identified);
   if (rows.length === 1) return updateOne(entity, rows[0]!, fields, writing);
   const { bind, values } = binder();
   const lists = [`${bind(rows.map(({ id }) => id))}::int[]`];
@@ -120,13 +149,18 @@ export async function updateRows(entity: Entity, rows: readonly Written[], writi
     `UPDATE "${resourceOf(entity)!.table}" AS t SET ${changes.join(', ')} FROM unnest(${lists.join(', ')}) AS x(${quoted(names)})${where} RETURNING t."id"`,
     values,
   );
-  return changed.map(({ id }) => id as number);
+  return changed.map(identified);
 }
 
-async function updateOne(entity: Entity, { id, values }: Written, fields: readonly FieldMeta[], writing: Writing): Promise<number[]> {
+async function updateOne(entity: Entity, { id, values }: Written, fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
   const where = writableAmong(entity, [id], resourceOf(entity)!.table, writing);
-  const [changed] = await modelOf(entity).update(values, { where, fields: namesOf(fields), ...calling(writing) });
-  return changed ? [id] : [];
+  const [, changed] = await modelOf(entity).update(values, {
+    where,
+    fields: namesOf(fields),
+    returning: told(entity, values),
+    ...calling(writing),
+  });
+  return changed as unknown as Stored[];
 }
 
 /** Answers how many of them there were. */
@@ -152,7 +186,7 @@ export async function lockRows(
     );
   const where = writableAmong(entity, ids, alias, writing);
   const lock = writing.transaction.LOCK[strength];
-  return (await model.findAll({ attributes, where, order: ['id'], lock, raw: true, ...calling(writing) })) as unknown as Row[];
+  return (await model.findAll({ attributes, where, order: ['id'], lock, ...calling(writing) })) as unknown as Row[];
 }
 
 /** Whether anything is given that a row stores itself. */

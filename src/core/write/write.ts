@@ -6,13 +6,26 @@ import type { Row } from '../../database/rows';
 import { contributors, ownership, visible, writable } from '../access/access';
 import { anyOf, binder, whereOf, type Condition } from '../access/conditions';
 import type { Context } from '../context';
+import { attempted } from './attempts';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
-import { badArgument, conflict, forbidden, notFound, OtherVersion } from '../model/errors';
+import { badArgument, forbidden, notFound, OtherVersion } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type Begun, type Written } from '../model/hooks';
 import { rowIdOf } from '../model/node';
 import { columnsOf, from } from '../sql/expressions';
-import { deleteRows, insertRows, lockRows, updateRows, writeLinks, writesColumns, writesLinks, type Strength, type Writing } from './store';
+import {
+  deleteRows,
+  identified,
+  insertRows,
+  lockRows,
+  updateRows,
+  writeLinks,
+  writesColumns,
+  writesLinks,
+  type Stored,
+  type Strength,
+  type Writing,
+} from './store';
 import { resourceOf } from '../model/registry';
 import { overtaken, ruledFields } from './rules';
 import { VERSION } from '../model/stamps';
@@ -20,31 +33,14 @@ import { uniqueFields } from './unique';
 import { validate, validateAgain } from './validation';
 import type { Values } from '../model/hooks';
 
-const ATTEMPTS = 3;
-
-/** PostgreSQL's codes of what is told by the checks, or may have another write as its reason: a row that is not there, doubles, a deadlock, a serialization failure. */
-const PASSING = ['23503', '23505', '23P01', '40P01', '40001'];
-
-/** Tries again what keys refused or another write got in the way of: then it fits, or the checks before it say what is wrong. */
-async function attempted<T>(work: (first: boolean) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      return await work(attempt === 1);
-    } catch (error) {
-      const code = (error as { original?: { code?: string } }).original?.code;
-      if (!code || !PASSING.includes(code)) throw error;
-      if (attempt === ATTEMPTS) throw conflict();
-    }
-}
-
 /** An input and its place; the place of a single one is empty. */
 export interface Placed {
   input: Values;
   path: string;
 }
 
-/** Answers the ids of the rows, without those of what was made below them. */
-export async function createRows(entity: Entity, inputs: readonly Placed[], argument: string, context: Context): Promise<number[]> {
+/** Answers the rows, without what was made below them. */
+export async function createRows(entity: Entity, inputs: readonly Placed[], argument: string, context: Context): Promise<Stored[]> {
   ownership(entity, context);
   if (inputs.length === 0) return [];
   limitRows(
@@ -53,12 +49,14 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
   );
   const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
   const trusting = drafts.length === 1 && !actsFirst(entity);
-  const ids = await attempted(async (first) => {
+  const made = await attempted(async (first) => {
     await validate(drafts, context, first && trusting);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
-  return drafts.filter(({ above }) => !above).map((draft) => ids.get(draft)!);
+  const rows = drafts.filter(({ above }) => !above).map((draft) => made.get(draft)!);
+  // What was made below a row may have changed it.
+  return drafts.length === 1 ? rows : rows.map(identified);
 }
 
 const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
@@ -71,22 +69,22 @@ interface Prepared {
 }
 
 /** What hooks did outside of the database goes when the transaction fails. */
-async function inTransaction(
+async function inTransaction<T>(
   entity: Entity,
   prepared: readonly Prepared[],
   context: Context,
-  work: (writing: Writing) => Promise<void>,
-): Promise<void> {
+  work: (writing: Writing) => Promise<T>,
+): Promise<T> {
   try {
-    await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
+    return await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
   } catch (error) {
     for (const { entity, values } of prepared) await hooksOf(entity).undo?.(values, context);
     throw error;
   }
 }
 
-async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, number>> {
-  const ids = new Map<Draft, number>();
+async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, Stored>> {
+  const stored = new Map<Draft, Stored>();
   const begun: Prepared[] = [];
   const insertLevel = async (level: readonly Draft[], writing: Writing) => {
     const { entity } = level[0]!;
@@ -94,14 +92,15 @@ async function insertDrafts(drafts: readonly Draft[], context: Context): Promise
     const rows: Values[] = [];
     for (const { input, above } of level) {
       const values = withDefaults(entity, input, context);
-      if (above) values[above.by] = ids.get(above.draft);
+      if (above) values[above.by] = stored.get(above.draft)!.id;
+      hooks.complete?.(values, context);
       begun.push({ entity, values });
       await hooks.before?.(values, context, writing.transaction);
       rows.push(values);
     }
     const made = await insertRows(entity, rows, writing);
-    level.forEach((draft, index) => ids.set(draft, made[index]!));
-    const written = rows.map((values, index): Written => ({ id: made[index]!, values }));
+    level.forEach((draft, index) => stored.set(draft, made[index]!));
+    const written = rows.map((values, index): Written => ({ id: made[index]!.id, values }));
     await writeLinks(entity, written, false, writing);
     await hooks.after?.(written, context, writing.transaction);
   };
@@ -110,7 +109,7 @@ async function insertDrafts(drafts: readonly Draft[], context: Context): Promise
     for (const level of levels) await begin(level[0]!.entity, level, writing);
     for (const level of levels) await insertLevel(level, writing);
   });
-  return ids;
+  return stored;
 }
 
 /** A row to be changed or deleted, as it was named. */
@@ -190,8 +189,8 @@ async function hold(
 
 export interface Change extends Placed, Named {}
 
-/** Answers the ids, in the order of the changes. */
-export async function changeRows(entity: Entity, changes: readonly Change[], argument: string, context: Context): Promise<number[]> {
+/** Answers the rows, in the order of the changes. */
+export async function changeRows(entity: Entity, changes: readonly Change[], argument: string, context: Context): Promise<Stored[]> {
   ownership(entity, context);
   limitRows(changes.length, argument);
   const ids = numbersOf(entity, changes);
@@ -204,7 +203,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   const looks = compared.length > 0 || !isPlain(entity, drafts);
   // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
   const holds = ids.length > 1 || ruled.length > 0 || writesLinks(entity, drafts) || meansVersions(changes);
-  await attempted(async (first) => {
+  const stored = await attempted(async (first) => {
     const look = async () => {
       const held = await heldRows(entity, ids, compared, context);
       demand(changes, ids, held.keys());
@@ -216,7 +215,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
       throw error;
     });
     const prepared: Prepared[] = [];
-    await inTransaction(entity, prepared, context, async (writing) => {
+    return inTransaction(entity, prepared, context, async (writing) => {
       const hooks = hooksOf(entity);
       await begin(entity, drafts, writing);
       if (holds) {
@@ -228,13 +227,15 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
         prepared.push({ entity, values });
         await hooks.before?.(values, context, writing.transaction, id);
       }
-      demand(changes, ids, await updateRows(entity, rows, writing));
+      const changed = await updateRows(entity, rows, writing);
+      demand(changes, ids, idsOf(changed));
       await writeLinks(entity, rows, true, writing);
       await hooks.after?.(rows, context, writing.transaction);
+      return changed;
     });
   });
   context.loaders.clear();
-  return ids;
+  return ids.length === 1 ? stored : ids.map((id) => ({ id }));
 }
 
 /** What rows hold now matters where a change says only a part of what must be unique. */
