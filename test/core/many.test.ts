@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { nodeIdOf } from '../../src/core/model/node';
 import type { GraphQLAnswer, Person } from '../setup/person';
+import { lockIsAwaited } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -286,7 +287,7 @@ describe('at the same time', () => {
       await client.query('BEGIN');
       await client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [low]);
       const changed = update([high, low].map((id) => ({ id, input: { weight: '67' } })));
-      await sleep(200);
+      await lockIsAwaited(fitgraph);
       // Who waits for the first row does not hold the second one yet.
       await client.query('SELECT FROM "weight_entry" WHERE "id" = $1 FOR UPDATE NOWAIT', [high]);
       await client.query('COMMIT');
@@ -306,7 +307,7 @@ describe('at the same time', () => {
       // Somebody else locks the rows in the order of their own.
       await client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [high]);
       const changed = update([low, high].map((id) => ({ id, input: { weight: '67' } })));
-      await sleep(200);
+      await lockIsAwaited(fitgraph);
       const theirs = client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [low]);
       await theirs;
       await client.query('COMMIT');

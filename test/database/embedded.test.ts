@@ -73,7 +73,7 @@ test('creates the database, shares it, and stops it after the last release', asy
 
   const again = await first.end().then(() => second.open(data()));
   expect(again.joined).toBe(false);
-  expect(again.took).toBeLessThan(1_000);
+  expect(again.took).toBeLessThan(opened.took!);
 });
 
 test('keeps the data private', async () => {
@@ -191,9 +191,9 @@ test('lets several processes start at the same moment, and while the server is s
 
 test('is not impressed by the remains of a crash', async () => {
   const app = await child();
-  const { connection } = await app.open(data());
+  const made = await app.open(data());
   const old = serverPid(cluster());
-  const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(connection?.host ?? '', '.s.PGSQL.5432.lock')];
+  const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(made.connection?.host ?? '', '.s.PGSQL.5432.lock')];
   const remains = fs.readFileSync(pidFile, 'utf8');
   await app.release();
   // The old number now belongs to another program: this one.
@@ -205,7 +205,8 @@ test('is not impressed by the remains of a crash', async () => {
   fs.mkdirSync(path.join(data(), 'postgres.new-1234'));
   const opened = await app.open(data());
   expect(opened.error).toBeUndefined();
-  expect(opened.took).toBeLessThan(1_000);
+  // It was only started, not made.
+  expect(opened.took).toBeLessThan(made.took!);
 });
 
 test('says what is wrong with a cluster of another version', async () => {
@@ -284,7 +285,7 @@ asRoot?.('works for root in a folder that nobody else can enter, with the progra
     expect(fs.readdirSync(home).some((entry) => entry.startsWith('binaries-'))).toBe(true);
     await app.query('CREATE TABLE note AS SELECT 42 AS answer');
     await app.release();
-    expect((await app.open(data())).took).toBeLessThan(1_000);
+    expect((await app.open(data())).took).toBeLessThan(opened.took!);
     expect(await app.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
     await app.release();
     fs.renameSync(home, `${home}.gone`);

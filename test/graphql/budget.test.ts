@@ -1,6 +1,8 @@
 /** Everybody has a budget for operations, over both interfaces and all instances. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import { lockIsAwaited } from '../setup/waits';
 
 const running: Fitgraph[] = [];
 async function started(environment: Record<string, string>, beside?: Fitgraph): Promise<Fitgraph> {
@@ -33,10 +35,17 @@ test('the time that it takes the database is charged, even if it reads nothing',
   const fitgraph = await started(SMALL);
   const ann = await fitgraph.user('ann');
   const before = await standing(ann);
-  const lock = fitgraph.sql('DO $$ BEGIN LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE; PERFORM pg_sleep(1); END $$');
-  while (!(await fitgraph.sql(`SELECT FROM pg_locks WHERE relation = 'exercise'::regclass AND mode = 'AccessExclusiveLock'`)).length);
-  expect((await ann.query(PAGE)).errors).toBeUndefined();
-  await lock;
+  const locker = await fitgraph.database.pool.connect();
+  try {
+    await locker.query('BEGIN; LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE');
+    const asked = ann.query(PAGE);
+    await lockIsAwaited(fitgraph);
+    await sleep(1_000);
+    await locker.query('COMMIT');
+    expect((await asked).errors).toBeUndefined();
+  } finally {
+    locker.release(true);
+  }
   expect(before.remaining - (await standing(ann)).remaining).toBeGreaterThan(250);
 });
 

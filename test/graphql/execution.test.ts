@@ -4,6 +4,7 @@ import { CompiledOperations } from '../../src/core/operation/compiled';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { GraphQLAnswer, Person } from '../setup/person';
+import { workOf } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -194,11 +195,14 @@ test('wrong variables are told in bounded number and size', async () => {
   const input = Object.fromEntries(
     Array.from({ length: 10_000 }, (_, index) => [`wrong_${index}_${'x'.repeat(300)}`.slice(0, 280), index]),
   );
-  const began = performance.now();
-  const { errors, text } = await ann.query('mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } } }', {
-    input,
-  });
-  expect(performance.now() - began).toBeLessThan(2000);
+  const create = 'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } } }';
+  let answer: GraphQLAnswer;
+  expect(
+    await workOf(async () => {
+      answer = await ann.query(create, { input });
+    }),
+  ).toBeLessThan(2_000);
+  const { errors, text } = answer!;
   expect(Object.keys(errors![0]!.extensions.fields)).toHaveLength(20);
   expect(text.length).toBeLessThan(20_000);
 });

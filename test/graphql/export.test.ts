@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person } from '../setup/person';
+import { workOf } from '../setup/waits';
 import { files, read } from './exported';
 
 const fitgraph = fitgraphForThisFile();
@@ -234,13 +235,14 @@ describe('what is no file is refused before the first byte', () => {
       `fragment F${level} on Ingredient { ${[...'abcdefgh'].map((alias) => `${alias}: units { ingredient { ...F${level + 1} } }`).join(' ')} }`;
     const fragments = Array.from({ length: LEVELS }, (_, level) => spread(level)).join(' ');
     const query = `{ ingredients(first: 1) { nodes { ...F0 } } } ${fragments} fragment F${LEVELS} on Ingredient { ${leaf} }`;
-    const began = performance.now();
-    const { status, text } = await file(ann, { query });
-    expect([status, JSON.parse(text).errors[0].message]).toEqual([
-      400,
-      'A row of a file may have 1000 fields, those of objects below it included, and this one has more.',
-    ]);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    const worked = await workOf(async () => {
+      const { status, text } = await file(ann, { query });
+      expect([status, JSON.parse(text).errors[0].message]).toEqual([
+        400,
+        'A row of a file may have 1000 fields, those of objects below it included, and this one has more.',
+      ]);
+    });
+    expect(worked).toBeLessThan(5_000);
   });
 
   test('a body that is none', async () => {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
+import { workOf } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 const ENGLISH = 2;
@@ -297,10 +298,11 @@ describe('without a language', () => {
   });
 
   test('a header is read at once, however long it is', async () => {
-    const began = performance.now();
-    for (const accepted of [`de${' '.repeat(15_000)};q=x`, 'x,'.repeat(7_000), `${'a-'.repeat(7_000)}`])
-      expect(await of(accepted)).toEqual(['Milk']);
-    expect(performance.now() - began).toBeLessThan(500);
+    const worked = await workOf(async () => {
+      for (const accepted of [`de${' '.repeat(15_000)};q=x`, 'x,'.repeat(7_000), `${'a-'.repeat(7_000)}`])
+        expect(await of(accepted)).toEqual(['Milk']);
+    });
+    expect(worked).toBeLessThan(500);
   });
 });
 

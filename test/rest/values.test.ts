@@ -3,6 +3,7 @@ import { problems } from '../../src/core/model/limits';
 import type { FieldFact, Kind } from '../../src/contract/facts';
 import { parseJson, SentNumber } from '../../src/rest/dialect/json';
 import { coerce, reference, typeName } from '../../src/rest/dialect/values';
+import { workOf } from '../setup/waits';
 
 function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
   const made = {
@@ -375,16 +376,14 @@ describe('JSON', () => {
     expect(Object.keys(sent('{"__proto__":1.0}') as object)).toEqual(['__proto__']);
   });
 
-  test('is read in a time that grows with its length alone', () => {
-    const began = performance.now();
+  test('is read in a time that grows with its length alone', async () => {
     const many = 300_000;
-    for (const text of [
+    const texts = [
       `["${'\\\\'.repeat(many)}",1.0]`,
       `[${'1.0,'.repeat(many)}1]`,
       `["${'"'.repeat(0)}",${'9'.repeat(many)}]`,
       `{"a":${' '.repeat(many)}1.0}`,
-    ])
-      sent(text);
-    expect(performance.now() - began).toBeLessThan(3000);
+    ];
+    expect(await workOf(() => texts.map((text) => sent(text)))).toBeLessThan(3_000);
   });
 });

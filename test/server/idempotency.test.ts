@@ -1,8 +1,8 @@
 /** A change that is sent again with its Idempotency-Key is not made again. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Idempotency } from '../../src/exchange/idempotency';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
+import { lockIsAwaited } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { KEPT_ANSWERS: '1MB' } });
 let ann: Person;
@@ -302,17 +302,19 @@ describe('answers that take too much', () => {
   });
 
   test('an answer whose claim is gone takes none', async () => {
-    await fitgraph.sql(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1); RETURN NEW; END $$`);
-    await fitgraph.sql('CREATE TRIGGER slow BEFORE INSERT ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION slow()');
+    const locker = await fitgraph.database.pool.connect();
     try {
+      await locker.query('BEGIN; LOCK TABLE "weight_entry" IN EXCLUSIVE MODE');
       const before = await usage();
       const answer = as(ann).post('/weightentry/', ENTRY);
-      while (!(await kept()).length) await sleep(10);
+      await lockIsAwaited(fitgraph);
+      expect(await kept()).toHaveLength(1);
       await fitgraph.sql('DELETE FROM "idempotency_key" WHERE "key" = $1', [key]);
+      await locker.query('COMMIT');
       expect((await answer).status).toBe(409);
       expect([await kept(), await usage()]).toEqual([[], before]);
     } finally {
-      await fitgraph.sql('DROP FUNCTION slow CASCADE');
+      locker.release(true);
     }
   });
 

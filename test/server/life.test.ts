@@ -52,7 +52,7 @@ test('a request that runs when the server is told to stop is answered first', as
   await locker.query('BEGIN');
   await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
   const slow = server.signedIn(server.demo.token).get('/weightentry/?limit=1');
-  await sleep(300);
+  await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
 
   const told = performance.now();
   server.process.kill('SIGTERM');
@@ -79,7 +79,7 @@ test('a request that never ends does not keep the server from stopping', async (
   await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
   const endless = server.signedIn(server.demo.token).get('/weightentry/');
   const failed = expect(endless).rejects.toThrow();
-  await sleep(300);
+  await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
   server.process.kill('SIGTERM');
   const status = await Promise.race([server.ended, sleep(10_000, 'still running')]);
   await locker.end();

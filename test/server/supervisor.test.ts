@@ -190,11 +190,11 @@ test('a supervisor that is killed leaves nothing running, not even a worker that
 });
 
 test('a supervisor that was stopped itself does not blame its workers', async () => {
-  const server = await installation.start({ WORKER_TIMEOUT: '2s' });
+  const server = await installation.start({ WORKER_TIMEOUT: '4s' });
   const { workers } = server;
   // As Ctrl-Z does.
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGSTOP');
-  await sleep(4_000);
+  await sleep(6_000);
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGCONT');
   expect((await server.anyone.get('/language/')).status).toBe(200);
   await sleep(500);
