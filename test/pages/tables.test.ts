@@ -148,6 +148,8 @@ it('a set is called by its exercises, and by its day too where another one is ca
   const form = settings.split('id="write"')[1]!;
   for (const label of [`${heavy}: Squat (Heavy)`, `${light}: Squat (Light)`, `${pair}: Squat + Bench press`])
     expect(form).toContain(`>${label}</option>`);
+  expect(form).toMatch(/<select id="wpost-rir".*?>–<\/option>/s);
+  expect(form.split('</form>')[0]).not.toContain('------');
   expect(headlineOf((await page.get(`/set/${pair}/`)).text)).toBe('Squat + Bench press');
 });
 

@@ -81,9 +81,10 @@ export function limitsOf(control: Control): string | undefined {
 function Select({ control, id, values, filter, common }: ControlProps & { id: string; common: object }) {
   const { choices = [], required } = control;
   const chosen = values.at(-1) ?? '';
-  const options = choices.map(({ value, label }) => ({ value: value ?? '', label: String(label) }));
-  if (!options.some(({ value }) => value === '') && (filter || !required || chosen === ''))
-    options.unshift({ value: '', label: filter ? 'Any' : '–' });
+  const nothing = filter ? 'Any' : '–';
+  // Programs know it as a row of hyphens.
+  const options = choices.map(({ value, label }) => ({ value: value ?? '', label: /^-+$/.test(String(label)) ? nothing : String(label) }));
+  if (!options.some(({ value }) => value === '') && (filter || !required || chosen === '')) options.unshift({ value: '', label: nothing });
   // What was sent but is no choice is kept, and the message beside it says why it is wrong.
   if (!options.some(({ value }) => value === chosen)) options.push({ value: chosen, label: chosen });
   return (

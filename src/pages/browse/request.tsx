@@ -108,7 +108,7 @@ export function Options({ view }: { view: HtmlView }) {
         tabIndex={0}
         role="region"
         aria-label="OPTIONS"
-        dangerouslySetInnerHTML={{ __html: quotable(JSON.stringify(view.options, null, 2)) }}
+        dangerouslySetInnerHTML={{ __html: quotable(JSON.stringify(view.options, null, 1)) }}
       />
     </details>
   );
