@@ -50,21 +50,57 @@ const isKeyed = ({ draft: { entity }, field, ids }: Reference, context: Context)
  * Throws all that is wrong with the rows of a write. What they refer to is looked up in one statement for each type. `trusting`: what PostgreSQL refuses
  * by its keys is looked up only to be told with other mistakes; if it does refuse, all is to be validated again.
  */
-export async function validate(drafts: readonly Draft[], context: Context, trusting = false): Promise<void> {
-  const found = new Map<Draft, Mistakes>();
-  const add = (draft: Draft, name: string, ...mistakes: Mistake[]) => {
-    if (!mistakes.length) return;
-    const errors = found.get(draft) ?? {};
-    found.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
-  };
-  const references = new Map<Entity, Reference[]>();
-  const lookups: Promise<void>[] = [];
+export const validate = (drafts: readonly Draft[], context: Context, trusting = false): Promise<void> =>
+  new Validation(drafts, context, trusting).run();
 
-  for (const draft of drafts)
+class Validation {
+  private readonly found = new Map<Draft, Mistakes>();
+  private readonly references = new Map<Entity, Reference[]>();
+  /** What is looked up in any case. */
+  private readonly lookups: Promise<void>[] = [];
+  /** What keys refuse too. */
+  private readonly keyed: (() => Promise<void>)[] = [];
+
+  constructor(
+    private readonly drafts: readonly Draft[],
+    private readonly context: Context,
+    private readonly trusting: boolean,
+  ) {}
+
+  async run(): Promise<void> {
+    const { drafts, context, trusting, found, keyed } = this;
+    for (const draft of drafts) this.look(draft);
+    for (const [target, named] of this.references)
+      this.settle(trusting && named.every((reference) => isKeyed(reference, context)), () => this.lookUp(target, named));
+    for (const entity of new Set(drafts.map((draft) => draft.entity))) this.lookForDoubles(entity);
+    await Promise.all(this.lookups);
+
+    const wrong = (draft: Draft, { fields }: Rule) => fields.some((name) => found.get(draft)?.[name]);
+    for (const { draft, field, message } of await breaches(drafts, context, wrong)) this.add(draft, field, invalidValue(message));
+
+    if (found.size === 0) return;
+    await Promise.all(keyed.map((look) => look()));
+    throw new InvalidValues(inOrder(drafts, found));
+  }
+
+  private add(draft: Draft, name: string, ...mistakes: Mistake[]): void {
+    if (!mistakes.length) return;
+    const errors = this.found.get(draft) ?? {};
+    this.found.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
+  }
+
+  private settle(isKeyed: boolean, look: () => Promise<void>): void {
+    if (isKeyed) this.keyed.push(look);
+    else this.lookups.push(look());
+  }
+
+  /** At the values themselves. */
+  private look(draft: Draft): void {
+    const { references, lookups } = this;
     for (const field of fieldsOf(draft.entity)) {
       if (field.readOnly || field.name === draft.above?.by) continue;
       const value = draft.input[field.name];
-      const refuse = (...mistakes: Mistake[]) => add(draft, field.name, ...mistakes);
+      const refuse = (...mistakes: Mistake[]) => this.add(draft, field.name, ...mistakes);
       if (value === undefined) {
         if (draft.id === undefined && isRequired(field)) refuse(mistake(MistakeCode.REQUIRED, REQUIRED));
       } else if (value === null) {
@@ -80,39 +116,28 @@ export async function validate(drafts: readonly Draft[], context: Context, trust
         if (!mistakes.length && field.inspect) lookups.push(field.inspect(value).then((messages) => refuse(...messages.map(invalidValue))));
       }
     }
+  }
 
-  const lookUp = async (target: Entity, named: readonly Reference[]) => {
+  private async lookUp(target: Entity, named: readonly Reference[]): Promise<void> {
     const ids = named.flatMap((reference) => reference.ids);
-    const known = new Set(await knownIds(target, ids, context));
+    const known = new Set(await knownIds(target, ids, this.context));
     for (const reference of named) {
       const missing = reference.ids.find((id) => !known.has(Number(id)));
       if (missing === undefined) continue;
-      add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, noSuchRow(shortened(String(missing)))));
+      this.add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, noSuchRow(shortened(String(missing)))));
     }
-  };
-  /** What keys refuse too. */
-  const keyed: (() => Promise<void>)[] = [];
-  for (const [target, named] of references)
-    if (trusting && named.every((reference) => isKeyed(reference, context))) keyed.push(() => lookUp(target, named));
-    else lookups.push(lookUp(target, named));
-  for (const entity of new Set(drafts.map((draft) => draft.entity))) {
-    const names = uniqueFields(entity).map(({ name }) => name);
-    if (names.length === 0) continue;
-    const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
-    const findDoubles = async () => {
-      for (const draft of await clashing(entity, good, context)) add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity)));
-    };
-    if (trusting) keyed.push(findDoubles);
-    else lookups.push(findDoubles());
   }
-  await Promise.all(lookups);
 
-  const wrong = (draft: Draft, { fields }: Rule) => fields.some((name) => found.get(draft)?.[name]);
-  for (const { draft, field, message } of await breaches(drafts, context, wrong)) add(draft, field, invalidValue(message));
-
-  if (found.size === 0) return;
-  await Promise.all(keyed.map((look) => look()));
-  throw new InvalidValues(inOrder(drafts, found));
+  private lookForDoubles(entity: Entity): void {
+    const { drafts, context, found } = this;
+    const names = uniqueFields(entity).map(({ name }) => name);
+    if (names.length === 0) return;
+    const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
+    this.settle(this.trusting, async () => {
+      for (const draft of await clashing(entity, good, context))
+        this.add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity)));
+    });
+  }
 }
 
 /** Throws if rows that another write has changed meanwhile would break a rule now. */
