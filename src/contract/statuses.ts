@@ -16,3 +16,6 @@ export const STATUSES: Readonly<Record<string, number>> = {
   SERVICE_UNAVAILABLE: 503,
   TIMEOUT: 503,
 };
+
+/** Codes of errors that are the server's, and over in a moment. */
+export const PASSING: readonly string[] = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];

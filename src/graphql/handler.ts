@@ -20,7 +20,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import Negotiator from 'negotiator';
 import type { Logger } from 'pino';
 import { CsrfError } from '../auth/sessions';
-import { STATUSES } from '../contract/statuses';
+import { PASSING, STATUSES } from '../contract/statuses';
 import { bounds, MAX_TOKENS } from './bounds';
 import type { Config } from '../platform/config';
 import type { Context } from '../core/context';
@@ -69,9 +69,7 @@ function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
   };
 }
 
-/** Of errors that are the server's, and over in a moment. */
-const UNAVAILABLE = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];
-const isPassing = ({ extensions }: { extensions?: Record<string, unknown> }) => UNAVAILABLE.includes(String(extensions?.code));
+const isPassing = ({ extensions }: { extensions?: Record<string, unknown> }) => PASSING.includes(String(extensions?.code));
 const retryHeader = (retryAfter: unknown) => new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
 
 /** An operation that the server had no time for has done nothing, and may be sent again. */
@@ -131,8 +129,8 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
-/** Of errors that may be over in a moment. */
-const PASSING = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...UNAVAILABLE];
+/** After them the same request may come to something else. */
+const PERHAPS_LATER = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...PASSING];
 
 /** Whoever has spent what they may is told by the status too, and when to come back. */
 const spent: ApolloServerPlugin<GraphQLContext> = {
@@ -185,7 +183,7 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
       },
       async willSendResponse({ response: { http, body } }) {
         if (!attempt || !('claim' in attempt) || body.kind !== 'single') return;
-        const passing = body.singleResult.errors?.some(({ extensions }) => PASSING.includes(String(extensions?.code)));
+        const passing = body.singleResult.errors?.some(({ extensions }) => PERHAPS_LATER.includes(String(extensions?.code)));
         await (passing ? attempt.claim.release() : attempt.claim.settle({ status: http.status ?? 200, body: body.singleResult }));
       },
     };

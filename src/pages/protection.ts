@@ -1,5 +1,6 @@
 /** Headers of every page: what it may load, who may frame it, and that nobody keeps it. */
 import { createHash } from 'node:crypto';
+import { PRIVATE } from '../rest/respond';
 import { STYLE } from './style';
 
 /** As a source of styles: this very sheet, inlined. */
@@ -21,7 +22,7 @@ export const protection = (styles: string, connections = "'none'"): Readonly<Rec
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   // A page knows its visitor: names, tokens of forms, keys.
-  'Cache-Control': 'private, no-store',
+  'Cache-Control': PRIVATE,
 });
 
 export const PAGE_HEADERS = protection(inlined(STYLE));

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
+import { STATUSES } from '../contract/statuses';
 import { isPassing } from '../core/model/errors';
 import { answer, text } from './answer';
 import type { Prepare } from '../rest/endpoints';
@@ -30,8 +31,7 @@ export interface PageExchange extends KeyExchange {
 }
 
 const MAX_FORM = '10kb';
-const HTTP_STATUS: Record<string, number> = { UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_MANY_REQUESTS: 429, OVERLOADED: 503 };
-const statusOf = (error: GraphQLError) => HTTP_STATUS[String(error.extensions.code)] ?? 400;
+const statusOf = (error: GraphQLError) => STATUSES[String(error.extensions.code)] ?? 400;
 
 type ExchangeOf = (request: IncomingMessage) => PageExchange;
 

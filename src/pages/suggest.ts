@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import type { Prepare } from '../rest/endpoints';
+import { PRIVATE } from '../rest/respond';
 import { namings } from './browse/view/naming';
 import type { PageExchange } from './signin';
 
@@ -59,7 +60,7 @@ export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf:
     const exchange = exchangeOf(request);
     // Who is nobody finds what everybody sees.
     await exchange.authenticate().catch(() => false);
-    response.set('Cache-Control', 'private, no-store').json((name && (await naming?.find?.(exchange.context, name))) || []);
+    response.set('Cache-Control', PRIVATE).json((name && (await naming?.find?.(exchange.context, name))) || []);
   });
   return router;
 }

@@ -1,6 +1,7 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
+import { PASSING } from '../../contract/statuses';
 import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, Uncertain } from '../../database/refusals';
 import type { Mistake } from './mistakes';
 
@@ -99,6 +100,4 @@ export function ofDatabase(error: unknown, log: Logger, id: string): KnownError 
 export const overloaded = () =>
   new KnownError('OVERLOADED', 'The server has too much to do. Try again in a moment.', { retryAfter: RETRY_SECONDS });
 
-/** Of errors that are the server's, and over in a moment. */
-const PASSING = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];
 export const isPassing = (error: unknown): boolean => error instanceof KnownError && PASSING.includes(String(error.extensions.code));

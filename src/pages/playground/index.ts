@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
+import { PRIVATE } from '../../rest/respond';
 import type { Visitor } from '../layout';
 import { PLAYGROUND_PATH, SCHEMA_PATH } from './answer/link';
 import { assets } from './assets';
@@ -56,11 +57,11 @@ export function playground(
     const visit = visitOf(req);
     const signedIn = await visit.authenticate().catch(() => false);
     if (introspection === 'users' && !signedIn)
-      return res.set('Cache-Control', 'private, no-store').redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
+      return res.set('Cache-Control', PRIVATE).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // Read anew each time, so that a build behind a running server shows at once.
     const manifest = await readManifest(folder);
     const visitor = visit.visitor();
-    res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : 'private, no-store').type('html');
+    res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE).type('html');
     if (manifest) res.send(playgroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
     else res.status(503).send(missingPage(visitor, persistedOnly));
   });
