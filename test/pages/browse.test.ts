@@ -107,13 +107,13 @@ describe('a page', () => {
   });
 
   it.each([
-    ['decimal', 'A little more than 600', '601', 'Between 30 and 600.'],
+    ['decimal', 'A little more than 600', '601', 'Between 30 and 600 kg.'],
     ['decimal', 'Nothing at all', '', 'Enter a weight.'],
     ['relation', 'Nothing at all', '', 'Choose a weight.'],
     ['date', 'No such day', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
   ] as const)('says what is wrong with a %s as people would: %s', async (kind, message, typed, said) => {
-    const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600 }];
+    const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600, unit: 'kg' }];
     const form = { action: '/', methods: ['PUT', 'PATCH'], controls, values: { weight: [typed] }, raw: '{}', failed: 'fields' as const };
     const text = await textOf({ method: 'PUT', status: 400, errors: { weight: [message] }, forms: [form] });
     expect(text).toContain(`<p class="error" id="wput-weight-error">${said}</p>`);

@@ -30,6 +30,15 @@ it('weights are drawn in the unit of their owner, the newest 90 days unless more
   expect((await chartsOf(ann, '/weightentry/'))[0]).toContain('Weight in lb.');
 });
 
+it('a form says in which unit a weight is meant', async () => {
+  const gil = await fitgraph.user('gil');
+  const page = gil.sending({ Accept: 'text/html' });
+  expect((await page.get('/weightentry/')).text).toContain('Between 30 and 600 kg, up to 2 decimal places.');
+  const [profile] = (await gil.get('/userprofile/')).body.results;
+  await gil.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' });
+  expect((await page.get('/weightentry/')).text).toContain('Between 30 and 600 lb');
+});
+
 it('each exercise has a line, each unit a chart, and a day its heaviest weight', async () => {
   const bob = await fitgraph.user('bob');
   const { id: workout } = (await bob.post('/workout/', { comment: 'Push' })).body;

@@ -12,11 +12,12 @@ const EXAMPLES: Partial<Record<Control['kind'], string>> = {
 
 const isBounded = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
 
-/** `Between 30 and 600`, as far as there are bounds. */
-export function rangeOf({ min, max }: Control): string | undefined {
-  if (isBounded(min) && isBounded(max)) return `Between ${min} and ${max}`;
-  if (isBounded(min)) return `At least ${min}`;
-  return isBounded(max) ? `At most ${max}` : undefined;
+/** `Between 30 and 600 kg`, as far as there are bounds and a unit. */
+export function rangeOf({ min, max, unit }: Control): string | undefined {
+  const inUnit = unit === undefined ? '' : ` ${unit}`;
+  if (isBounded(min) && isBounded(max)) return `Between ${min} and ${max}${inUnit}`;
+  if (isBounded(min)) return `At least ${min}${inUnit}`;
+  return isBounded(max) ? `At most ${max}${inUnit}` : undefined;
 }
 
 const lower = (label: string) => (/^[A-Z][a-z ]/.test(label) ? label.replace(/^./, (letter) => letter.toLowerCase()) : label);

@@ -10,6 +10,7 @@ import type { Description } from '../../../rest/dialect/options';
 import { plural, singular } from './cells';
 import { namings } from './naming';
 import { pathOf, Places, resourceOf } from './places';
+import { PreferredUnits } from './preferred';
 import { PERIOD_KEY, PERIODS, seriesOf } from './series';
 import { Sheets } from './sheets';
 import { labelOf, questionOf } from './wording';
@@ -33,6 +34,7 @@ export class Views {
   private readonly forms: Forms;
   private readonly sheets: Sheets;
   private readonly series: ReturnType<typeof seriesOf>;
+  private readonly preferred: PreferredUnits;
   private readonly explained: ReturnType<typeof explanations>;
   /** By document. */
   private readonly links = new Map<string, Links>();
@@ -43,6 +45,7 @@ export class Views {
     this.forms = new Forms(this.places, namings(schema, prepare));
     this.sheets = new Sheets(prepare, (type) => this.places.endpointOf(type));
     this.series = seriesOf(schema, prepare);
+    this.preferred = new PreferredUnits(schema, prepare);
     this.explained = explanations(publicSchema);
   }
 
@@ -91,10 +94,11 @@ export class Views {
     const related = await this.forms.relatedOf(endpoint, request);
     const { forms, ...rest } = await this.forms.formsOf(place, shown, related);
     const read = await this.readable(place, shown);
-    const filled = forms.map(async (form) => ({
-      ...form,
-      controls: await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request),
-    }));
+    const inUnit = forms.length ? await this.preferred.of(endpoint, request.exchange.context) : undefined;
+    const filled = forms.map(async (form) => {
+      const controls = await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request);
+      return { ...form, controls: inUnit ? controls.map(inUnit) : controls };
+    });
     const about = {
       ...rest,
       ...read,

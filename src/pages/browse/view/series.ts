@@ -69,6 +69,12 @@ function specOf(type: GraphQLObjectType, schema: GraphQLSchema): Spec | undefine
   return { day, value, preferred, ...(by && { by }), ...(unit && { unit }) };
 }
 
+/** Of a type whose rows are drawn: what is meant in the unit that their owner prefers. */
+export function preferredFact(type: GraphQLObjectType, schema: GraphQLSchema): FieldFact | undefined {
+  const spec = specOf(type, schema);
+  return spec?.preferred ? spec.value : undefined;
+}
+
 const ofSpec = (type: GraphQLObjectType, { day, value, by, unit }: Spec): string =>
   [by, unit]
     .flatMap((fact) => (fact ? [named(type, fact)] : []))

@@ -19,6 +19,8 @@ export interface Control {
   maxLength?: number;
   min?: number;
   max?: number;
+  /** Of the number, such as `kg`. */
+  unit?: string;
   /** Digits after the point. */
   places?: number;
   choices?: readonly Choice[];
