@@ -5,10 +5,15 @@ const { join, sep } = require('node:path');
 const TESTS = join(__dirname, '..');
 const ENDING = '.test.ts';
 
-/** Folders and files whose tests start the server, a browser, a proxy or a database as processes, or that let time pass. */
+/**
+ * Folders and files whose tests start the server, a browser, a proxy or a database as processes, let time pass, or try so many cases that they
+ * take longer than what all others do for a change.
+ */
 const SYSTEM = [
   'availability',
   'browser',
+  'core/groupingmodel',
+  'core/million',
   'database/embedded',
   'database/pooler',
   'database/poolertransactions',
@@ -17,6 +22,7 @@ const SYSTEM = [
   'docs/examples',
   'faults',
   'files/bucket',
+  'graphql/fuzz',
   'live/instances',
   'server/commands',
   'server/health',
@@ -31,7 +37,7 @@ const SYSTEM = [
 ];
 
 /** In a process of their own although their folder has a `suite.ts`. */
-const ALONE = ['core/groupingmodel', 'core/million', 'graphql/bounds', 'graphql/fuzz', 'house/secondwall'];
+const ALONE = ['graphql/bounds', 'house/secondwall'];
 
 for (const name of [...SYSTEM, ...ALONE])
   if (!existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}${ENDING}`))) throw new Error(`runs.js names no test: ${name}`);

@@ -3,20 +3,24 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** The longest ones, measured; the others follow in Jest's own order, by how long they took last or by their size. */
 const FIRST = [
-  'core/suite',
-  'attacks/suite',
-  'house/suite',
-  'graphql/fuzz',
-  'graphql/suite',
-  'core/groupingmodel',
-  'core/million',
-  'transfer/suite',
-  'pages/suite',
-  'resources/suite',
   'server/supervisor',
   'browser/pages',
   'server/commands',
+  'house/suite',
+  'attacks/suite',
+  'core/suite',
+  'graphql/fuzz',
+  'graphql/suite',
+  'core/groupingmodel',
+  'server/suite',
+  'auth/suite',
+  'resources/suite',
+  'pages/suite',
   'availability/patterns',
+  'files/suite',
+  'core/million',
+  'database/suite',
+  'transfer/suite',
 ];
 
 const place = ({ path }) => {
