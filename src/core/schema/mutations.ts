@@ -30,7 +30,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
       description: `${upperFirst(nounOf(entity))} that was written, or what is wrong with its values.`,
       field: one,
       type: () => entity,
-      read: (stored, context, info) => (holdsAll(entity, stored, info, context) ? stored : readOne(entity, stored.id, context, info)),
+      read: ({ id, row }, context, info) => (row && holdsAll(entity, row, info, context) ? row : readOne(entity, id, context, info)),
     });
     if (fact.create) addCreation(target, entity, fact.create, Payload);
     if (fact.update) addUpdate(target, entity, fact.update, Payload);

@@ -26,10 +26,14 @@ export interface Writing {
   transaction: Transaction;
 }
 
-/** A row that was written: its id and, where the statement told it, all that it holds. */
-export type Stored = Row & { id: number };
+/** A row that was written. */
+export interface Stored {
+  id: number;
+  /** All that it holds, where the statement told it. */
+  row?: Row;
+}
 
-export const identified = ({ id }: Row): Stored => ({ id: id as number });
+export const identified = ({ id }: { id?: unknown }): Stored => ({ id: id as number });
 
 async function run({ context, transaction }: Writing, text: string, bind: unknown[]): Promise<Row[]> {
   const { database, counted } = context.session;
@@ -55,11 +59,13 @@ const held = perEntity((entity): ReadonlyMap<string, string> => {
 });
 
 /**
- * What the statement tells of a row that it writes alone: all that the row holds, so that it need not be read to be shown. Of a row that is
- * everybody's it is another question whether the viewer is shown it, and links and hooks may change the row after that.
+ * Whether the statement that writes a row alone tells all that the row holds, so that it need not be read to be shown. Of a row that is everybody's
+ * it is another question whether the viewer is shown it, and links and hooks may change the row after that.
  */
-const told = (entity: Entity, values: Values): string[] =>
-  resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]) ? [...held(entity).values()] : ['id'];
+const isTold = (entity: Entity, values: Values): boolean =>
+  resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]);
+
+const returned = (entity: Entity, whole: boolean): string[] => (whole ? [...held(entity).values()] : ['id']);
 
 /** Of these rows those that the viewer may write. The values in such a condition are the viewer's id and what resources say, never an input's. */
 function writableAmong(entity: Entity, ids: readonly number[], alias: string, { context }: Writing): WhereOptions {
@@ -91,12 +97,12 @@ export async function insertRows(entity: Entity, rows: readonly Values[], writin
 const namesOf = (fields: readonly FieldMeta[]): string[] => fields.map(({ name }) => name);
 
 async function insertOne(entity: Entity, values: Values, fields: readonly FieldMeta[], writing: Writing): Promise<Stored> {
-  const returning = told(entity, values);
-  const made = await modelOf(entity).create(values, { fields: namesOf(fields), returning, ...calling(writing) });
+  const whole = isTold(entity, values);
+  const made = await modelOf(entity).create(values, { fields: namesOf(fields), returning: returned(entity, whole), ...calling(writing) });
+  const id = made.get('id') as number;
+  if (!whole) return { id };
   // Of what was given the model knows more than what is stored.
-  return Object.fromEntries(
-    [...held(entity)].filter(([, column]) => returning.includes(column)).map(([name]) => [name, made.get(name)]),
-  ) as Stored;
+  return { id, row: Object.fromEntries([...held(entity).keys()].map((name) => [name, made.get(name)])) };
 }
 
 async function insertSeveral(entity: Entity, rows: readonly Values[], fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
@@ -154,13 +160,14 @@ export async function updateRows(entity: Entity, rows: readonly Written[], writi
 
 async function updateOne(entity: Entity, { id, values }: Written, fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
   const where = writableAmong(entity, [id], resourceOf(entity)!.table, writing);
+  const whole = isTold(entity, values);
   const [, changed] = await modelOf(entity).update(values, {
     where,
     fields: namesOf(fields),
-    returning: told(entity, values),
+    returning: returned(entity, whole),
     ...calling(writing),
   });
-  return changed as unknown as Stored[];
+  return (changed as unknown as Row[]).map((row) => ({ id, ...(whole && { row }) }));
 }
 
 /** Answers how many of them there were. */
