@@ -1,6 +1,7 @@
 /** Rows of every type for two users, full of nulls and of values that occur more than once: what conditions and orders are tried on. */
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { columnsOf, from } from '../../src/core/sql/expressions';
+import { BY_ID } from '../../src/core/sql/ordering';
+import { columnsOf, select } from '../../src/core/sql/select';
 import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { asDump, byModel, inOrder, type DumpRow } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
@@ -109,7 +110,7 @@ export type Row = Record<string, any>;
 
 /** All rows of a type, whoever may see them, with all their fields. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
-  fitgraph.sql(`SELECT ${columnsOf(entity, fieldsOf(entity).map(({ name }) => name), 'graphql')} ${from(entity)} ORDER BY t."id"`); // prettier-ignore
+  fitgraph.sql(select({ columns: columnsOf(entity, fieldsOf(entity).map(({ name }) => name), 'graphql'), order: [BY_ID] })); // prettier-ignore
 
 /** Whether everybody is shown such a row, whosever it is: it has passed the review, and so has what it is part of. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {

@@ -5,8 +5,12 @@ import type { Parameters } from '../../database/rows';
 export type Bind = (value: unknown, decisive?: boolean) => string;
 export type Condition = (alias: string, bind: Bind) => string;
 
+/** What rows meet all of; nothing where there are no conditions. */
+export const conditionOf = (conditions: readonly Condition[], alias: string, bind: Bind): string =>
+  conditions.map((condition) => condition(alias, bind)).join(' AND ');
+
 export const whereOf = (conditions: readonly Condition[], alias: string, bind: Bind): string =>
-  conditions.length ? ` WHERE ${conditions.map((condition) => condition(alias, bind)).join(' AND ')}` : '';
+  conditions.length ? ` WHERE ${conditionOf(conditions, alias, bind)}` : '';
 
 /** Collects the parameters of one statement. */
 export function binder(): { bind: Bind; values: Parameters } {

@@ -5,7 +5,8 @@ import type { Row } from '../../database/rows';
 import { isDamage } from '../../database/refusals';
 import { fieldsOf, type Entity, type RowOf } from '../model/fields';
 import type { Listener } from '../changes/listener';
-import { columnsOf, from } from '../sql/expressions';
+import { BY_ID } from '../sql/ordering';
+import { columnsOf, select, type Columns } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 const CHANNEL = 'fitgraph_reference';
@@ -70,11 +71,11 @@ export class ReferenceTables {
     const [now] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
-      const select = `SELECT ${columnsOf(entity, names, 'rest')} ${from(entity)}`;
-      const rows = await this.database.ask(`${select} ORDER BY t."id"`).catch((error) => {
+      const columns = columnsOf(entity, names, 'rest');
+      const rows = await this.database.ask(select({ columns, order: [BY_ID] })).catch((error) => {
         if (!isDamage(error)) throw error;
         this.log.error({ err: error, table: resourceOf(entity)!.table }, 'rows of a table are damaged; the others are used');
-        return this.undamaged(entity, select);
+        return this.undamaged(columns);
       });
       this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
     }
@@ -83,19 +84,21 @@ export class ReferenceTables {
   }
 
   /** One place of the table after the other. */
-  private async undamaged(entity: Entity, select: string): Promise<Row[]> {
-    const size = `SELECT pg_relation_size('"${resourceOf(entity)!.table}"') / current_setting('block_size')::int AS "blocks"`;
+  private async undamaged(columns: Columns): Promise<Row[]> {
+    const size = `SELECT pg_relation_size('"${resourceOf(columns.entity)!.table}"') / current_setting('block_size')::int AS "blocks"`;
     const [{ blocks } = { blocks: 0 }] = await this.database.ask(size);
     const found: Row[] = [];
-    const read = async (condition: string): Promise<Row[] | undefined> =>
-      this.database.ask(`${select} WHERE ${condition}`).catch((error) => {
+    const read = async (where: string, places: string[]): Promise<Row[] | undefined> =>
+      this.database.ask(select({ columns, where }), places).catch((error) => {
         if (!isDamage(error)) throw error;
         return undefined;
       });
     for (let block = 0; block < Math.min(blocks as number, MAX_BLOCKS); block += 1) {
-      const whole = await read(`t.ctid >= '(${block},0)' AND t.ctid < '(${block + 1},0)'`);
+      const whole = await read('t.ctid >= $1::tid AND t.ctid < $2::tid', [`(${block},0)`, `(${block + 1},0)`]);
       if (whole) found.push(...whole);
-      else for (let place = 1; place <= MAX_PLACES; place += 1) found.push(...((await read(`t.ctid = '(${block},${place})'`)) ?? []));
+      else
+        for (let place = 1; place <= MAX_PLACES; place += 1)
+          found.push(...((await read('t.ctid = $1::tid', [`(${block},${place})`])) ?? []));
     }
     return found.sort((a, b) => a.id - b.id);
   }

@@ -4,7 +4,7 @@ import { atLeast, atMost } from '../../contract/messages';
 import { MAX_INTEGER } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import { reachable, visible } from '../access/access';
-import { binder, whereOf, type Bind, type Condition } from '../access/conditions';
+import { binder, conditionOf, whereOf, type Bind, type Condition } from '../access/conditions';
 import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
@@ -22,7 +22,8 @@ import {
   type Asked,
 } from '../sql/ordering';
 import type { ConnectionPlan } from './plan';
-import { from, names } from '../sql/expressions';
+import { from, joinsOf, names } from '../sql/expressions';
+import { select, type Attribute } from '../sql/select';
 import { filtered } from '../sql/where';
 
 export const DEFAULT_PAGE = 20;
@@ -174,28 +175,28 @@ interface Around {
   _later?: boolean;
 }
 
-function select(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
-  const { entity, joins, conditions } = request;
+function page(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
+  const { joins, conditions } = request;
   const { backward, offset } = window;
   const terms = bound(window.terms, bind);
   const order = backward ? reversed(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
-  const where = whereOf([...more, ...conditions, ...(end ? [beyond(reversed(order), end)] : [])], 't', bind);
+  const conditioned = [...more, ...conditions, ...(end ? [beyond(reversed(order), end)] : [])];
+  const where = conditionOf(conditioned, 't', bind);
   const number = window.limit + (looksAhead(plan, window) ? 1 : 0);
   const limit = bind(number);
-  const skip = offset ? ` OFFSET ${bind(offset)}` : '';
+  const skip = offset ? bind(offset) : undefined;
   const ways = start ? waysBeyond(order, start, bind) : [];
-  const values = plan.cursors || ways.length > 1 ? terms.map((term, index) => `, ${term.sql} AS "_${index}"`).join('') : '';
-  const rows = `SELECT ${plan.columns}${values} ${from(entity, joins, bind)}${where}`;
-  const sorted = ` ORDER BY ${orderSql(order)}`;
-  const further = (way: string) => `${rows}${where ? ' AND ' : ' WHERE '}${way}`;
-  if (ways.length === 0) return `${rows}${sorted} LIMIT ${limit}${skip}`;
-  if (ways.length === 1) return `${further(ways[0]!)}${sorted} LIMIT ${limit}${skip}`;
+  const beside = plan.cursors || ways.length > 1 ? terms.map((term, index): Attribute => [term.sql, `_${index}`]) : undefined;
+  const shape = { columns: plan.columns, beside, joins: joinsOf(joins, bind), where, order, limit, offset: skip };
+  const further = (way: string) => (where ? `${where} AND ${way}` : way);
+  if (ways.length === 0) return select(shape);
+  if (ways.length === 1) return select({ ...shape, where: further(ways[0]!) });
   // Each way is found by an index, so a page costs the same wherever it lies.
   const most = offset ? bind(number + offset) : limit;
-  const found = ways.map((way) => `(${further(way)}${sorted} LIMIT ${most})`).join(' UNION ALL ');
+  const found = ways.map((way) => `(${select({ ...shape, where: further(way), limit: most, offset: undefined })})`).join(' UNION ALL ');
   const places = order.map((term, index) => ({ ...term, sql: `"_${index}"` }));
-  return `SELECT * FROM (${found}) AS f ORDER BY ${orderSql(places)} LIMIT ${limit}${skip}`;
+  return `SELECT * FROM (${found}) AS f ORDER BY ${orderSql(places)} LIMIT ${limit}${skip ? ` OFFSET ${skip}` : ''}`;
 }
 
 function assemble(plan: ConnectionPlan, window: Window, found: Row[], around: Around = {}): Connection {
@@ -228,12 +229,12 @@ export async function listPage(request: ListRequest, plan: ConnectionPlan, { ses
   const window = windowOf(request);
   const { bind, values } = binder();
   const beside = around(request, plan, window, [], bind);
-  const page = () => select(request, plan, window, [], bind);
-  if (!beside.length) return assemble(plan, window, plan.rows ? await session.query(page(), values) : []);
+  const rowsOfPage = () => page(request, plan, window, [], bind);
+  if (!beside.length) return assemble(plan, window, plan.rows ? await session.query(rowsOfPage(), values) : []);
   const told = `SELECT ${beside.join(', ')}`;
   if (!plan.rows) return assemble(plan, window, [], (await session.query(told, values))[0]);
   // An outer join, so that what is told comes with an empty page too.
-  const rows = await session.query(`SELECT c.*, p.* FROM (${told}) c LEFT JOIN LATERAL (${page()}) p ON TRUE`, values);
+  const rows = await session.query(`SELECT c.*, p.* FROM (${told}) c LEFT JOIN LATERAL (${rowsOfPage()}) p ON TRUE`, values);
   return assemble(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
@@ -251,7 +252,7 @@ export async function listPagesBelow(
   const rows = () => {
     const { bind, values } = binder();
     const ids = bind(parents);
-    const inner = select(request, plan, window, [below], bind);
+    const inner = page(request, plan, window, [below], bind);
     return session.query(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${inner}) c`, values);
   };
   const told = async () => {

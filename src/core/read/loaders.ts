@@ -3,12 +3,13 @@ import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { reachable, reachesAll, scope, visible } from '../access/access';
-import { anyOf, binder, whereOf, type Condition } from '../access/conditions';
+import { anyOf, binder, conditionOf, type Condition } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf } from '../model/fields';
 import { plansOfApis, rowFields } from './plan';
-import { columnsOf, expression, from } from '../sql/expressions';
-import { bound, orderKey, orderOf, orderSql } from '../sql/ordering';
+import { expression } from '../sql/expressions';
+import { bound, orderKey, orderOf } from '../sql/ordering';
+import { columnsOf, select, type Columns } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type Key = number | string;
@@ -31,16 +32,10 @@ export class Loaders {
   }
 }
 
-async function byIds(
-  entity: Entity,
-  columns: string,
-  ids: readonly Key[],
-  only: readonly Condition[],
-  { session }: Context,
-): Promise<(Row | null)[]> {
+async function byIds(columns: Columns, ids: readonly Key[], only: readonly Condition[], { session }: Context): Promise<(Row | null)[]> {
   const { bind, values } = binder();
-  const where = whereOf([anyOf('id', ids), ...only], 't', bind);
-  const rows = await session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
+  const where = conditionOf([anyOf('id', ids), ...only], 't', bind);
+  const rows = await session.query(select({ columns, where }), values);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 }
@@ -49,7 +44,7 @@ async function byIds(
 async function byParents(
   entity: Entity,
   by: string,
-  columns: string,
+  columns: Columns,
   ids: readonly Key[],
   order: readonly string[],
   context: Context,
@@ -57,9 +52,9 @@ async function byParents(
 ) {
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
-  const where = whereOf([anyOf(parent.column!, ids), ...visible(entity, context), ...only], 't', bind);
-  const sorted = orderSql(bound(orderOf(entity, order.map(orderKey), context), bind));
-  const text = `SELECT ${columns}, ${expression(parent, 't')} AS "_parent" ${from(entity)}${where} ORDER BY ${sorted}`;
+  const where = conditionOf([anyOf(parent.column!, ids), ...visible(entity, context), ...only], 't', bind);
+  const terms = bound(orderOf(entity, order.map(orderKey), context), bind);
+  const text = select({ columns, beside: [[expression(parent, 't'), '_parent']], where, order: terms });
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.query(text, values)) groups.get(row._parent)!.push(row);
   return ids.map((id) => groups.get(id)!);
@@ -68,7 +63,7 @@ async function byParents(
 /** What a batch reads: its columns and, as its name, what tells it from batches that read less or more. */
 interface Reading {
   name: string;
-  columns: string;
+  columns: Columns;
 }
 
 /** From this length on a text is read only where it is selected. */
@@ -105,7 +100,7 @@ const reading = (entity: Entity, info: Info, context: Context): Reading =>
   readingsOfNodes[context.api].of(info.fieldNodes, entity, () => readingOf(entity, rowFields(entity, info), context));
 
 function rowLoader(entity: Entity, { name, columns }: Reading, context: Context): DataLoader<Key, Row | null> {
-  return context.loaders.get<Row | null>(name, (ids) => byIds(entity, columns, ids, reachable(entity, context), context));
+  return context.loaders.get<Row | null>(name, (ids) => byIds(columns, ids, reachable(entity, context), context));
 }
 
 /** The row that a reference names. Small public tables answer from memory, at once. */
@@ -166,7 +161,7 @@ export function rowToCount<M, F extends keyof RowOf<M> & string>(
   if (reachesAll(entity, context)) return rowById(entity, fields, id, context);
   const { name, columns } = readingOf(entity, new Set(fields), context);
   return context.loaders
-    .get<Row | null>(`any ${name}`, (ids) => byIds(entity, columns, ids, scope(entity, context), context))
+    .get<Row | null>(`any ${name}`, (ids) => byIds(columns, ids, scope(entity, context), context))
     .load(id) as Promise<PartOf<M, F> | null>;
 }
 
@@ -190,17 +185,18 @@ export function rowsBelow<M, F extends keyof RowOf<M> & string>(
 }
 
 /** An index finds the neighbours of each day, however many rows there are. */
-async function byNearness(entity: Entity, by: string, columns: string, days: readonly Key[], context: Context): Promise<(Row | null)[]> {
+async function byNearness(entity: Entity, by: string, columns: Columns, days: readonly Key[], context: Context): Promise<(Row | null)[]> {
   const { bind, values } = binder();
   const wanted = bind(days);
   const column = expression(fieldOf(entity, by), 't');
-  const neighbour = (comparison: string, direction: string) => {
-    const where = whereOf([...scope(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
-    return `(SELECT ${columns} ${from(entity)}${where} ORDER BY ${column} ${direction}, t."id" LIMIT 1)`;
+  const neighbour = (comparison: string, descending: boolean) => {
+    const where = conditionOf([...scope(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
+    const order = bound(orderOf(entity, [{ path: [by], descending, nullsFirst: descending }, orderKey('id')], context), bind);
+    return `(${select({ columns, where, order, limit: '1' })})`;
   };
   const rows = await context.session.query(
     `SELECT k."day" AS "_day", n.* FROM unnest(${wanted}::date[]) AS k("day") CROSS JOIN LATERAL (
-      SELECT * FROM (${neighbour('<=', 'DESC')} UNION ALL ${neighbour('>', 'ASC')}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
+      SELECT * FROM (${neighbour('<=', true)} UNION ALL ${neighbour('>', false)}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
     values,
   );
   const found = new Map(rows.map((row) => [row._day as Key, row]));

@@ -1,13 +1,12 @@
 /**
  * A selection → the columns that answer it, worked out once per document: the parsed document is kept, and so are its field nodes, which are
- * the key. A plan reads what a selection may show whatever its conditions say, so it holds for all variables. A statement's text is put
- * together from such parts and run by name (`Session.query`).
+ * the key. A plan reads what a selection may show whatever its conditions say, so it holds for all variables.
  */
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Api } from '../sql/collation';
-import { columnsOf } from '../sql/expressions';
+import { columnsOf, type Columns } from '../sql/select';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, groupedName, type Entity, type Lazy } from '../model/fields';
 import { perEntity } from '../model/perentity';
@@ -100,10 +99,10 @@ function neededFor(entity: Entity, names: Iterable<string>): Set<string> {
 /** The fields to read for a field that shows one row or a list of rows. */
 export const rowFields = (entity: Entity, info: Info): Set<string> => neededFor(entity, selected(info.fieldNodes, info.fragments).keys());
 
-const rowPlans = plansOfApis<string>();
+const rowPlans = plansOfApis<Columns>();
 
-/** The select list for a field that shows one row or a list of rows. */
-export const rowColumns = (entity: Entity, info: Info, { api }: Asker): string =>
+/** What to read for a field that shows one row or a list of rows. */
+export const rowColumns = (entity: Entity, info: Info, { api }: Asker): Columns =>
   rowPlans[api].of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info), api));
 
 const fieldPlans = plansOfApis<ReadonlySet<string>>();
@@ -115,7 +114,7 @@ export function holdsAll(entity: Entity, row: Row, info: Info, { api }: Asker): 
 }
 
 export interface ConnectionPlan {
-  columns: string;
+  columns: Columns;
   rows: boolean;
   edges: boolean;
   count: boolean;

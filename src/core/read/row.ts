@@ -2,21 +2,21 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { visible } from '../access/access';
-import { anyOf, binder, equals, whereOf } from '../access/conditions';
+import { anyOf, binder, conditionOf, equals } from '../access/conditions';
 import type { Context } from '../context';
 import { notFound } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { rowIdOf } from '../model/node';
 import { rowColumns } from './plan';
-import { from } from '../sql/expressions';
+import { select } from '../sql/select';
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /** The rows of the scope with these ids, in one statement. */
 export async function readSome(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
   const { bind, values } = binder();
-  const where = whereOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
-  const rows = await context.session.query(`SELECT ${rowColumns(entity, info, context)} ${from(entity)}${where}`, values);
+  const where = conditionOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
+  const rows = await context.session.query(select({ columns: rowColumns(entity, info, context), where }), values);
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
@@ -26,8 +26,8 @@ export async function readOne(entity: Entity, id: unknown, context: Context, inf
   const conditions = visible(entity, context);
   if (number === undefined) throw notFound();
   const { bind, values } = binder();
-  const where = whereOf([equals('id', number), ...conditions], 't', bind);
-  const [row] = await context.session.query(`SELECT ${rowColumns(entity, info, context)} ${from(entity)}${where}`, values);
+  const where = conditionOf([equals('id', number), ...conditions], 't', bind);
+  const [row] = await context.session.query(select({ columns: rowColumns(entity, info, context), where }), values);
   if (!row) throw notFound();
   return row;
 }

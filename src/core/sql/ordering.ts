@@ -186,11 +186,15 @@ export const bound = (terms: readonly OrderTerm[], bind: Bind): BoundTerm[] => t
 export const reversed = (terms: readonly BoundTerm[]): BoundTerm[] =>
   terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 
+/** What a term says of the rows of a statement. */
+export type SortTerm = Pick<BoundTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
+
+export const BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
+
 /** Where nulls come is said only if it is not PostgreSQL's way and there are any, so that an index can give the order. */
-export const orderSql = (terms: readonly BoundTerm[]): string =>
-  terms
-    .map(({ sql, descending, nullsFirst, null: nullable }) => {
-      const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
-      return `${sql}${descending ? ' DESC' : ''}${nulls}`;
-    })
-    .join(', ');
+export function directionOf({ descending, nullsFirst, null: nullable }: SortTerm): string {
+  const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
+  return `${descending ? 'DESC' : 'ASC'}${nulls}`;
+}
+
+export const orderSql = (terms: readonly SortTerm[]): string => terms.map((term) => `${term.sql} ${directionOf(term)}`).join(', ');

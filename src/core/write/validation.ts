@@ -2,14 +2,14 @@
 import { NOT_EMPTY, NOT_NULL, REQUIRED, noSuchRow } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
 import { keysReach, reachable } from '../access/access';
-import { anyOf, binder, whereOf } from '../access/conditions';
+import { anyOf, binder, conditionOf } from '../access/conditions';
 import type { Context } from '../context';
 import { pathOf, type Draft } from './drafts';
 import { InvalidValues, shortened, WHOLE, type Mistakes } from '../model/errors';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { parseId } from '../model/ids';
 import { invalidValue, mistake, MistakeCode, type Mistake } from '../model/mistakes';
-import { from } from '../sql/expressions';
+import { columnsOf, select } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { breaches, rulesOf } from './rules';
 import type { Rule } from '../model/registry';
@@ -24,10 +24,8 @@ export async function knownIds(entity: Entity, ids: readonly unknown[], context:
   if (numbers.length === 0) return [];
   if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.reference.get(entity, id) !== null);
   const { bind, values } = binder();
-  const rows = await context.session.query(
-    `SELECT t."id" ${from(entity)}${whereOf([anyOf('id', numbers), ...conditions], 't', bind)}`,
-    values,
-  );
+  const where = conditionOf([anyOf('id', numbers), ...conditions], 't', bind);
+  const rows = await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values);
   return rows.map((row) => row.id as number);
 }
 

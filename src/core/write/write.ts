@@ -4,7 +4,7 @@
  */
 import type { Row } from '../../database/rows';
 import { contributors, ownership, visible, writable } from '../access/access';
-import { anyOf, binder, whereOf, type Condition } from '../access/conditions';
+import { anyOf, binder, conditionOf, type Condition } from '../access/conditions';
 import type { Context } from '../context';
 import { attempted } from './attempts';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
@@ -12,7 +12,7 @@ import { badArgument, forbidden, notFound, OtherVersion } from '../model/errors'
 import type { Entity } from '../model/fields';
 import { hooksOf, type Begun, type Written } from '../model/hooks';
 import { rowIdOf } from '../model/node';
-import { columnsOf, from } from '../sql/expressions';
+import { columnsOf, select } from '../sql/select';
 import {
   deleteRows,
   identified,
@@ -147,8 +147,8 @@ async function permit(entity: Entity, named: readonly Named[], ids: readonly num
   if (!contributors(entity)) return;
   const found = async (conditions: readonly Condition[]) => {
     const { bind, values } = binder();
-    const where = whereOf([anyOf('id', ids), ...conditions], 't', bind);
-    return idsOf(await context.session.query(`SELECT t."id" ${from(entity)}${where}`, values));
+    const where = conditionOf([anyOf('id', ids), ...conditions], 't', bind);
+    return idsOf(await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values));
   };
   demand(named, ids, await found(visible(entity, context)));
   if ((await found(writable(entity, context))).length < ids.length) throw forbidden();
@@ -259,8 +259,8 @@ const isPlain = (entity: Entity, drafts: readonly Draft[]): boolean =>
 async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const { bind, values } = binder();
   const columns = columnsOf(entity, fields, context.api);
-  const where = whereOf([anyOf('id', ids), ...writable(entity, context)], 't', bind);
-  const rows = await context.session.query(`SELECT ${columns} ${from(entity)}${where}`, values);
+  const where = conditionOf([anyOf('id', ids), ...writable(entity, context)], 't', bind);
+  const rows = await context.session.query(select({ columns, where }), values);
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
