@@ -36,8 +36,11 @@ export class DumpFile implements DumpRows {
   }
 
   async *of(model: string): AsyncGenerator<DumpRow> {
+    // Where rows of several models take turns, most are none of these; JSON may spell a name with `\u0061` in it.
+    const mayBe = ({ text }: Element) => text.includes(model) || text.includes('\\u');
     for (const stretch of this.stretches.get(model) ?? [])
       for await (const element of this.elements(stretch)) {
+        if (!mayBe(element)) continue;
         const row = this.parsed(element) as DumpRow;
         if (row.model === model) yield row;
       }

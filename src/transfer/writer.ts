@@ -60,8 +60,11 @@ export async function writeRows(
   });
 }
 
-/** What some rows refer to: the rows that there are, by table and id, with the owner of each that has one. */
+/** Rows that there are, by table and id, with the owner of each that has one. */
 type Referred = Map<Entity, Map<number, number | undefined>>;
+
+/** Of one table, rows that others refer to and that are remembered to be there. */
+const MAX_REFERRED = 50_000;
 
 async function* chunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
   let chunk: DumpRow[] = [];
@@ -74,10 +77,29 @@ async function* chunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncG
   if (chunk.length) yield chunk;
 }
 
+/** What comes next is read while PostgreSQL has what was given: both are busy then, and the rows of two chunks are in memory. */
+async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = items.next();
+      // It is waited for in its turn, unless what was given fails first.
+      next.catch(() => undefined);
+      yield value as T;
+    }
+  } finally {
+    await items.return(undefined);
+  }
+}
+
 class Writer {
   private readonly models = byModel();
   /** The ids that were given anew, by those that the rows have. */
   private readonly renumbered = new Map<Entity, Map<number, number>>();
+  /** What was looked up: rows refer to the same ones again and again. Whatever is deleted meanwhile a key refuses. */
+  private readonly present: Referred = new Map();
 
   constructor(
     private readonly rows: DumpRows,
@@ -96,7 +118,7 @@ class Writer {
       const model = resourceOf(entity)!.dump;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
-      for await (const chunk of chunks(this.rows.of(model!))) {
+      for await (const chunk of ahead(chunks(this.rows.of(model!)))) {
         await this.number(entity, chunk);
         await this.insert(entity, chunk);
         progress?.((done += chunk.length), total);
@@ -143,8 +165,8 @@ class Writer {
 
   private idOf = (entity: Entity, id: unknown): number => this.renumbered.get(entity)?.get(id as number) ?? (id as number);
 
-  /** Asks once for each table, whatever refers to it. */
-  private async referred(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<Referred> {
+  /** Looks up what the rows refer to, in one statement for each table of which there is something new. */
+  private async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
     const wanted = new Map<Entity, Set<number>>();
     for (const field of fields) {
       const target = field.target!();
@@ -156,24 +178,24 @@ class Writer {
         }
       wanted.set(target, ids);
     }
-    const found: Referred = new Map();
     for (const [target, ids] of wanted) {
+      let present = this.present.get(target);
+      if (!present || present.size + ids.size > MAX_REFERRED) this.present.set(target, (present = new Map()));
+      const unknown = [...ids].filter((id) => !present.has(id));
+      if (!unknown.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
       const owner = owned && dump !== USERS ? `"${OWNER.column}"` : 'NULL::int';
-      const known = ids.size
-        ? await this.client.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [[...ids]])
-        : { rows: [] };
-      found.set(target, new Map(known.rows.map((row) => [row.id, row.owner ?? undefined])));
+      const found = await this.client.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [unknown]);
+      for (const row of found.rows) present.set(row.id, row.owner ?? undefined);
     }
-    return found;
   }
 
   /** The id that a reference means, which must exist. */
-  private reference(row: DumpRow, field: FieldMeta, value: unknown, referred: Referred): number | null {
+  private reference(row: DumpRow, field: FieldMeta, value: unknown): number | null {
     if (value === null || value === undefined) return field.null ? null : fail(`${at(row)}: ${field.rest} is missing.`);
     const target = field.target!();
     const id = this.idOf(target, value);
-    if (!referred.get(target)!.has(id))
+    if (!this.present.get(target)!.has(id))
       fail(`${at(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`);
     return id;
   }
@@ -184,7 +206,7 @@ class Writer {
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
     const known = new Set([...fields, ...links].map((field) => field.rest));
     const isUser = dump === USERS;
-    const referred = await this.referred(
+    await this.lookUp(
       rows,
       [...fields, ...links].filter((field) => field.target),
     );
@@ -200,10 +222,10 @@ class Writer {
         if (field.name === 'id') record.id = this.idOf(entity, row.pk);
         else if (field.target) {
           if (field.name === OWNER.field && !(field.rest in row.fields)) continue;
-          const id = this.reference(row, field, row.fields[field.rest], referred);
+          const id = this.reference(row, field, row.fields[field.rest]);
           record[field.column!] = id;
           if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER.field)
-            owner ??= referred.get(field.target())!.get(id);
+            owner ??= this.present.get(field.target())!.get(id);
         } else record[field.column!] = this.value(row, field);
       }
       if (isUser) record.password = row.fields.password ?? fail(`${at(row)}: password is missing.`);
@@ -212,7 +234,7 @@ class Writer {
       records.push(record);
     }
     await inTermsOf(rows[0]!, () => copyRows(this.client, table, records));
-    for (const field of links) await copyRows(this.client, field.link!.table, this.linked(entity, field, rows, owners, referred));
+    for (const field of links) await copyRows(this.client, field.link!.table, this.linked(entity, field, rows, owners));
   }
 
   private value(row: DumpRow, field: FieldMeta): unknown {
@@ -232,7 +254,6 @@ class Writer {
     field: FieldMeta,
     rows: readonly DumpRow[],
     owners: ReadonlyMap<number, number>,
-    referred: Referred,
   ): Record<string, unknown>[] {
     const { own, other, fixed } = field.link!;
     return rows.flatMap((row) => {
@@ -241,7 +262,7 @@ class Writer {
       const ownId = this.idOf(entity, row.pk);
       return (ids as unknown[]).map((id) => ({
         [own]: ownId,
-        [other]: this.reference(row, field, id, referred),
+        [other]: this.reference(row, field, id),
         ...fixed,
         ...(owners.has(ownId) && { [OWNER.column]: owners.get(ownId) }),
       }));

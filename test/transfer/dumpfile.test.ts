@@ -44,6 +44,14 @@ test('an empty list is no row', async () => {
   expect((await DumpFile.open(file)).counts.size).toBe(0);
 });
 
+test('a model may be spelled as JSON allows', async () => {
+  const row = (model: string, pk: number) => `{"model": "${model}", "pk": ${pk}, "fields": {"note": "weight.weightentry"}}`;
+  fs.writeFileSync(file, `[${row('manager.workout', 1)}, ${row('weight\\u002eweightentr\\u0079', 2)}, ${row('weight.weightentry', 3)}]`);
+  const found = [];
+  for await (const { pk } of (await DumpFile.open(file)).of('weight.weightentry')) found.push(pk);
+  expect(found).toEqual([2, 3]);
+});
+
 test('rows of several models among each other come in by the thousand, each as it was', async () => {
   const ann = await fitgraph.user('ann');
   const rows: { model: string; pk: number; fields: Record<string, unknown> }[] = [];
