@@ -74,48 +74,87 @@ function seriesOf(drawing: Drawing, many: boolean): NonNullable<Option['series']
   });
 }
 
-export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colours, animated: boolean): Option {
-  const { kind, x, y, series } = drawing;
-  const font = { color: text, fontFamily: 'system-ui, sans-serif' };
-  const axis = { axisLabel: { ...font, hideOverlap: true }, axisLine: { lineStyle: { color: line } }, nameTextStyle: font };
-  const isHeat = kind === 'heatmap';
-  const values = isHeat ? series.flatMap(({ points }) => points.map(([, , value]) => Number(value))) : [];
+/** How all of a chart is written. */
+interface Look {
+  font: { color: string; fontFamily: string };
+  line: string;
+}
+
+const axisOf = ({ font, line }: Look) => ({
+  axisLabel: { ...font, hideOverlap: true },
+  axisLine: { lineStyle: { color: line } },
+  nameTextStyle: font,
+});
+
+const isLong = ({ x }: Drawing): boolean => x.categories.length > FEW || x.categories.some((name) => name.length > SHORT);
+
+/** Long names run upwards, so that more of them are seen. */
+function labelOfCategories(drawing: Drawing, { font }: Look) {
+  if (!lies(drawing) && !isLong(drawing)) return { ...font, hideOverlap: true };
+  const every = drawing.x.categories.length <= MANY && { interval: 0 };
+  const cut = { overflow: 'truncate' as const, ...every };
+  return lies(drawing) ? { ...font, width: 170, ...cut } : { ...font, hideOverlap: true, rotate: LABEL.angle, width: LABEL.width, ...cut };
+}
+
+function across(drawing: Drawing, look: Look) {
+  const { x } = drawing;
   const hasCategories = x.kind === 'text';
-  const isLong = x.categories.length > FEW || x.categories.some((name) => name.length > SHORT);
-  const label = { ...font, hideOverlap: true };
-  const lyingLabel = { ...font, width: 170, overflow: 'truncate' as const, ...(x.categories.length <= MANY && { interval: 0 }) };
-  const categoryLabel = isLong
-    ? {
-        ...label,
-        rotate: LABEL.angle,
-        width: LABEL.width,
-        overflow: 'truncate' as const,
-        ...(x.categories.length <= MANY && { interval: 0 }),
-      }
-    : label;
-  const isLying = lies(drawing);
-  const across = {
-    ...axis,
-    // Long names run upwards, so that more of them are seen.
+  return {
+    ...axisOf(look),
     ...(hasCategories
-      ? { type: 'category' as const, data: x.categories, axisLabel: isLying ? lyingLabel : categoryLabel }
+      ? { type: 'category' as const, data: x.categories, axisLabel: labelOfCategories(drawing, look) }
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && isLong ? gapBelow(x.categories) : TITLE_GAP,
+    nameGap: hasCategories && isLong(drawing) ? gapBelow(x.categories) : TITLE_GAP,
     splitLine: { show: false },
   };
-  const upright = {
-    ...axis,
-    ...(isHeat
+}
+
+function upright(drawing: Drawing, look: Look) {
+  const { kind, y } = drawing;
+  const isLying = lies(drawing);
+  return {
+    ...axisOf(look),
+    ...(kind === 'heatmap'
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
     // Of several the legend says which is which.
     name: y.names.length === 1 ? y.names[0] : '',
     ...(isLying && { nameLocation: 'middle' as const, nameGap: TITLE_GAP }),
-    nameTextStyle: { ...font, align: isLying ? ('center' as const) : ('left' as const) },
-    splitLine: { lineStyle: { color: line } },
+    nameTextStyle: { ...look.font, align: isLying ? ('center' as const) : ('left' as const) },
+    splitLine: { lineStyle: { color: look.line } },
   };
+}
+
+function axes(drawing: Drawing, look: Look): Pick<Option, 'xAxis' | 'yAxis'> {
+  const [long, high] = [across(drawing, look), upright(drawing, look)];
+  return lies(drawing)
+    ? { xAxis: high, yAxis: { ...long, inverse: true, nameLocation: 'start', nameGap: 12 } }
+    : { xAxis: long, yAxis: high };
+}
+
+/** What explains the colours of a heat map. */
+function heatScale({ series }: Drawing, { font }: Look): Option['visualMap'] {
+  const values = series.flatMap(({ points }) => points.map(([, , value]) => Number(value)));
+  return {
+    min: Math.min(0, ...values),
+    max: Math.max(0, ...values),
+    orient: 'horizontal',
+    left: 'center',
+    bottom: 0,
+    itemHeight: 160,
+    inRange: { color: HEAT },
+    textStyle: font,
+    calculable: true,
+  };
+}
+
+export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colours, animated: boolean): Option {
+  const { kind, series } = drawing;
+  const font = { color: text, fontFamily: 'system-ui, sans-serif' };
+  const look = { font, line };
+  const isHeat = kind === 'heatmap';
   return {
     animation: animated,
     backgroundColor: ground,
@@ -133,22 +172,8 @@ export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colou
       renderMode: 'richText',
     },
     ...(series.length > 1 && { legend: { type: 'scroll', bottom: 0, textStyle: font, pageTextStyle: font } }),
-    ...(isHeat && {
-      visualMap: {
-        min: Math.min(0, ...values),
-        max: Math.max(0, ...values),
-        orient: 'horizontal',
-        left: 'center',
-        bottom: 0,
-        itemHeight: 160,
-        inRange: { color: HEAT },
-        textStyle: font,
-        calculable: true,
-      },
-    }),
-    ...(isLying
-      ? { xAxis: upright, yAxis: { ...across, inverse: true, nameLocation: 'start', nameGap: 12 } }
-      : { xAxis: across, yAxis: upright }),
+    ...(isHeat && { visualMap: heatScale(drawing, look) }),
+    ...axes(drawing, look),
     series: seriesOf(
       drawing,
       series.some(({ points }) => points.length > MANY),
