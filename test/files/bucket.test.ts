@@ -75,13 +75,60 @@ test('a backup holds the files, and a restore puts them back, beside a server th
   await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 
+/** Of a command of its operator. */
+function environmentOfCommands(): Record<string, string> {
+  const { user, port, database, host } = fitgraph.database.options.connection;
+  const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
+  return { DATABASE_URL: url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), ...place.environment };
+}
+
+test('an import brings the files of its rows, or nothing', async () => {
+  build();
+  const row = (pk: number, image: string) => ({
+    model: 'exercises.exerciseimage',
+    pk,
+    fields: { uuid: `00000000-0000-4000-8000-000000000${pk}`, exercise: 1, image, is_main: false, status: '2', license: 2 },
+  });
+  const [dump, media] = [path.join(folder, 'dump.json'), path.join(folder, 'media')];
+  fs.mkdirSync(media);
+  fs.writeFileSync(path.join(media, 'one.png'), 'an image');
+  const before = await digests();
+  const brought = (...rows: object[]) => {
+    fs.writeFileSync(dump, JSON.stringify(rows));
+    return run('command', environmentOfCommands(), ['import', dump, '--media', media]);
+  };
+  expect((await brought(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/there is no file missing\.png in/);
+  expect(await digests()).toEqual(before);
+  expect((await ann.get('/exerciseimage/901/')).status).toBe(404);
+  expect(await brought(row(901, 'one.png'))).toMatchObject({ status: 0 });
+  expect((await ann.get('/exerciseimage/901/')).body.image).toBe(`${fitgraph.url}/media/one.png`);
+  expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
+  fs.writeFileSync(path.join(media, 'one.png'), 'another image');
+  expect((await brought(row(903, 'one.png'))).stderr).toMatch(/there is another file one\.png already/);
+  expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
+});
+
+test('what a user may keep there is bounded', async () => {
+  const small = await plain().png().toBuffer();
+  const narrow = await Fitgraph.start({
+    environment: { ...place.environment, MEDIA_URL: 's3://fit/narrow', UPLOAD_QUOTA: String(Math.ceil(1.5 * small.length)) },
+  });
+  try {
+    const carl = await narrow.user('carl');
+    const answers = await Promise.all([upload(carl), upload(carl), upload(carl)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
+    for (const { status, body } of answers) if (status === 400) expect(body.image[0]).toMatch(/^Your images may take/);
+  } finally {
+    await narrow.stop();
+  }
+});
+
 test('the commands of an operator find it', async () => {
   build();
-  const url = `postgres://${fitgraph.database.options.connection.user}@localhost:${fitgraph.database.options.connection.port}/${fitgraph.database.options.connection.database}?host=${encodeURIComponent(fitgraph.database.options.connection.host!)}`;
-  const environment = { DATABASE_URL: url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), ...place.environment };
+  const environment = environmentOfCommands();
   const doctor = await run('command', environment, ['doctor']);
   // The picture of the small catalogue has no file.
-  expect(doctor.stdout).toMatch(/of 2 images 1 have no file/);
+  expect(doctor.stdout).toMatch(/of 3 images 1 have no file/);
   expect(doctor.stdout).toContain(place.environment.MEDIA_URL);
   const away = await run('command', { ...environment, MEDIA_ENDPOINT: 'http://127.0.0.1:9' }, ['doctor']);
   expect(away.stdout + away.stderr).toMatch(/MEDIA_URL must name a bucket/);
