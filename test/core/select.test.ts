@@ -68,7 +68,7 @@ function byHand({ shape, names, api }: Case): string {
     ({ sql, descending, nullsFirst }) => `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
   );
   return [
-    `SELECT ${[...listed, ...beside.map(([sql, name]) => `${sql as string} AS "${name}"`)].join(', ')}`,
+    `SELECT ${[...listed, ...beside.map(([sql, name]) => `${sql} AS "${name}"`)].join(', ')}`,
     `FROM "${resourceOf(columns.entity)!.table}" t${joins}`,
     where && `WHERE ${where}`,
     sorted.length && `ORDER BY ${sorted.join(', ')}`,

@@ -17,14 +17,14 @@ import { expression } from './expressions';
 import { directionOf, orderSql, type SortTerm } from './ordering';
 
 /** An expression over the row's alias `t`, and the name that its value has in what is read. */
-export type Attribute = readonly [expression: string | ReturnType<typeof col>, name: string];
+export type Attribute = readonly [expression: string, name: string];
 
 /** What is read of each row of an entity. */
 export interface Columns {
   readonly entity: Entity;
   /** Tells them from all others. */
   readonly number: number;
-  readonly attributes: readonly Attribute[];
+  readonly attributes: readonly (readonly [expression: ReturnType<typeof col | typeof literal>, name: string])[];
 }
 
 /** A statement but for its values. */
@@ -54,15 +54,11 @@ const kept = new LRUCache<string, string>({
   sizeCalculation: (text, shape) => text.length + shape.length,
 });
 
-let entities = 0;
+let numbered = 0;
 /** Two entities may have the same name. */
-const numberOf = perEntity(() => (entities += 1));
-let last = 0;
+const numberOf = perEntity(() => (numbered += 1));
 
-const attribute = (field: FieldMeta, api: Api): Attribute => [
-  field.column ? col(`t.${field.column}`) : expression(field, 't', api),
-  field.name,
-];
+const valueOf = (field: FieldMeta, api: Api) => (field.column ? col(`t.${field.column}`) : literal(expression(field, 't', api)));
 
 /** What to read for these fields; the id is always among them. */
 export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): Columns {
@@ -70,7 +66,10 @@ export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): Co
   const fields = fieldsOf(entity).filter(({ name }) => wanted.has(name));
   const key = `${numberOf(entity)} ${api} ${fields.map(({ name }) => name).join()}`;
   let columns = known.get(key);
-  if (!columns) known.set(key, (columns = { entity, number: (last += 1), attributes: fields.map((field) => attribute(field, api)) }));
+  if (!columns) {
+    columns = { entity, number: (numbered += 1), attributes: fields.map((field) => [valueOf(field, api), field.name]) };
+    known.set(key, columns);
+  }
   return columns;
 }
 
@@ -97,7 +96,7 @@ export function made({ columns: { entity, attributes }, beside = [], joins, wher
   const generator = (entity as unknown as { sequelize: Sequelize }).sequelize.getQueryInterface().queryGenerator as Generator;
   const statement = (options: object) =>
     generator.selectQuery(resourceOf(entity)!.table, { tableAs: 't', ...options }, entity).replace(/;$/, '');
-  const read = [...attributes, ...beside].map(([value, name]) => [typeof value === 'string' ? literal(value) : value, name]);
+  const read = [...attributes, ...beside.map(([value, name]) => [literal(value), name])];
   const rest = {
     ...(where && { where: literal(where) }),
     ...(order?.length && { order: order.map((term) => [literal(term.sql), directionOf(term)]) }),
