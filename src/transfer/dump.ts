@@ -32,7 +32,7 @@ export function inOrder(models: Map<string, Entity>): Entity[] {
   return done;
 }
 
-export const at = (row: DumpRow) => `${row.model} ${JSON.stringify(row.pk)}`;
+export const at = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;
 
 /** The rows of a dump, wherever they are kept. */
 export interface DumpRows {

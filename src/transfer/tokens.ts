@@ -14,7 +14,7 @@ export async function insertTokens(rows: readonly DumpRow[], client: ClientBase,
     if (!known.has(row.fields.user))
       fail(`${TOKENS} ${masked(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`);
   const tokens = rows.map(({ pk }) => String(pk));
-  await inTermsOf(masked(rows[0]!), () =>
+  await inTermsOf([masked(rows[0]!)], () =>
     client.query(
       `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
        SELECT "user_id", "digest", "sealed", COALESCE("created", now())

@@ -7,9 +7,9 @@ import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Kind } from '../contract/facts';
-import { copyRows } from './copy';
+import { CopyIn, linesOf } from './copy';
 import { at, byModel, fail, inMemory, inOrder, TOKENS, type DumpRow, type DumpRows } from './dump';
-import { inTermsOf } from './refusals';
+import { inTermsOf, type RowName } from './refusals';
 import { keepNewestFlags, moveSequence } from './settled';
 import { insertTokens } from './tokens';
 
@@ -24,8 +24,11 @@ export interface WriteOptions {
   before?: (client: PoolClient) => Promise<void>;
 }
 
-/** Rows that are checked, and copied, together. */
+/** Rows that are checked together. */
 const CHUNK = 1_000;
+
+/** Rows of one COPY: each has its price, and its keys are looked at in its end. */
+const MAX_COPIED = 10_000;
 
 const USERS = 'auth.user';
 
@@ -49,7 +52,7 @@ export async function writeRows(
   return database.unlimited(async (client) => {
     try {
       await client.query('BEGIN');
-      const counts = await new Writer('of' in rows ? rows : inMemory(rows), client, options).write();
+      const counts = await new Writer('of' in rows ? rows : inMemory(rows), client, options).written();
       await options.before?.(client);
       await client.query('COMMIT');
       return counts;
@@ -100,6 +103,8 @@ class Writer {
   private readonly renumbered = new Map<Entity, Map<number, number>>();
   /** What was looked up: rows refer to the same ones again and again. Whatever is deleted meanwhile a key refuses. */
   private readonly present: Referred = new Map();
+  /** The rows that PostgreSQL is at, of which it may still refuse some. */
+  private copied?: { copy: CopyIn; table: string; columns: readonly string[]; rows: RowName[] };
 
   constructor(
     private readonly rows: DumpRows,
@@ -107,7 +112,15 @@ class Writer {
     private readonly options: WriteOptions,
   ) {}
 
-  async write(): Promise<Map<string, number>> {
+  async written(): Promise<Map<string, number>> {
+    try {
+      return await this.write();
+    } finally {
+      await this.copied?.copy.abandon();
+    }
+  }
+
+  private async write(): Promise<Map<string, number>> {
     const { replace, progress } = this.options;
     const order = inOrder(this.models);
     if (replace) await this.empty(order);
@@ -123,6 +136,7 @@ class Writer {
         await this.insert(entity, chunk);
         progress?.((done += chunk.length), total);
       }
+      await this.settle();
       await keepNewestFlags(entity, this.client);
       await moveSequence(entity, this.client);
       counts.set(model!, count);
@@ -154,6 +168,7 @@ class Writer {
   /** The ids that the rows get. */
   private async number(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     if (!this.options.renumber) return;
+    await this.settle();
     const numbers = this.renumbered.get(entity) ?? new Map<number, number>();
     const { rows: next } = await this.client.query(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
@@ -183,6 +198,7 @@ class Writer {
       if (!present || present.size + ids.size > MAX_REFERRED) this.present.set(target, (present = new Map()));
       const unknown = [...ids].filter((id) => !present.has(id));
       if (!unknown.length) continue;
+      await this.settle();
       const { table, owned, dump } = resourceOf(target)!;
       const owner = owned && dump !== USERS ? `"${OWNER.column}"` : 'NULL::int';
       const found = await this.client.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [unknown]);
@@ -233,8 +249,34 @@ class Writer {
         owners.set(record.id as number, (record[OWNER.column] ??= owner ?? fail(`${at(row)}: its owner is not known.`)) as number);
       records.push(record);
     }
-    await inTermsOf(rows[0]!, () => copyRows(this.client, table, records));
-    for (const field of links) await copyRows(this.client, field.link!.table, this.linked(entity, field, rows, owners));
+    await this.copy(table, records, rows);
+    for (const field of links) {
+      const linked = this.linked(entity, field, rows, owners);
+      await this.copy(
+        field.link!.table,
+        linked.map(({ values }) => values),
+        linked.map(({ row }) => row),
+      );
+    }
+  }
+
+  /** `rows`: what the records are made of. */
+  private async copy(table: string, records: readonly Record<string, unknown>[], rows: readonly DumpRow[]): Promise<void> {
+    if (!records.length) return;
+    if (this.copied && (this.copied.table !== table || this.copied.rows.length >= MAX_COPIED)) await this.settle();
+    // All records of a table have the same fields.
+    const columns = this.copied?.columns ?? Object.keys(records[0]!);
+    const copied = (this.copied ??= { copy: new CopyIn(this.client, table, columns), table, columns, rows: [] });
+    for (const { model, pk } of rows) copied.rows.push({ model, pk });
+    await inTermsOf(copied.rows, () => copied.copy.write(linesOf(records, columns)));
+  }
+
+  /** Waits for what was copied: before the connection is asked for anything else. */
+  private async settle(): Promise<void> {
+    const copied = this.copied;
+    if (!copied) return;
+    await inTermsOf(copied.rows, () => copied.copy.end());
+    this.copied = undefined;
   }
 
   private value(row: DumpRow, field: FieldMeta): unknown {
@@ -254,17 +296,20 @@ class Writer {
     field: FieldMeta,
     rows: readonly DumpRow[],
     owners: ReadonlyMap<number, number>,
-  ): Record<string, unknown>[] {
+  ): { row: DumpRow; values: Record<string, unknown> }[] {
     const { own, other, fixed } = field.link!;
     return rows.flatMap((row) => {
       const ids = row.fields[field.rest] ?? [];
       if (!Array.isArray(ids)) return fail(`${at(row)}: ${field.rest} must be a list of ids.`);
       const ownId = this.idOf(entity, row.pk);
       return (ids as unknown[]).map((id) => ({
-        [own]: ownId,
-        [other]: this.reference(row, field, id),
-        ...fixed,
-        ...(owners.has(ownId) && { [OWNER.column]: owners.get(ownId) }),
+        row,
+        values: {
+          [own]: ownId,
+          [other]: this.reference(row, field, id),
+          ...fixed,
+          ...(owners.has(ownId) && { [OWNER.column]: owners.get(ownId) }),
+        },
       }));
     });
   }

@@ -137,7 +137,7 @@ describe('a dump of every model', () => {
 
   test('cannot come in twice', async () => {
     const before = await everything();
-    await expect(load(dump())).rejects.toThrow(/from 31 on: Key \(id\)=\(31\) already exists/);
+    await expect(load(dump())).rejects.toThrow(/core\.daysofweek 31: Key \(id\)=\(31\) already exists/);
     expect(await everything()).toEqual(before);
   });
 
@@ -220,25 +220,25 @@ describe('refused, with nothing changed:', () => {
     [
       'a day that never was',
       () => changed('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
-      /workout from 31 on: .*date/,
+      /manager\.workout 31: .*date/,
     ],
     ['a number that is none', () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')), /31: weight is no decimal: "NaN"/],
     [
       'a text too long',
       () => changed('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
-      /manager\.workout from 31 on: .*too long/,
+      /manager\.workout 31: .*too long/,
     ],
     [
       'a number too large',
       () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
-      /weight\.weightentry from 31 on: /,
+      /weight\.weightentry 31: /,
     ],
     [
       'a reference that is no number',
       () => changed('manager.day', (row) => (row.fields.training = 'first')),
       /manager\.day 31: training refers to .*"first"/,
     ],
-    ['two users of one name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user from 31 on: .*username/],
+    ['two users of one name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user 32: .*username/],
     ['a token of nobody', () => changed(TOKENS, (row) => (row.fields.user = 99)), /authtoken\.token 0123…: user refers to auth\.user 99/],
   ];
 
@@ -262,4 +262,37 @@ test('a row whose parents belong to two users is refused', async () => {
   const step = { model: 'manager.schedulestep', pk: 50, fields: { schedule: 31, workout: 50, duration: 4, order: 1 } };
   await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep from 50 on/);
   expect(await everything()).toEqual(before);
+});
+
+describe('of many thousands of rows, of which PostgreSQL has some while others are made ready,', () => {
+  const FROM = 1_000;
+  const COUNT = 12_500;
+  const workouts = () =>
+    Array.from({ length: COUNT }, (_, index): DumpRow => {
+      const fields = { creation_date: '2021-01-01', comment: `tab\t line\n \\N ${index}`, user: FIRST };
+      return { model: 'manager.workout', pk: FROM + index, fields };
+    });
+
+  test('all come in', async () => {
+    await load(dump());
+    await load(workouts());
+    const stored = await fitgraph.sql('SELECT "id", "comment", "user_id" FROM "workout" WHERE "id" >= $1 ORDER BY "id"', [FROM]);
+    expect(stored).toEqual(workouts().map(({ pk, fields }) => ({ id: pk, comment: fields.comment, user_id: FIRST })));
+  });
+
+  const bad: [string, Record<string, unknown>, RegExp][] = [
+    ['as no date', { creation_date: '2021-02-30' }, /^manager\.workout 12234: .*date/],
+    ['before it is written', { user: 99 }, /^manager\.workout 12234: user refers to auth\.user 99/],
+    ['as too long', { comment: 'x'.repeat(101) }, /^manager\.workout 12234: .*too long/],
+  ];
+  test.each(bad)('one that is refused %s is named, and none comes in', async (_how, fields, message) => {
+    await load(dump());
+    const before = await everything();
+    const rows = workouts();
+    Object.assign(rows[11_234]!.fields, fields);
+    await expect(load(rows)).rejects.toThrow(message);
+    expect(await everything()).toEqual(before);
+    // The connection is as good as before.
+    await load(workouts().slice(0, 1));
+  });
 });

@@ -4,8 +4,6 @@
  * waits is published once the transaction is carried out, by this process or, should it die, by the next one that opens the database.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { from as copyFrom } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import { KnownError } from '../../core/model/errors';
 import { fieldsOf } from '../../core/model/fields';
@@ -17,6 +15,7 @@ import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary, type TableShape } from './archive';
+import { CopyIn } from '../copy';
 import { WaitingFiles } from './files';
 import { LOGS, ownConnection, quoted, RESTORE_LOCK, tablesOf } from './tables';
 
@@ -104,8 +103,7 @@ async function demandEmpty(client: Client): Promise<void> {
 /** The rows of the backup on their way into the tables. */
 class RowsIn {
   private begun = false;
-  private copy?: ReturnType<typeof copyFrom>;
-  private ended?: Promise<void>;
+  private copy?: CopyIn;
   private table = '';
   private done = 0;
   private readonly total: number;
@@ -127,7 +125,7 @@ class RowsIn {
     if (!this.begun) await this.begin();
     if (table !== this.table) await this.open(table);
     for await (const chunk of content) {
-      if (!this.copy!.write(chunk)) await Promise.race([once(this.copy!, 'drain'), this.ended]);
+      await this.copy!.write(chunk);
       this.restore.progress?.('Rows', (this.done += linesIn(chunk)), this.total);
     }
   }
@@ -136,15 +134,11 @@ class RowsIn {
     await this.close();
     const { columns } = this.restore.found.header.tables.find(({ name }) => name === table)!;
     this.table = table;
-    const copy = this.client.query(copyFrom(`COPY ${quoted([table])} (${quoted(columns)}) FROM STDIN`));
-    this.copy = copy;
-    this.ended = new Promise((resolve, reject) => copy.once('finish', resolve).once('error', reject));
-    this.ended.catch(() => undefined);
+    this.copy = new CopyIn(this.client, table, columns);
   }
 
   private async close(): Promise<void> {
-    this.copy?.end();
-    await this.ended;
+    await this.copy?.end();
     this.copy = undefined;
   }
 
@@ -264,7 +258,7 @@ class RowsIn {
   }
 
   async undo(): Promise<void> {
-    this.copy?.destroy();
+    await this.copy?.abandon();
     await this.client.query('ROLLBACK').catch(() => undefined);
   }
 }
