@@ -228,11 +228,7 @@ describe('refused, with nothing changed:', () => {
       () => changed('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
       /manager\.workout 31: .*too long/,
     ],
-    [
-      'a number too large',
-      () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
-      /weight\.weightentry 31: /,
-    ],
+    ['a number too large', () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')), /weight\.weightentry 31: /],
     [
       'a reference that is no number',
       () => changed('manager.day', (row) => (row.fields.training = 'first')),

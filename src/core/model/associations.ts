@@ -55,8 +55,18 @@ function refer(entity: Entity, field: FieldMeta, models: Models): void {
   const { target, object, link, stored } = field;
   if (link) linkTo(entity, target!, field.relation!.object, keysOf(entity, link), link, models);
   else if (stored)
-    BelongsTo(target as () => ModelCtor, { as: object, foreignKey: field.name, ...following(field) })(entity.prototype, object);
+    BelongsTo(target as () => ModelCtor, {
+      as: object,
+      foreignKey: field.name,
+      ...(field.name === OWNER.field && hangsBelow(entity) ? { constraints: false } : following(field)),
+    })(entity.prototype, object);
 }
+
+/** Whose the row is says the key that it shares with its parent: that the owner exists need not be looked up once more. */
+const hangsBelow = (entity: Entity): boolean =>
+  fieldsOf(entity).some(
+    ({ name, stored, target, null: optional }) => stored && !optional && name !== OWNER.field && target && resourceOf(target())!.owned,
+  );
 
 /** The columns of a link table, and the fields whose values stand there, of the side that a link belongs to and of the other one. */
 interface Keys {
