@@ -81,6 +81,9 @@ test.each([
   ['PORT', '80.5'],
   ['DATABASE_URL', 'mysql://localhost/fit'],
   ['DATABASE_URL', 'localhost'],
+  ['DATABASE_REPLICA_URL', 'localhost'],
+  ['DATABASE_REPLICA_LAG', '1s'],
+  ['DATABASE_REPLICA_LAG', 'off'],
   ['DATABASE_POOL', '0'],
   ['STATEMENT_TIMEOUT', '10'],
   ['ANONYMOUS_TIMEOUT', '3'],
@@ -121,6 +124,12 @@ test('a secret key is not repeated when it is refused', () => {
 test('production needs a secret key', () => {
   expect(() => readConfig({ NODE_ENV: 'production' })).toThrow(/^SECRET_KEY is missing/);
   expect(readConfig({ NODE_ENV: 'production', SECRET_KEY: KEY }).production).toBe(true);
+});
+
+test.each(['DATABASE_LISTEN_URL', 'DATABASE_REPLICA_URL'])('%s is one of the database that DATABASE_URL names', (name) => {
+  const url = 'postgres://elsewhere/fit';
+  expect(() => readConfig({ [name]: url })).toThrow(/^DATABASE_URL is missing/);
+  expect(readConfig({ [name]: url, DATABASE_URL: url, SECRET_KEY: KEY }).databaseUrl).toBe(url);
 });
 
 test('trusted documents alone need a folder of them', () => {

@@ -138,6 +138,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
     examineConnections(config, server.connections, note);
     const isWhole = await examineSchema(database, note);
     if (!server.filled || !isWhole) return;
+    await examineReplica(database, note);
     await examineSecurity(config, database, note);
     await examineKey(config, database, note);
     await examineFiles(config, database, note);
@@ -198,6 +199,22 @@ async function missingIn({ pool }: Database): Promise<string[]> {
     const stored = fieldsOf(entity).filter(({ stored: kept }) => kept);
     return columns ? stored.filter(({ column }) => !columns.includes(column!)).map(({ column }) => `${table}.${column!}`) : [table];
   });
+}
+
+async function examineReplica(database: Database, note: Note): Promise<void> {
+  const { replica } = database;
+  if (!replica) return;
+  const why = await replica.inspect((text) => database.ask(text));
+  note(
+    why === undefined
+      ? { state: 'ok', about: 'Replica', said: 'it follows the database' }
+      : {
+          state: 'warning',
+          about: 'Replica',
+          said: why,
+          advice: 'mend it, or take DATABASE_REPLICA_URL away; until then the database itself is read',
+        },
+  );
 }
 
 async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {

@@ -10,6 +10,7 @@ import { Pools } from './pools';
 import { Prepared } from './prepared';
 import { Pulse } from './pulse';
 import { Unavailable } from './refusals';
+import { Replica } from './replica';
 import type { Row } from './rows';
 import { openSequelize } from './sequelize';
 import { Session } from './session';
@@ -40,15 +41,17 @@ export class Database {
   readonly lockedTables = new LockedTables();
   readonly viewers: Viewers;
   readonly prepared = new Prepared();
+  readonly replica?: Replica;
   private readonly pools: Pools;
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, direct, pooling, poolSize, patience } = options;
+    const { connection, direct, pooling, poolSize, patience, replica } = options;
     const writes = Math.max(2, Math.ceil(poolSize / 2));
     const live = Math.ceil(poolSize / 4);
     this.pulse = new Pulse(connection, pooling && direct);
     this.viewers = new Viewers(pooling === 'transaction');
     this.pools = new Pools(options, this.pulse, this.viewers, live);
+    if (replica) this.replica = new Replica(replica, this.pools.ofReplica(replica.connection, this.viewers));
     this.lanes = this.lanesOf(live);
     this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
     this.sequelize = openSequelize(options, writes, this.pulse, this.viewers);
@@ -60,7 +63,8 @@ export class Database {
     const before = (timeout: number) => (pooling === 'transaction' ? takenAlong(options, timeout) : undefined);
     const shared = { prepared, pulse, before: before(statementTimeout) };
     const ofUsers = { ...shared, pool: pools.users, other: pools.strangers, viewers };
-    const ofStrangers = { ...shared, pool: pools.strangers, other: pools.users, viewers, before: before(anonymousTimeout) };
+    const { replica } = this;
+    const ofStrangers = { ...shared, pool: pools.strangers, other: pools.users, replica, viewers, before: before(anonymousTimeout) };
     return {
       strangers: { ...ofStrangers, lane: new Lane(poolSize, patience) },
       users: { ...ofUsers, lane: new Lane(poolSize, patience) },
@@ -90,7 +94,13 @@ export class Database {
     const { using, available, waiting } = (this.sequelize.connectionManager as unknown as { pool: Record<string, number> }).pool;
     const writes = { busy: using!, idle: available!, waiting: waiting! };
     const { strangers, users, own } = this.pools;
-    return { strangers: ofPool(strangers), users: ofPool(users), own: ofPool(own), writes };
+    return {
+      strangers: ofPool(strangers),
+      users: ofPool(users),
+      own: ofPool(own),
+      writes,
+      ...(this.replica && { replica: ofPool(this.replica.pool) }),
+    };
   }
 
   session(): Session {
@@ -144,7 +154,8 @@ export class Database {
 
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
-    const closed = Promise.all([this.pools.end(), this.sequelize.close()]);
+    this.replica?.stop();
+    const closed = Promise.all([this.pools.end(), this.sequelize.close(), this.replica?.pool.end()]);
     await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.pulse.stop();
   }

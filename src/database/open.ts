@@ -9,6 +9,7 @@ import type { Pooling } from './options';
 import { poolingOf, refusedByPooler } from './pooler';
 import { CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './pulse';
+import type { ReplicaOptions } from './replica';
 import { settingsOf } from './settings';
 import { secretKeyOf } from './secretkey';
 
@@ -34,7 +35,7 @@ export async function openDatabase(
   const connection = databaseUrl ? { connectionString: databaseUrl } : embedded!.connection;
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const pooling = databaseUrl === undefined ? undefined : await check(config, connection, direct);
-  const database = new Database({ ...config, connection, direct, pooling, patience: queue, models });
+  const database = new Database({ ...config, connection, direct, replica: replicaOf(config), pooling, patience: queue, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
@@ -46,6 +47,9 @@ export async function openDatabase(
     throw error;
   }
 }
+
+export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
+  replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
 /** What stands between, if anything. Throws a ConfigError for what cannot be used. */
 async function check(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<Pooling | undefined> {

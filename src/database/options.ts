@@ -2,6 +2,7 @@
 import type { PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import type { Patience } from './lane';
+import type { ReplicaOptions } from './replica';
 import type { Limits } from './settings';
 
 /**
@@ -15,6 +16,8 @@ export interface ConnectionOptions extends Limits {
   connection: PoolConfig;
   /** The same for whatever needs a session of its own, such as LISTEN; absent: `connection`. */
   direct?: PoolConfig;
+  /** Absent: everybody reads from the database itself. */
+  replica?: ReplicaOptions;
   /** Absent: there is no pooler. */
   pooling?: Pooling;
   /** Of strangers' reads, and of users'. */

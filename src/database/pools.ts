@@ -55,13 +55,19 @@ export class Pools {
     this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [settingOf(options, statementTimeout)]) : this.own;
   }
 
+  /** Of a standby, for strangers, and for whoever looks how far it is. */
+  ofReplica(connection: PoolConfig, viewers: Viewers): (pulse: Pulse) => Pool {
+    const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
+    return (pulse) => this.make(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], pulse);
+  }
+
   private pool(max: number, timeout: number, viewers?: Viewers): Pool {
     const { options } = this;
     const told = toldBehind(options.pooling, options, timeout);
     return this.make(options.connection, max, timeout, () => [told, viewers?.first]);
   }
 
-  private make(to: PoolConfig, max: number, timeout: number, told: () => readonly (string | undefined)[]): Pool {
+  private make(to: PoolConfig, max: number, timeout: number, told: () => readonly (string | undefined)[], pulse = this.pulse): Pool {
     const made = new Pool({
       ...to,
       ...KEEP_ALIVE,
@@ -78,7 +84,7 @@ export class Pools {
     made.on('connect', (client) => {
       // One that is lost while it is used fails what it runs; that it tells so besides must find a listener.
       client.on('error', () => undefined);
-      this.pulse.watch(client, timeout);
+      pulse.watch(client, timeout);
     });
     return made;
   }

@@ -21,6 +21,8 @@ export class Session implements Asking {
   /** Why nothing more is asked of the database. */
   private over?: Error;
   private lasting = false;
+  /** What it has written it is to see, and what hangs together with what it has read. */
+  private isCurrent = false;
   private lane: LaneName = 'own';
   caller: Caller = 'own';
   begun = false;
@@ -41,15 +43,20 @@ export class Session implements Asking {
     return this.ask(text, values, this.viewer);
   }
 
+  /** The same, of what may be a little old where a stranger asks: rows of everybody, in answers. */
+  async read(text: string, values: Parameters = []): Promise<Row[]> {
+    return this.ask(text, values, this.viewer, !this.isCurrent);
+  }
+
   /** Looks up who asks. Such a statement reads nothing that PostgreSQL shows to some and not to others, so it need not be told for whom. */
   async identify(text: string, values: Parameters): Promise<Row[]> {
     return this.ask(text, values, undefined);
   }
 
-  private async ask(text: string, values: Parameters, viewer: string | undefined): Promise<Row[]> {
+  private async ask(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
     if (this.over) throw this.over;
     try {
-      return await this.send(text, values, viewer);
+      return await this.send(text, values, viewer, mayBeOld);
     } catch (error) {
       // What else is asked for would be in vain too, and is not tried: one request waits in vain once.
       if (error instanceof Overloaded || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
@@ -63,15 +70,16 @@ export class Session implements Asking {
     await this.send(text, values, this.viewer);
   }
 
-  private async send(text: string, values: Parameters, viewer: string | undefined): Promise<Row[]> {
+  private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
     const began = performance.now();
-    const statement = new Statement(this.database.lanes[this.lane], this, text, values, viewer);
+    const statement = new Statement(this.database.lanes[this.lane], this, text, values, viewer, mayBeOld);
     this.running.add(statement);
     this.statements += 1;
     const over = this.trace?.statement(text);
     let read: number | undefined;
     try {
       const rows = await statement.rows();
+      this.isCurrent ||= !statement.isOfReplica;
       read = rows.length;
       this.rows += read;
       return rows;
@@ -122,6 +130,7 @@ export class Session implements Asking {
     const { caller } = this;
     const { writes } = this.database;
     await this.turn(writes, caller);
+    this.isCurrent = true;
     try {
       this.last();
       return await this.database.lockedTables.writing(table, () => this.atOnce(work));

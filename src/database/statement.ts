@@ -6,7 +6,8 @@ import type { Caller, Lane, Waiting } from './lane';
 import { NamedQuery, type Before, type Known } from './namedquery';
 import type { Prepared } from './prepared';
 import type { Pulse } from './pulse';
-import { isFull, isUnavailable, Unavailable } from './refusals';
+import { isFull, isTimeout, isUnavailable, Unavailable } from './refusals';
+import type { Replica } from './replica';
 import { Scarcity } from './scarcity';
 import type { Viewers } from './viewers';
 
@@ -15,6 +16,8 @@ export interface Reads {
   pool: Pool;
   /** Of others; taken from where the pool has no connection at all and PostgreSQL gives none. */
   other: Pool;
+  /** What may be a little old is read there, while it can be. */
+  replica?: Replica;
   lane: Lane;
   prepared: Prepared;
   pulse: Pulse;
@@ -41,6 +44,8 @@ export class Statement {
   private stopping?: Promise<void>;
   private tries = 0;
   private scarcity?: Scarcity;
+  /** Where it is now, if not at the database itself. */
+  private replica?: Replica;
   private readonly caller: Caller;
   private done!: (rows: Row[]) => void;
   private failed!: (why: unknown) => void;
@@ -52,6 +57,8 @@ export class Statement {
     private readonly values: Parameters,
     /** For whom; absent: it does not matter. */
     private readonly viewer: string | undefined,
+    /** Whether the rows may be a little old. */
+    private readonly mayBeOld = false,
   ) {
     this.caller = request.caller;
   }
@@ -70,7 +77,17 @@ export class Statement {
   private begin(): void {
     this.waiting = undefined;
     this.request.begun = true;
-    this.connect();
+    if (this.mayBeOld && this.reads.replica?.isUsed) this.connectTo(this.reads.replica);
+    else this.connect();
+  }
+
+  private connectTo(replica: Replica): void {
+    replica.pool.connect((error, client) => {
+      if (error || !client) return this.connect();
+      if (this.why) return this.end(this.why, [], client);
+      this.replica = replica;
+      this.send(client);
+    });
   }
 
   private connect(): void {
@@ -90,7 +107,9 @@ export class Statement {
     this.client = client;
     try {
       const { prepared, viewers } = this.reads;
-      const before = viewers ? viewers.before(client, this.viewer, this.reads.before) : this.reads.before;
+      // A standby is reached without a pooler.
+      const along = this.replica ? undefined : this.reads.before;
+      const before = viewers ? viewers.before(client, this.viewer, along) : along;
       const name = values.decisive ? undefined : prepared.nameOf(text);
       const ask = (as: string, known: Known) =>
         client.query(new NamedQuery(as, text, values, known, client, (error, rows) => this.answered(error, rows, client), before));
@@ -110,6 +129,7 @@ export class Statement {
     if (error) this.reads.viewers?.forget(client);
     // After an error that PostgreSQL tells of, the connection is as good as before.
     const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
+    if (this.replica && this.leaves(this.replica, error, client, broken)) return;
     if (broken && !this.why && (this.tries += 1) === 1 && READS.test(this.text)) {
       client.release(broken);
       return this.connect();
@@ -118,6 +138,21 @@ export class Statement {
     // What comes next on this connection must not be stopped in its place.
     if (this.stopping) void this.stopping.then(end);
     else end();
+  }
+
+  /** Whether the rows may be a little old. */
+  get isOfReplica(): boolean {
+    return this.replica !== undefined;
+  }
+
+  /** Whatever a standby cannot do the database itself is asked for: a statement in the way of what it follows, rows of a newer table. */
+  private leaves(replica: Replica, error: Error | null, client: PoolClient, broken?: Error): boolean {
+    if (!error) replica.answered += 1;
+    if (!error || this.why || isTimeout(error)) return false;
+    this.replica = undefined;
+    client.release(broken);
+    this.connect();
+    return true;
   }
 
   private end(error: Error | undefined, rows: Row[] = [], client?: PoolClient, broken?: Error): void {

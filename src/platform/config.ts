@@ -17,6 +17,10 @@ export interface Config {
   readonly databaseUrl?: string;
   /** To the same database around a pooler that gives each transaction another session; absent: `databaseUrl`. */
   readonly listenUrl?: string;
+  /** Of a standby of `databaseUrl`, for what strangers read; absent: they read from the database itself. */
+  readonly replicaUrl?: string;
+  /** Milliseconds that it may be behind. */
+  readonly replicaLag: number;
   readonly poolSize: number;
   /** Milliseconds after which a statement that reads is given up; 0: never. */
   readonly statementTimeout: number;

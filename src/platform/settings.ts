@@ -12,6 +12,8 @@ import { ConfigError, type Environment, type Rate } from './environment';
 /** Characters. */
 export const MIN_SECRET_KEY = 32;
 const MIN_METRICS_TOKEN = 16;
+/** Whether a standby follows is looked at now and then, not before each statement. */
+export const MIN_REPLICA_LAG_MS = 2_000;
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const SECONDS_PER_DAY = 24 * 60 * 60;
@@ -57,7 +59,12 @@ export function databases(env: Environment) {
   const [databaseUrl, listenUrl] = [postgres('DATABASE_URL'), postgres('DATABASE_LISTEN_URL')];
   if (listenUrl !== undefined && databaseUrl === undefined)
     throw new ConfigError('DATABASE_URL is missing: DATABASE_LISTEN_URL demands it');
-  return { databaseUrl, listenUrl } satisfies Partial<Config>;
+  const replicaUrl = postgres('DATABASE_REPLICA_URL');
+  if (replicaUrl !== undefined && databaseUrl === undefined)
+    throw new ConfigError('DATABASE_URL is missing: DATABASE_REPLICA_URL demands it');
+  const replicaLag = env.duration('DATABASE_REPLICA_LAG', 5_000);
+  if (replicaLag < MIN_REPLICA_LAG_MS) env.fail('DATABASE_REPLICA_LAG', `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
+  return { databaseUrl, listenUrl, replicaUrl, replicaLag } satisfies Partial<Config>;
 }
 
 export function files(env: Environment) {

@@ -4,6 +4,7 @@ import { TokenVault } from '../../src/auth/tokens';
 import type { Config } from '../../src/platform/config';
 import { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
+import { replicaOf } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
 import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
@@ -38,7 +39,18 @@ async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
 export const open = (
   connection: PoolConfig,
   config?: Partial<
-    Pick<Config, 'poolSize' | 'statementTimeout' | 'anonymousTimeout' | 'lockTimeout' | 'idleTransactionTimeout' | 'rowSecurity' | 'queue'>
+    Pick<
+      Config,
+      | 'replicaUrl'
+      | 'replicaLag'
+      | 'poolSize'
+      | 'statementTimeout'
+      | 'anonymousTimeout'
+      | 'lockTimeout'
+      | 'idleTransactionTimeout'
+      | 'rowSecurity'
+      | 'queue'
+    >
   >,
 ): Database =>
   new Database({
@@ -46,6 +58,7 @@ export const open = (
     poolSize: 5,
     timeZone: TIME_ZONE,
     ...config,
+    replica: replicaOf({ replicaLag: 0, ...config }),
     patience: config?.queue ?? { waiting: Infinity, ms: Infinity },
     models,
   });

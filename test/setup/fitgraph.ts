@@ -24,7 +24,7 @@ export interface Options {
   content?: Content;
   environment?: Record<string, string>;
   /** A database that exists already, e.g. another app's. */
-  beside?: Fitgraph;
+  beside?: { readonly database: Pick<Database, 'options'> };
 }
 
 export class Fitgraph {

@@ -17,6 +17,7 @@ const SYSTEM = [
   'database/embedded',
   'database/pooler',
   'database/poolertransactions',
+  'database/replica',
   'deploy',
   'docs/addaresource',
   'docs/examples',

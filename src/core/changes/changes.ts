@@ -121,6 +121,9 @@ function reading({ ownerId, own, shared }: Watched, from: Position | undefined, 
   return { text, values };
 }
 
+/** Else it is a public table, or everything. */
+const isOwner = (what: string): boolean => /^\d+$/.test(what);
+
 export interface ChangePage {
   cursor: string;
   /** Whether there may be more now. */
@@ -140,8 +143,13 @@ export class ChangeLog {
     private readonly log: Logger,
   ) {
     listener.on(CHANNEL, {
-      notified: (what) => (what === '' ? this.wakeAll() : this.wake(what)),
+      notified: (what) => {
+        if (!isOwner(what)) database.replica?.changed();
+        if (what === '') this.wakeAll();
+        else this.wake(what);
+      },
       missed: async () => {
+        database.replica?.changed();
         // It may have been another server, or this one as it was some time ago. Where it cannot be told now, the next reading does.
         await this.takePlace().catch((error) => this.log.warn({ err: error }, 'whether changes go on could not be told'));
         this.wakeAll();

@@ -144,7 +144,7 @@ export class Grouping {
 
   async page(context: Context): Promise<Groups> {
     const { bind, values } = binder();
-    const rows = await context.session.query(this.sql([], bind), values);
+    const rows = await context.session.read(this.sql([], bind), values);
     return this.assemble(rows);
   }
 
@@ -154,7 +154,7 @@ export class Grouping {
     const { bind, values } = binder();
     const ids = bind(parents);
     const inner = this.sql([() => names(parent, 't', 'q.id')], bind);
-    const rows = await context.session.query(
+    const rows = await context.session.read(
       `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
       values,
     );

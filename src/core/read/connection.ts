@@ -230,11 +230,11 @@ export async function listPage(request: ListRequest, plan: ConnectionPlan, { ses
   const { bind, values } = binder();
   const beside = around(request, plan, window, [], bind);
   const rowsOfPage = () => page(request, plan, window, [], bind);
-  if (!beside.length) return assemble(plan, window, plan.rows ? await session.query(rowsOfPage(), values) : []);
+  if (!beside.length) return assemble(plan, window, plan.rows ? await session.read(rowsOfPage(), values) : []);
   const told = `SELECT ${beside.join(', ')}`;
-  if (!plan.rows) return assemble(plan, window, [], (await session.query(told, values))[0]);
+  if (!plan.rows) return assemble(plan, window, [], (await session.read(told, values))[0]);
   // An outer join, so that what is told comes with an empty page too.
-  const rows = await session.query(`SELECT c.*, p.* FROM (${told}) c LEFT JOIN LATERAL (${rowsOfPage()}) p ON TRUE`, values);
+  const rows = await session.read(`SELECT c.*, p.* FROM (${told}) c LEFT JOIN LATERAL (${rowsOfPage()}) p ON TRUE`, values);
   return assemble(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
@@ -253,14 +253,14 @@ export async function listPagesBelow(
     const { bind, values } = binder();
     const ids = bind(parents);
     const inner = page(request, plan, window, [below], bind);
-    return session.query(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${inner}) c`, values);
+    return session.read(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${inner}) c`, values);
   };
   const told = async () => {
     const { bind, values } = binder();
     const ids = bind(parents);
     const beside = around(request, plan, window, [below], bind);
     if (!beside.length) return [];
-    return session.query(`SELECT p.id AS "_parent", ${beside.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
+    return session.read(`SELECT p.id AS "_parent", ${beside.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
   const [found, beside] = await Promise.all([plan.rows ? rows() : [], told()]);
   const groups = new Map<number, Row[]>(parents.map((id) => [id, []]));

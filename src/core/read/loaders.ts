@@ -35,7 +35,7 @@ export class Loaders {
 async function byIds(columns: Columns, ids: readonly Key[], only: readonly Condition[], { session }: Context): Promise<(Row | null)[]> {
   const { bind, values } = binder();
   const where = conditionOf([anyOf('id', ids), ...only], 't', bind);
-  const rows = await session.query(select({ columns, where }), values);
+  const rows = await session.read(select({ columns, where }), values);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 }
@@ -56,7 +56,7 @@ async function byParents(
   const terms = bound(orderOf(entity, order.map(orderKey), context), bind);
   const text = select({ columns, beside: [[expression(parent, 't'), '_parent']], where, order: terms });
   const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
-  for (const row of await context.session.query(text, values)) groups.get(row._parent)!.push(row);
+  for (const row of await context.session.read(text, values)) groups.get(row._parent)!.push(row);
   return ids.map((id) => groups.get(id)!);
 }
 
@@ -194,7 +194,7 @@ async function byNearness(entity: Entity, by: string, columns: Columns, days: re
     const order = bound(orderOf(entity, [{ path: [by], descending, nullsFirst: descending }, orderKey('id')], context), bind);
     return `(${select({ columns, where, order, limit: '1' })})`;
   };
-  const rows = await context.session.query(
+  const rows = await context.session.read(
     `SELECT k."day" AS "_day", n.* FROM unnest(${wanted}::date[]) AS k("day") CROSS JOIN LATERAL (
       SELECT * FROM (${neighbour('<=', true)} UNION ALL ${neighbour('>', false)}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
     values,

@@ -16,7 +16,7 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 export async function readSome(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
   const { bind, values } = binder();
   const where = conditionOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
-  const rows = await context.session.query(select({ columns: rowColumns(entity, info, context), where }), values);
+  const rows = await context.session.read(select({ columns: rowColumns(entity, info, context), where }), values);
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
@@ -27,7 +27,7 @@ export async function readOne(entity: Entity, id: unknown, context: Context, inf
   if (number === undefined) throw notFound();
   const { bind, values } = binder();
   const where = conditionOf([equals('id', number), ...conditions], 't', bind);
-  const [row] = await context.session.query(select({ columns: rowColumns(entity, info, context), where }), values);
+  const [row] = await context.session.read(select({ columns: rowColumns(entity, info, context), where }), values);
   if (!row) throw notFound();
   return row;
 }

@@ -1,0 +1,257 @@
+/** Reads from a standby that follows the database: a real one, made of a copy, which is stopped, held back and cut off. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Pool, type PoolConfig } from 'pg';
+import { TokenVault } from '../../src/auth/tokens';
+import { openEmbedded } from '../../src/database/embedded';
+import { migrateUp } from '../../src/database/migrate';
+import { Replica } from '../../src/database/replica';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { asDump } from '../../src/transfer/dump';
+import { writeRows } from '../../src/transfer/writer';
+import { catalogue } from '../setup/catalogue';
+import { open, SECRET_KEY } from '../setup/databases';
+import { Fitgraph } from '../setup/fitgraph';
+import { Documents } from '../graphql/fuzz/documents';
+import { Random } from '../graphql/fuzz/random';
+import { until } from './processes';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-replica-'));
+fs.chmodSync(folder, 0o755);
+const [first, second] = ['first', 'second'].map((name) => path.join(folder, name)) as [string, string];
+
+const METRICS_TOKEN = 'sixteen letters at least';
+
+type Embedded = Awaited<ReturnType<typeof openEmbedded>>;
+let primary: Embedded;
+let standby: Embedded;
+let fitgraph: Fitgraph;
+/** The same without a replica. */
+let plain: Fitgraph;
+
+const urlOf = ({ user, database, host, port }: PoolConfig) =>
+  `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
+
+async function ask(at: Embedded, text: string, values?: unknown[]): Promise<Record<string, any>[]> {
+  const client = new Client(at.connection);
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP */
+async function copyOf(running: Embedded): Promise<void> {
+  const client = new Client(running.connection);
+  await client.connect();
+  await client.query(`SELECT pg_backup_start('standby', true)`);
+  const [from, to] = [path.join(first, 'postgres'), path.join(second, 'postgres')];
+  fs.mkdirSync(second);
+  const isLeft = (name: string) => /\/(?:postmaster\.(?:pid|opts)|pg_wal\/[^/]*[0-9A-F]{24}[^/]*)$/.test(name);
+  fs.cpSync(from, to, { recursive: true, filter: (name) => !isLeft(name) });
+  const [{ labelfile }] = (await client.query('SELECT "labelfile" FROM pg_backup_stop(false)')).rows;
+  await client.end();
+  const { user, host, port } = running.connection;
+  fs.writeFileSync(path.join(to, 'backup_label'), labelfile);
+  fs.writeFileSync(path.join(to, 'standby.signal'), '');
+  fs.appendFileSync(path.join(to, 'postgresql.auto.conf'), `primary_conninfo = 'user=${user} host=${host} port=${port}'\n`);
+  const { uid, gid, mode } = fs.statSync(from);
+  const own = (place: string): void => {
+    fs.chownSync(place, uid, gid);
+    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) own(path.join(place, name));
+  };
+  own(to);
+  fs.chmodSync(to, mode);
+}
+
+const replica = () => fitgraph.database.replica!;
+const isUsed = () => until('the replica is read from', async () => replica().isUsed);
+const isNotUsed = () => until('the replica is left alone', async () => !replica().isUsed);
+const hold = () => ask(standby, 'SELECT pg_wal_replay_pause()');
+const letGo = () => ask(standby, 'SELECT pg_wal_replay_resume()');
+
+/** How many statements the standby answers meanwhile. */
+async function answeredFor<T>(work: () => Promise<T>): Promise<[number, T]> {
+  const before = replica().answered;
+  const result = await work();
+  return [replica().answered - before, result];
+}
+
+const LISTS = ['exercise', 'exercisebaseinfo', 'exerciseinfo', 'ingredient', 'ingredientinfo', 'exerciseimage', 'exercisecomment'];
+const NAMES = '{ exercises(first: 50) { totalCount nodes { name exerciseBase { category { name } images { isMain } } } } }';
+const rename = (name: string) => ask(primary, 'UPDATE "ingredient" SET "name" = $1 WHERE "id" = 1', [name]);
+const nameSeen = async () => (await fitgraph.anyone.get('/ingredient/1/')).body.name as string;
+
+beforeAll(async () => {
+  primary = await openEmbedded({ dataDir: first });
+  const database = open(primary.connection);
+  await migrateUp(database);
+  await writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) });
+  await copyOf(primary);
+  standby = await openEmbedded({ dataDir: second });
+  const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];
+  fitgraph = await Fitgraph.start({
+    beside: { database },
+    environment: { DATABASE_URL, DATABASE_REPLICA_URL, DATABASE_REPLICA_LAG: '2s', METRICS_TOKEN },
+  });
+  plain = await Fitgraph.start({ beside: { database } });
+  await database.close();
+}, 60_000);
+
+afterAll(async () => {
+  await fitgraph?.stop();
+  await plain?.stop();
+  await standby?.release();
+  await primary?.release();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+beforeEach(isUsed);
+
+describe('what is everybody’s', () => {
+  test('strangers read there', async () => {
+    expect((await answeredFor(() => fitgraph.anyone.get('/exercise/')))[0]).toBeGreaterThan(0);
+    expect((await answeredFor(() => fitgraph.anyone.ask(NAMES)))[0]).toBeGreaterThan(1);
+    const [count, { status }] = await answeredFor(() => fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1'));
+    expect([status, count > 0]).toEqual([200, true]);
+  });
+
+  test('is there what it is in the database, for any question', async () => {
+    const of = (one: Fitgraph, text: string) => text.replaceAll(one.url, '');
+    const both = (work: (one: Fitgraph) => Promise<{ text: string }>) =>
+      Promise.all([fitgraph, plain].map(async (one) => of(one, (await work(one)).text)));
+    for (const name of LISTS) {
+      const [found, expected] = await both((one) => one.anyone.get(`/${name}/?limit=7`));
+      expect(found).toBe(expected);
+    }
+    const documents = new Documents(buildGraphQLSchema(), new Random(20_261_123));
+    let there = 0;
+    for (let left = 400; left > 0; left -= 1) {
+      const { text: query, kind, operationName, variables } = documents.next();
+      // A budget is another one for each of the two.
+      if (kind !== 'query' || query.includes('rateLimit')) continue;
+      const [count, [found, expected]] = await answeredFor(() =>
+        both((one) => one.anyone.send('POST', '/graphql', { query, operationName, variables })),
+      );
+      expect([query, found]).toEqual([query, expected]);
+      there += count;
+    }
+    expect(there).toBeGreaterThan(100);
+  });
+
+  test('is read from the database after a change, until the standby has it', async () => {
+    await hold();
+    try {
+      for (const name of ['One', 'Two', 'Three']) {
+        const told = fitgraph.services.listener.notifications;
+        await rename(name);
+        await until('the change was told of', async () => fitgraph.services.listener.notifications > told);
+        expect(await nameSeen()).toBe(name);
+      }
+      expect((await answeredFor(nameSeen))[0]).toBe(0);
+    } finally {
+      await letGo();
+    }
+    await isUsed();
+    expect(await answeredFor(nameSeen)).toEqual([expect.any(Number), 'Three']);
+    expect((await answeredFor(nameSeen))[0]).toBeGreaterThan(0);
+  });
+
+  test('is read from the database where the standby is too far behind', async () => {
+    await hold();
+    try {
+      // Nobody is told of it: a change of what nobody reads.
+      await ask(primary, 'CREATE TABLE "nothing" ()');
+      await isNotUsed();
+      expect(fitgraph.logged.some((line) => line.includes('it is too far behind'))).toBe(true);
+      expect(await answeredFor(nameSeen)).toEqual([0, 'Three']);
+    } finally {
+      await letGo();
+    }
+    await isUsed();
+    expect(replica().secondsBehind).toBeLessThan(2);
+  });
+});
+
+describe('what is somebody’s', () => {
+  test('is never read there, nor what they read beside it', async () => {
+    await hold();
+    try {
+      const ann = await fitgraph.user('ann');
+      const [count] = await answeredFor(async () => {
+        for (let day = 1; day <= 9; day += 1) {
+          const { body } = await ann.post('/weightentry/', { date: `2024-01-0${day}`, weight: '80.00' });
+          expect((await ann.get(`/weightentry/${body.id}/`)).status).toBe(200);
+          expect((await ann.get('/weightentry/')).body.count).toBe(day);
+        }
+        await ann.get('/exercise/');
+      });
+      expect(count).toBe(0);
+    } finally {
+      await letGo();
+    }
+  });
+});
+
+describe('nobody notices', () => {
+  /** Statuses of so many requests one after the other, some of them at a time, while something happens. */
+  async function meanwhile(happening: () => Promise<unknown>): Promise<number[]> {
+    const statuses = new Set<number>();
+    let over = false;
+    const reading = Array.from({ length: 4 }, async () => {
+      while (!over) for (const name of ['exercise', 'ingredient']) statuses.add((await fitgraph.anyone.get(`/${name}/?limit=5`)).status);
+    });
+    await happening();
+    over = true;
+    await Promise.all(reading);
+    return [...statuses];
+  }
+
+  test('that its connections are ended', async () => {
+    const ended = await meanwhile(async () => {
+      for (let times = 0; times < 5; times += 1) {
+        await ask(standby, `SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "application_name" = 'fitgraph'`);
+        await sleep(100);
+      }
+    });
+    expect(ended).toEqual([200]);
+  });
+
+  test('that it is stopped and comes back', async () => {
+    const statuses = await meanwhile(async () => {
+      await standby.release();
+      await isNotUsed();
+      await sleep(300);
+      standby = await openEmbedded({ dataDir: second });
+      await isUsed();
+    });
+    expect(statuses).toEqual([200]);
+  });
+});
+
+test('metrics tell of it', async () => {
+  const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
+  const { text } = await fitgraph.anyone.sending(headers).send('GET', '/metrics');
+  expect(text).toMatch(/^fitgraph_replica_used 1$/m);
+  expect(text).toMatch(/^fitgraph_replica_lag_seconds \d/m);
+  expect(text).toMatch(new RegExp(`^fitgraph_replica_statements_total ${replica().answered}$`, 'm'));
+  expect(text).toMatch(/^fitgraph_database_connections_idle\{pool="replica"\} [1-9]/m);
+});
+
+test.each([
+  ['the database itself', () => urlOf(primary.connection), 'it follows no other server'],
+  ['nothing', () => 'postgres://nobody@localhost:1/nothing', expect.stringContaining('ECONNREFUSED')],
+])('a replica that is %s is told of', async (_what, url, why) => {
+  const connection = { connectionString: url() };
+  const wrong = new Replica({ connection, maxLag: 2_000 }, () => new Pool(connection));
+  try {
+    expect(await wrong.inspect((text) => fitgraph.database.ask(text))).toEqual(why);
+  } finally {
+    wrong.stop();
+    await wrong.pool.end();
+  }
+});
