@@ -20,6 +20,8 @@ import type { Request } from './documents';
 
 /** All that it does happens in one transaction, which is taken back. */
 class TakenBack extends Session {
+  private former: Promise<unknown> = Promise.resolve();
+
   constructor(
     fitgraph: Fitgraph,
     private readonly outer: Transaction,
@@ -27,10 +29,17 @@ class TakenBack extends Session {
     super(fitgraph.database);
   }
 
-  override async query(text: string, values: unknown[] = []): Promise<Row[]> {
+  /** One after the other: the connection of a transaction takes one statement at a time. */
+  override query(text: string, values: unknown[] = []): Promise<Row[]> {
     const { connection } = this.outer as unknown as { connection: { query(query: object): Promise<{ rows: Row[] }> } };
     const { types } = this.database.pool.options;
-    return (await connection.query({ text, values, types })).rows;
+    const asked = this.former.then(() => connection.query({ text, values, types }));
+    this.former = asked.catch(() => undefined);
+    return asked.then(({ rows }) => rows);
+  }
+
+  override read(text: string, values?: unknown[]): Promise<Row[]> {
+    return this.query(text, values);
   }
 
   override transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
