@@ -171,19 +171,16 @@ export class Metrics extends Collected {
     this.gauge('fitgraph_database_connections_idle', 'Connections that are open and free, by pool', 'pool', connections('idle'));
     this.gauge('fitgraph_database_connections_awaited', 'Who waits for a connection, by pool', 'pool', connections('waiting'));
     const { replica } = database;
-    if (replica) {
-      this.gauge('fitgraph_replica_used', 'Workers that read from the replica what strangers ask for', undefined, () =>
-        Number(replica.isUsed),
-      );
-      this.gauge(
-        'fitgraph_replica_lag_seconds',
-        'How far it is behind, of all workers the most',
-        undefined,
-        () => replica.secondsBehind,
-        'max',
-      );
-      this.counter('fitgraph_replica_statements_total', 'Statements that it has answered', undefined, () => replica.answered);
-    }
+    const isUsed = () => Number(replica?.isUsed ?? false);
+    this.gauge('fitgraph_replica_used', 'Workers that read from the replica what strangers ask for', undefined, isUsed);
+    this.gauge(
+      'fitgraph_replica_lag_seconds',
+      'How far it is behind, of all workers the most',
+      undefined,
+      () => replica?.secondsBehind,
+      'max',
+    );
+    this.counter('fitgraph_replica_statements_total', 'Statements that it has answered', undefined, () => replica?.answered ?? 0);
     const lanes = Object.entries({
       ...Object.fromEntries(Object.entries(database.lanes).map(([name, { lane }]) => [name, lane])),
       writes: database.writes,

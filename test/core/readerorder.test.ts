@@ -144,7 +144,7 @@ test('an index has the order, on the first page as on the last', async () => {
   await fitgraph.sql('ANALYZE "ingredient"');
   const { pool } = fitgraph.database;
   const sent: Parameters<Session['query']>[] = [];
-  const asked = jest.spyOn(Session.prototype, 'query');
+  const asked = jest.spyOn(Session.prototype, 'read');
   const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
     const { ingredients } = await fitgraph.anyone.ask(document);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { migrateDown, migrateUp } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
@@ -202,6 +203,18 @@ test('a backup of an older version is restored, and brought up to date', async (
 
 describe('nothing is touched by', () => {
   let whole: Buffer;
+
+  /** A bit is turned, from there on the first that matters: zeros may be copied from one place as well as from another. */
+  function damagedFrom(place: number): Buffer {
+    const damaged = Buffer.from(whole);
+    damaged[place]! ^= 1;
+    try {
+      return gunzipSync(damaged).equals(gunzipSync(whole)) ? damagedFrom(place + 1) : damaged;
+    } catch {
+      return damaged;
+    }
+  }
+
   beforeAll(async () => {
     await take(fitgraph, path.join(folder, 'whole.tar.gz'));
     whole = fs.readFileSync(path.join(folder, 'whole.tar.gz'));
@@ -209,7 +222,7 @@ describe('nothing is touched by', () => {
 
   test.each<[string, () => Buffer]>([
     ['a file that ends too early', () => whole.subarray(0, whole.length - 2_000)],
-    ['a file with a wrong byte', () => Buffer.concat([whole.subarray(0, 5_000), Buffer.from([whole[5_000]! ^ 1]), whole.subarray(5_001)])],
+    ['a file with a wrong byte', () => damagedFrom(5_000)],
     ['a file of something else', () => Buffer.from('not a backup at all')],
     ['an empty file', () => Buffer.alloc(0)],
   ])('%s', async (_what, content) => {
