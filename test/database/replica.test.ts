@@ -130,7 +130,7 @@ describe('what is everybody’s', () => {
     }
     const documents = new Documents(buildGraphQLSchema(), new Random(20_261_123));
     let there = 0;
-    for (let left = 400; left > 0; left -= 1) {
+    for (let left = 150; left > 0; left -= 1) {
       const { text: query, kind, operationName, variables } = documents.next();
       // A budget is another one for each of the two.
       if (kind !== 'query' || query.includes('rateLimit')) continue;
@@ -140,7 +140,7 @@ describe('what is everybody’s', () => {
       expect([query, found]).toEqual([query, expected]);
       there += count;
     }
-    expect(there).toBeGreaterThan(100);
+    expect(there).toBeGreaterThan(40);
   });
 
   test('is read from the database after a change, until the standby has it', async () => {
