@@ -51,7 +51,7 @@ export class Database {
     this.pulse = new Pulse(connection, pooling && direct);
     this.viewers = new Viewers(pooling === 'transaction');
     this.pools = new Pools(options, this.pulse, this.viewers, live);
-    if (replica) this.replica = new Replica(replica, this.pools.ofReplica(replica.connection, this.viewers));
+    if (replica) this.replica = new Replica(replica, (pulse, viewers) => this.pools.ofReplica(replica, pulse, viewers));
     this.lanes = this.lanesOf(live);
     this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
     this.sequelize = openSequelize(options, writes, this.pulse, this.viewers);

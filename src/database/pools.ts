@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
 import { KEEP_ALIVE, type Pulse } from './pulse';
+import type { ReplicaOptions } from './replica';
 import { makeDo } from './scarcity';
 import { keptByPoolers, settingOf, settingsOf, type Limits } from './settings';
 import { getTypeParser } from './types';
@@ -56,9 +57,9 @@ export class Pools {
   }
 
   /** Of a standby, for strangers, and for whoever looks how far it is. */
-  ofReplica(connection: PoolConfig, viewers: Viewers): (pulse: Pulse) => Pool {
+  ofReplica({ connection }: ReplicaOptions, pulse: Pulse, viewers: Viewers): Pool {
     const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
-    return (pulse) => this.make(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], pulse);
+    return this.make(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], pulse);
   }
 
   private pool(max: number, timeout: number, viewers?: Viewers): Pool {

@@ -9,6 +9,7 @@ import type { Pool, PoolConfig } from 'pg';
 import { MIN_REPLICA_LAG_MS } from '../platform/settings';
 import { Pulse } from './pulse';
 import type { Row } from './rows';
+import { Viewers } from './viewers';
 
 export interface ReplicaOptions {
   /** Of `pg`. It leads to PostgreSQL itself. */
@@ -44,7 +45,9 @@ type Ask = (text: string) => Promise<Row[]>;
 
 export class Replica {
   readonly pool: Pool;
-  readonly pulse: Pulse;
+  /** Its connections keep what they are told, whatever stands before the database. */
+  readonly viewers = new Viewers(false);
+  private readonly pulse: Pulse;
   /** Why it is not used; absent: it is. */
   private why: string | undefined = 'it has not been looked at';
   private lookedAt = -Infinity;
@@ -66,11 +69,10 @@ export class Replica {
 
   constructor(
     private readonly options: ReplicaOptions,
-    /** The pool whose connections `pulse` watches. */
-    make: (pulse: Pulse) => Pool,
+    make: (pulse: Pulse, viewers: Viewers) => Pool,
   ) {
     this.pulse = new Pulse(options.connection);
-    this.pool = make(this.pulse);
+    this.pool = make(this.pulse, this.viewers);
   }
 
   get isUsed(): boolean {
@@ -101,9 +103,10 @@ export class Replica {
     return this.lag === undefined ? undefined : this.lag / 1_000;
   }
 
-  /** Looks at both from now on; nobody waits for it. `ask`: asks the database. */
-  follow(ask: Ask, log: Logger): void {
+  /** Looks at both from now on; nobody waits for it. `ask`: asks the database. `role`: in whose name requests ask. */
+  follow(ask: Ask, role: string | undefined, log: Logger): void {
     this.ask = ask;
+    this.viewers.role = role;
     this.log = log;
     this.looking = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
     void this.look();

@@ -102,14 +102,18 @@ export class Statement {
     });
   }
 
+  private get viewers(): Viewers | undefined {
+    return this.replica ? this.replica.viewers : this.reads.viewers;
+  }
+
   private send(client: PoolClient): void {
     const { text, values } = this;
     this.client = client;
     try {
-      const { prepared, viewers } = this.reads;
+      const { prepared } = this.reads;
       // A standby is reached without a pooler.
       const along = this.replica ? undefined : this.reads.before;
-      const before = viewers ? viewers.before(client, this.viewer, along) : along;
+      const before = this.viewers ? this.viewers.before(client, this.viewer, along) : along;
       const name = values.decisive ? undefined : prepared.nameOf(text);
       const ask = (as: string, known: Known) =>
         client.query(new NamedQuery(as, text, values, known, client, (error, rows) => this.answered(error, rows, client), before));
@@ -126,7 +130,7 @@ export class Statement {
 
   private answered(error: Error | null, rows: Row[] | undefined, client: PoolClient): void {
     this.client = undefined;
-    if (error) this.reads.viewers?.forget(client);
+    if (error) this.viewers?.forget(client);
     // After an error that PostgreSQL tells of, the connection is as good as before.
     const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
     if (this.replica && this.leaves(this.replica, error, client, broken)) return;

@@ -68,7 +68,7 @@ export async function startServices(
   const limit = new LoginLimit(database, config);
   const budgets = new Budgets(database, config.budget, log);
   budgets.start();
-  database.replica?.follow((text) => database.ask(text), log);
+  database.replica?.follow((text) => database.ask(text), database.viewers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
   return {

@@ -5,10 +5,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Pool, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
+import { Database } from '../../src/database/connection';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { Replica } from '../../src/database/replica';
+import { takeRole } from '../../src/database/viewerrole';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { createLog } from '../../src/platform/logging';
 import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from '../setup/catalogue';
@@ -196,6 +199,32 @@ describe('what is somebody’s', () => {
     }
   });
 });
+
+test.each([undefined, 'transaction'] as const)(
+  'PostgreSQL knows there too for whom a statement runs, whatever stands before the database: %s',
+  async (pooling) => {
+    const { options } = fitgraph.database;
+    const database = new Database({ ...options, pooling, direct: options.connection });
+    try {
+      await takeRole(database, () => undefined);
+      database.replica!.follow((text) => database.ask(text), database.viewers.role, createLog('silent'));
+      await until('the replica is read from', async () => database.replica!.isUsed);
+      const session = database.session();
+      session.asks('strangers', 'somebody');
+      const read = () =>
+        session.read(
+          `SELECT current_user::text AS "role", pg_is_in_recovery() AS "there", current_setting('fitgraph.viewer', true) AS "viewer"`,
+        );
+      expect(await read()).toEqual([{ role: database.viewers.role, there: true, viewer: '' }]);
+      expect(database.viewers.role).toBeDefined();
+      // What hangs together with what the database itself was asked for.
+      await session.query('SELECT 1');
+      expect(await read()).toEqual([{ role: database.viewers.role, there: false, viewer: '' }]);
+    } finally {
+      await database.close();
+    }
+  },
+);
 
 describe('nobody notices', () => {
   /** Statuses of so many requests one after the other, some of them at a time, while something happens. */

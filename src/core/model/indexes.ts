@@ -1,6 +1,7 @@
 /**
  * The indexes of a table, of the same facts: whatever lists are filtered by, ordered by or gathered by has one, and of rows that belong to users
- * each has the owner first, because every statement names them. None is the beginning of another. Migrations make the indexes, and a test compares.
+ * each has the owner, because every statement names them: first, but after a reference to a row of everybody. None is the beginning of another.
+ * Migrations make the indexes, and a test compares.
  */
 import type { IndexesOptions } from 'sequelize';
 import { addOptions } from 'sequelize-typescript';
