@@ -50,27 +50,28 @@ export class Database {
     const live = Math.ceil(poolSize / 4);
     this.pulse = new Pulse(connection, pooling && direct);
     this.viewers = new Viewers(pooling === 'transaction');
-    this.pools = new Pools(options, this.pulse, this.viewers, live);
+    this.pools = new Pools(options, this.pulse, this.viewers, { writes, more: live });
     if (replica) this.replica = new Replica(replica, (pulse, viewers) => this.pools.ofReplica(replica, pulse, viewers));
     this.lanes = this.lanesOf(live);
     this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
-    this.sequelize = openSequelize(options, writes, this.pulse, this.viewers);
+    this.sequelize = openSequelize(options, this.pools.writes, this.viewers);
   }
 
   private lanesOf(live: number): Record<LaneName, Reads> {
     const { options, pools, prepared, pulse, viewers } = this;
     const { pooling, poolSize, patience, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const before = (timeout: number) => (pooling === 'transaction' ? takenAlong(options, timeout) : undefined);
-    const shared = { prepared, pulse, before: before(statementTimeout) };
-    const ofUsers = { ...shared, pool: pools.users, other: pools.strangers, viewers };
+    const { scarcity } = pools;
+    const shared = { prepared, pulse, scarcity, before: before(statementTimeout) };
+    const ofUsers = { ...shared, pool: pools.users, viewers };
     const { replica } = this;
-    const ofStrangers = { ...shared, pool: pools.strangers, other: pools.users, replica, viewers, before: before(anonymousTimeout) };
+    const ofStrangers = { ...shared, pool: pools.strangers, replica, viewers, before: before(anonymousTimeout) };
     return {
       strangers: { ...ofStrangers, lane: new Lane(poolSize, patience) },
       users: { ...ofUsers, lane: new Lane(poolSize, patience) },
       // Of these there are so many at most, and what they are told is told to them even if it takes a while.
       live: { ...ofUsers, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
-      own: { ...shared, pool: pools.own, other: pools.own, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
+      own: { ...shared, pool: pools.own, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
     };
   }
 
@@ -91,14 +92,12 @@ export class Database {
       idle: idleCount,
       waiting: waitingCount,
     });
-    const { using, available, waiting } = (this.sequelize.connectionManager as unknown as { pool: Record<string, number> }).pool;
-    const writes = { busy: using!, idle: available!, waiting: waiting! };
-    const { strangers, users, own } = this.pools;
+    const { strangers, users, own, writes } = this.pools;
     return {
       strangers: ofPool(strangers),
       users: ofPool(users),
       own: ofPool(own),
-      writes,
+      writes: ofPool(writes),
       ...(this.replica && { replica: ofPool(this.replica.pool) }),
     };
   }
@@ -147,15 +146,16 @@ export class Database {
     }
   }
 
-  /** PostgreSQL has no connection left: of those that read, one is ended, so that there is one to write. */
-  giveUpOne(): Promise<void> {
-    return this.pools.giveUpOne();
+  /** PostgreSQL has refused a connection to write: answers once it is worth while to ask again. */
+  async mayWriteAgain(): Promise<void> {
+    const { scarcity, writes } = this.pools;
+    await scarcity.after(writes);
   }
 
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
   async close(): Promise<void> {
     this.replica?.stop();
-    const closed = Promise.all([this.pools.end(), this.sequelize.close(), this.replica?.pool.end()]);
+    const closed = Promise.all([this.pools.end(), this.replica?.pool.end()]);
     await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.pulse.stop();
   }

@@ -1,10 +1,9 @@
-/** Connections for what reads, by who needs them. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Connections, by who needs them. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
 import { KEEP_ALIVE, type Pulse } from './pulse';
 import type { ReplicaOptions } from './replica';
-import { makeDo } from './scarcity';
+import { Scarcity } from './scarcity';
 import { keptByPoolers, settingOf, settingsOf, type Limits } from './settings';
 import { getTypeParser } from './types';
 import type { Viewers } from './viewers';
@@ -17,9 +16,6 @@ const OWN_CONNECTIONS = 4;
 
 /** For work that needs a session, where those are other connections than the rest. */
 const SESSIONS = 4;
-
-/** So long PostgreSQL takes to notice that a connection is free. */
-const GIVEN_WITHIN_MS = 50;
 
 /** What a connection behind a pooler is told by statements, because the pooler drops what it asks for when it is made. */
 export function toldBehind(pooling: Pooling | undefined, limits: Limits, timeout: number): string | undefined {
@@ -39,20 +35,28 @@ export class Pools {
   readonly users: Pool;
   /** Their connections have a shorter timeout of their own. */
   readonly strangers: Pool;
+  /** Of transactions. */
+  readonly writes: Pool;
   /** Whose connections keep what they are told. */
   readonly sessions: Pool;
+  /** Of connections to the database; a standby has others. */
+  readonly scarcity = new Scarcity();
 
-  /** `more`: so many connections users have besides, for what stays open. */
+  /** `writes`: connections for them; `more`: those that users have besides, for what stays open. */
   constructor(
     private readonly options: ConnectionOptions,
     private readonly pulse: Pulse,
     viewers: Viewers,
-    more: number,
+    { writes, more }: { writes: number; more: number },
   ) {
     const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     this.own = this.pool(OWN_CONNECTIONS, statementTimeout);
     this.users = this.pool(poolSize + more, statementTimeout, viewers);
     this.strangers = this.pool(poolSize, anonymousTimeout, viewers);
+    this.writes = this.pool(writes, statementTimeout, viewers);
+    for (const pool of [this.own, this.writes]) this.scarcity.watch(pool);
+    this.scarcity.watch(this.users, this.strangers);
+    this.scarcity.watch(this.strangers, this.users);
     this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [settingOf(options, statementTimeout)]) : this.own;
   }
 
@@ -90,22 +94,8 @@ export class Pools {
     return made;
   }
 
-  /** PostgreSQL has no connection left: of those that read, one is ended, so that there is one to write. */
-  async giveUpOne(): Promise<void> {
-    const { users, strangers } = this;
-    const richer = users.totalCount < strangers.totalCount ? strangers : users;
-    if (richer.totalCount > 1) {
-      makeDo(richer, richer.totalCount - 1);
-      await richer.connect().then(
-        (client) => client.release(true),
-        () => undefined,
-      );
-    }
-    await sleep(GIVEN_WITHIN_MS);
-  }
-
   async end(): Promise<void> {
-    const pools = new Set([this.own, this.users, this.strangers, this.sessions]);
+    const pools = new Set([this.own, this.users, this.strangers, this.writes, this.sessions]);
     await Promise.all([...pools].map((pool) => pool.end()));
   }
 }

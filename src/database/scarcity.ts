@@ -1,37 +1,83 @@
-/** What to do where PostgreSQL gives fewer connections than there should be: work with those that there are, and ask for more later. */
+/**
+ * What to do where PostgreSQL gives fewer connections than there should be: those that there are do the work. Each pool is content with what it has
+ * for a while, and one that has none gets one of those that have several.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 
 /** So long nobody asks for more than there are. */
 const CONTENT_MS = 5_000;
-/** Where there are none, one is asked for again and again. */
+/** Where nobody has one to give, it is asked for again and again. */
 const AGAIN_MS = 100;
+/** So long PostgreSQL takes to notice that a connection is free. */
+const NOTICED_WITHIN_MS = 50;
+/** So long a statement or a transaction tries. */
 export const PATIENCE_MS = 2_000;
 
-/** How many there should be. */
-const wanted = new WeakMap<Pool, number>();
-
-/** Until then those that come wait for one of so many connections to be free. */
-export function makeDo(pool: Pool, count: number): void {
-  if (!wanted.has(pool)) {
-    wanted.set(pool, pool.options.max);
-    setTimeout(() => {
-      pool.options.max = wanted.get(pool)!;
-      wanted.delete(pool);
-    }, CONTENT_MS).unref();
-  }
-  pool.options.max = Math.max(1, count);
+interface Share {
+  /** Connections that are made; pg counts those too that are being made. */
+  connected: number;
+  /** How many there should be. */
+  readonly wanted: number;
+  /** Serves instead of this one where it must. */
+  readonly other?: Pool;
 }
 
 export class Scarcity {
-  private readonly until = performance.now() + PATIENCE_MS;
+  private readonly shares = new Map<Pool, Share>();
+  private content?: NodeJS.Timeout;
+  private giving?: Promise<boolean>;
 
-  /** Calls `again` when there may be a connection; false: it has taken too long. */
-  waits(pool: Pool, again: () => void): boolean {
-    if (performance.now() > this.until) return false;
-    if (pool.totalCount > 0) {
-      makeDo(pool, pool.totalCount);
-      again();
-    } else setTimeout(again, AGAIN_MS);
-    return true;
+  /** To be told of every pool that takes its connections from the same PostgreSQL, before it has any. */
+  watch(pool: Pool, other?: Pool): void {
+    const share: Share = { connected: 0, wanted: pool.options.max, ...(other && { other }) };
+    pool.on('connect', () => (share.connected += 1));
+    pool.on('remove', () => (share.connected -= 1));
+    this.shares.set(pool, share);
+  }
+
+  private has(pool: Pool): number {
+    return this.shares.get(pool)!.connected;
+  }
+
+  /** PostgreSQL has refused a connection to `pool`: answers where to ask again, once that is worth while. */
+  async after(pool: Pool): Promise<Pool> {
+    this.makeDo();
+    if (this.has(pool)) return pool;
+    this.giving ??= this.give(pool).finally(() => (this.giving = undefined));
+    if (await this.giving) return pool;
+    const { other } = this.shares.get(pool)!;
+    if (other && this.has(other)) return other;
+    await sleep(AGAIN_MS);
+    return pool;
+  }
+
+  /** For a while those that come wait for one of the connections that there are. */
+  private makeDo(): void {
+    for (const [pool, { connected }] of this.shares) pool.options.max = Math.max(1, connected);
+    this.content ??= setTimeout(() => {
+      this.content = undefined;
+      for (const [pool, { wanted }] of this.shares) pool.options.max = wanted;
+    }, CONTENT_MS).unref();
+  }
+
+  /** Whether it has one that others need more. */
+  private canSpare({ connected, other }: Share, to: Pool): boolean {
+    return connected > 1 || (connected === 1 && other !== undefined && other !== to && this.has(other) > 0);
+  }
+
+  /** Ends a connection of a pool that has several, one that nobody uses if there is any; answers whether it did. */
+  private async give(to: Pool): Promise<boolean> {
+    const rich = [...this.shares].filter(([pool, share]) => pool !== to && this.canSpare(share, to));
+    const [richest] = rich.sort(([a, x], [b, y]) => b.idleCount - a.idleCount || y.connected - x.connected);
+    if (!richest) return false;
+    const [pool, { connected }] = richest;
+    pool.options.max = Math.max(1, connected - 1);
+    const given = await pool.connect().then(
+      (client) => (client.release(true), true),
+      () => false,
+    );
+    if (given) await sleep(NOTICED_WITHIN_MS);
+    return given;
   }
 }

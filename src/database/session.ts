@@ -159,7 +159,7 @@ export class Session implements Asking {
     } catch (error) {
       if (!isLost(error)) throw error;
       if (!progress.begun && isFull(error) && performance.now() < until) {
-        await this.database.giveUpOne();
+        await this.database.mayWriteAgain();
         return this.atOnce(work, again, until);
       }
       // The connection was dead before anything was asked of it.

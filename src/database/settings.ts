@@ -11,7 +11,8 @@ export interface Limits {
 
 type Settings = Record<string, string | number>;
 
-const ofTime = ({ timeZone }: Limits): Settings => ({ TimeZone: timeZone, DateStyle: 'ISO,YMD' });
+/** How texts are read and shown. PostgreSQL reports these, so a pooler keeps them; in a text that Sequelize quotes a backslash is one. */
+const ofTexts = ({ timeZone }: Limits): Settings => ({ TimeZone: timeZone, DateStyle: 'ISO,YMD', standard_conforming_strings: 'on' });
 
 /** What ends that which takes too long. */
 const timeouts = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: Limits, statementTimeout: number): Settings => ({
@@ -22,7 +23,7 @@ const timeouts = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: Limits, state
 
 /** What PostgreSQL knows of TCP does nothing on a local socket. */
 const settings = (limits: Limits, statementTimeout: number): Settings => ({
-  ...ofTime(limits),
+  ...ofTexts(limits),
   ...timeouts(limits, statementTimeout),
   // A client that is gone without a word holds nothing for longer than this.
   tcp_keepalives_idle: 10,
@@ -46,7 +47,7 @@ export const settingsOf = (limits: Limits, statementTimeout: number): string =>
 export const settingOf = (limits: Limits, statementTimeout: number): string => statements(settings(limits, statementTimeout));
 
 /** What a pooler keeps for a connection whatever session each of its transactions has, because PostgreSQL reports it. */
-export const keptByPoolers = (limits: Limits): string => statements(ofTime(limits));
+export const keptByPoolers = (limits: Limits): string => statements(ofTexts(limits));
 
 /** Of a transaction; the last semicolon is left to what follows. */
 export const BEGINNING = 'START TRANSACTION';

@@ -8,14 +8,13 @@ import type { Prepared } from './prepared';
 import type { Pulse } from './pulse';
 import { isFull, isTimeout, isUnavailable, Unavailable } from './refusals';
 import type { Replica } from './replica';
-import { Scarcity } from './scarcity';
+import { PATIENCE_MS, type Scarcity } from './scarcity';
 import type { Viewers } from './viewers';
 
 /** Connections, and who may use how many of them. */
 export interface Reads {
   pool: Pool;
-  /** Of others; taken from where the pool has no connection at all and PostgreSQL gives none. */
-  other: Pool;
+  scarcity: Scarcity;
   /** What may be a little old is read there, while it can be. */
   replica?: Replica;
   lane: Lane;
@@ -43,7 +42,8 @@ export class Statement {
   private waiting?: Waiting;
   private stopping?: Promise<void>;
   private tries = 0;
-  private scarcity?: Scarcity;
+  /** When it has tried long enough to get a connection. */
+  private until?: number;
   /** Where it is now, if not at the database itself. */
   private replica?: Replica;
   private readonly caller: Caller;
@@ -90,16 +90,23 @@ export class Statement {
     });
   }
 
-  private connect(): void {
-    const { pool, other, pulse } = this.reads;
+  private connect(from = this.reads.pool): void {
+    const { pulse } = this.reads;
     if (pulse.away) return this.end(pulse.away);
-    const from = this.scarcity && !pool.totalCount ? other : pool;
     from.connect((error, client) => {
-      if (isFull(error) && (this.scarcity ??= new Scarcity()).waits(from, () => this.connect())) return;
+      if (isFull(error) && this.mayTryAgain()) return;
       if (error || !client) this.end(new Unavailable(error));
       else if (this.why) this.end(this.why, [], client);
       else this.send(client);
     });
+  }
+
+  private mayTryAgain(): boolean {
+    const { pool, scarcity } = this.reads;
+    const now = performance.now();
+    if (now > (this.until ??= now + PATIENCE_MS)) return false;
+    void scarcity.after(pool).then((from) => this.connect(from));
+    return true;
   }
 
   private get viewers(): Viewers | undefined {

@@ -1,5 +1,5 @@
 /** How values leave the database: dates, times, timestamps and decimals stay the strings that both interfaces show. */
-import { types, type ClientBase } from 'pg';
+import { types } from 'pg';
 
 const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
 
@@ -28,8 +28,3 @@ export const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
       return types.getTypeParser(oid, format);
   }
 }) as typeof types.getTypeParser;
-
-/** A connection that another library has opened answers like all others. */
-export function readAlike(client: ClientBase): void {
-  for (const oid of Object.values(types.builtins)) client.setTypeParser(oid, 'text', getTypeParser(oid, 'text'));
-}
