@@ -54,9 +54,10 @@ export class Pools {
     this.users = this.pool(poolSize + more, statementTimeout, viewers);
     this.strangers = this.pool(poolSize, anonymousTimeout, viewers);
     this.writes = this.pool(writes, statementTimeout, viewers);
-    for (const pool of [this.own, this.writes]) this.scarcity.watch(pool);
-    this.scarcity.watch(this.users, this.strangers);
-    this.scarcity.watch(this.strangers, this.users);
+    this.scarcity.watch(this.own, { isOwn: true });
+    this.scarcity.watch(this.users, { other: this.strangers });
+    this.scarcity.watch(this.strangers, { other: this.users });
+    this.scarcity.watch(this.writes, {});
     this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [settingOf(options, statementTimeout)]) : this.own;
   }
 

@@ -19,8 +19,14 @@ interface Share {
   connected: number;
   /** How many there should be. */
   readonly wanted: number;
+  readonly role: Role;
+}
+
+interface Role {
   /** Serves instead of this one where it must. */
-  readonly other?: Pool;
+  other?: Pool;
+  /** What it does may take long: it makes do with what it has only where it is refused itself. */
+  isOwn?: boolean;
 }
 
 export class Scarcity {
@@ -29,8 +35,8 @@ export class Scarcity {
   private giving?: Promise<boolean>;
 
   /** To be told of every pool that takes its connections from the same PostgreSQL, before it has any. */
-  watch(pool: Pool, other?: Pool): void {
-    const share: Share = { connected: 0, wanted: pool.options.max, ...(other && { other }) };
+  watch(pool: Pool, role: Role): void {
+    const share: Share = { connected: 0, wanted: pool.options.max, role };
     pool.on('connect', () => (share.connected += 1));
     pool.on('remove', () => (share.connected -= 1));
     this.shares.set(pool, share);
@@ -42,19 +48,19 @@ export class Scarcity {
 
   /** PostgreSQL has refused a connection to `pool`: answers where to ask again, once that is worth while. */
   async after(pool: Pool): Promise<Pool> {
-    this.makeDo();
+    this.makeDo(pool);
     if (this.has(pool)) return pool;
     this.giving ??= this.give(pool).finally(() => (this.giving = undefined));
     if (await this.giving) return pool;
-    const { other } = this.shares.get(pool)!;
+    const { other } = this.shares.get(pool)!.role;
     if (other && this.has(other)) return other;
     await sleep(AGAIN_MS);
     return pool;
   }
 
   /** For a while those that come wait for one of the connections that there are. */
-  private makeDo(): void {
-    for (const [pool, { connected }] of this.shares) pool.options.max = Math.max(1, connected);
+  private makeDo(refused: Pool): void {
+    for (const [pool, { connected, role }] of this.shares) if (pool === refused || !role.isOwn) pool.options.max = Math.max(1, connected);
     this.content ??= setTimeout(() => {
       this.content = undefined;
       for (const [pool, { wanted }] of this.shares) pool.options.max = wanted;
@@ -62,13 +68,14 @@ export class Scarcity {
   }
 
   /** Whether it has one that others need more. */
-  private canSpare({ connected, other }: Share, to: Pool): boolean {
+  private canSpare(pool: Pool, { connected, role: { other, isOwn } }: Share, to: Pool): boolean {
+    if (pool === to || (isOwn && !pool.idleCount)) return false;
     return connected > 1 || (connected === 1 && other !== undefined && other !== to && this.has(other) > 0);
   }
 
   /** Ends a connection of a pool that has several, one that nobody uses if there is any; answers whether it did. */
   private async give(to: Pool): Promise<boolean> {
-    const rich = [...this.shares].filter(([pool, share]) => pool !== to && this.canSpare(share, to));
+    const rich = [...this.shares].filter(([pool, share]) => this.canSpare(pool, share, to));
     const [richest] = rich.sort(([a, x], [b, y]) => b.idleCount - a.idleCount || y.connected - x.connected);
     if (!richest) return false;
     const [pool, { connected }] = richest;
