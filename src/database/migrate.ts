@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Umzug, type UmzugStorage } from 'umzug';
+import type { Umzug, UmzugStorage } from 'umzug';
 import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
@@ -84,28 +84,30 @@ async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
   }
 }
 
-async function umzug<T>(
-  database: Database,
-  work: (migrations: Umzug<PoolClient>, client: PoolClient) => Promise<T>,
-  tell: Tell,
-): Promise<T> {
+/** Not loaded by the many starts that find nothing to do: it brings a command line along. */
+async function umzugOn(client: PoolClient): Promise<Umzug<PoolClient>> {
+  const { Umzug } = await import('umzug');
+  const one = (name: string, direction: Direction) => async () => {
+    await client.query('BEGIN');
+    try {
+      await migrationNamed(name)[direction]((sql) => client.query(sql));
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    }
+  };
+  const migrations = names().map((name) => ({ name, up: one(name, 'up'), down: one(name, 'down') }));
+  return new Umzug({ migrations, context: client, storage: new Applied(client), logger: undefined });
+}
+
+function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>, tell: Tell): Promise<T> {
   return database.unlimited(async (client) => {
     try {
       await takeLock(client, tell);
       await prepare(client);
       await refuseNewer(client);
-      const one = (name: string, direction: Direction) => async () => {
-        await client.query('BEGIN');
-        try {
-          await migrationNamed(name)[direction]((sql) => client.query(sql));
-          await client.query('COMMIT');
-        } catch (error) {
-          await client.query('ROLLBACK');
-          throw error;
-        }
-      };
-      const migrations = names().map((name) => ({ name, up: one(name, 'up'), down: one(name, 'down') }));
-      return await work(new Umzug({ migrations, context: client, storage: new Applied(client), logger: undefined }), client);
+      return await work(client);
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
     }
@@ -114,10 +116,11 @@ async function umzug<T>(
 
 /** Brings the database up to date; answers the names of what was applied. */
 export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<string[]> =>
-  umzug(
+  locked(
     database,
-    async (migrations, client) => {
-      const applied = await migrations.up();
+    async (client) => {
+      const present = new Set(await new Applied(client).executed());
+      const applied = names().every((name) => present.has(name)) ? [] : await (await umzugOn(client)).up();
       await refuseBound(client);
       if (database.options.rowSecurity !== 'off') await prepareRole(client);
       return applied.map(({ name }) => name);
@@ -127,11 +130,18 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
 
 /** Takes the last migration back, or all of them. */
 export const migrateDown = (database: Database, all = false): Promise<string[]> =>
-  umzug(database, async (migrations) => (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name), toStderr);
+  locked(
+    database,
+    async (client) => {
+      const migrations = await umzugOn(client);
+      return (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name);
+    },
+    toStderr,
+  );
 
 /** What `migrateDown` would take back; undefined where there is nothing. */
 export const lastMigration = (database: Database): Promise<string | undefined> =>
-  umzug(database, async (migrations) => (await migrations.executed()).at(-1)?.name, toStderr);
+  locked(database, async (client) => (await new Applied(client).executed()).at(-1), toStderr);
 
 /** Of all that this version knows, in order. */
 export const migrationNames = (): string[] => names();
