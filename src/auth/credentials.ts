@@ -4,7 +4,8 @@ import { nameOf, type Scope } from '../core/access/scopes';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
 import type { AccessTokens, NewAccessToken, Run } from './accesstokens';
-import { note, type EventKind } from './securityevents';
+import type { EventKind } from './eventkinds';
+import { note } from './securityevents';
 
 export class OwnCredentials implements Credentials {
   constructor(

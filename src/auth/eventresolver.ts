@@ -8,7 +8,8 @@ import { badArgument } from '../core/model/errors';
 import { Needs } from '../core/read/plan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { User } from '../resources/user';
-import { countOfEvents, eventsOf, KINDS, type EventKind, type SecurityEvent as Noted } from './securityevents';
+import { KINDS, type EventKind } from './eventkinds';
+import { countOfEvents, eventsOf, type SecurityEvent as Noted } from './securityevents';
 
 const SecurityEventKind = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, kind])) as Record<EventKind, EventKind>;
 registerEnumType(SecurityEventKind, {

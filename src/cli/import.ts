@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { basename } from 'node:path';
 import { Media } from '../files/media';
 import { Staging } from '../files/staging';
@@ -7,34 +6,28 @@ import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
 import { counted, noteOf, operate, progress, say } from './operator';
 
-export const importCommand = () =>
-  new Command('import')
-    .description("Read a data dump of the reference service (Django's dumpdata JSON): all of it or, on any error, nothing.")
-    .argument('<file>', 'the dump')
-    .option('--media <dir>', 'folder with the files that the dump names')
-    .option('--replace', 'first empty the tables of the models that the dump has, accounts included')
-    .action(async (file: string, { media, replace }: { media?: string; replace?: boolean }) => {
-      const rows = await DumpFile.open(file);
-      await operate(async ({ config, database, session, vault }) => {
-        const folder = Media.of(config);
-        let staging = new Staging(folder);
-        try {
-          const counts = await writeRows(rows, database, {
-            vault,
-            replace,
-            progress: progress('Importing'),
-            before: async () => {
-              if (media) staging = await stageMedia(rows, media, folder, Boolean(replace));
-            },
-          });
-          const count = [...counts.values()].reduce((sum, some) => sum + some, 0);
-          await noteOf({ kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${counted(count, 'row')}` }, session);
-          // The old rows are gone for good only now, and with them the need for their files.
-          await staging.publish(Boolean(replace));
-          say(`${counted(count, 'row')} of ${counted(counts.size, 'model')} imported.`);
-        } catch (error) {
-          await staging.discard();
-          throw error;
-        }
+export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
+  const rows = await DumpFile.open(file);
+  await operate(async ({ config, database, session, vault }) => {
+    const folder = Media.of(config);
+    let staging = new Staging(folder);
+    try {
+      const counts = await writeRows(rows, database, {
+        vault,
+        replace,
+        progress: progress('Importing'),
+        before: async () => {
+          if (media) staging = await stageMedia(rows, media, folder, Boolean(replace));
+        },
       });
-    });
+      const count = [...counts.values()].reduce((sum, some) => sum + some, 0);
+      await noteOf({ kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${counted(count, 'row')}` }, session);
+      // The old rows are gone for good only now, and with them the need for their files.
+      await staging.publish(Boolean(replace));
+      say(`${counted(count, 'row')} of ${counted(counts.size, 'model')} imported.`);
+    } catch (error) {
+      await staging.discard();
+      throw error;
+    }
+  });
+}

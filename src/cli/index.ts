@@ -5,8 +5,6 @@ import { ConfigError, wantsStacks } from '../platform/config';
 import { VERSION } from '../platform/version';
 import { main as serveForever } from '../index';
 
-const others = () => import('./commands.ts');
-
 const program = new Command('fitgraph')
   .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).')
   .version(VERSION, '-V, --version', 'print the version')
@@ -24,7 +22,7 @@ function inherit(command: Command, names: string): void {
 
 async function run(): Promise<void> {
   // The process that watches over the workers stays, and stays small.
-  if (process.argv[2] !== 'serve') for (const command of (await others()).commands()) program.addCommand(command);
+  if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).commands()) program.addCommand(command);
   inherit(program, 'fitgraph');
   await program.parseAsync();
 }
@@ -33,7 +31,7 @@ run().catch(async (error: unknown) => {
   // Commander has said already what was wrong with the arguments.
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
-  const known = error instanceof ConfigError || error instanceof (await others()).KnownError;
+  const known = error instanceof ConfigError || error instanceof (await import('../core/model/errors.ts')).KnownError;
   process.stderr.write(`fitgraph: ${known || !wantsStacks() ? message : stack}\n`);
   process.exit(1);
 });

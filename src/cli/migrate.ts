@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { KnownError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { lastMigration, migrateDown, migrateUp } from '../database/migrate';
@@ -9,14 +8,8 @@ import { noteOf, operate, say, type OperatorContext } from './operator';
 const SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
   WHERE "application_name" = 'fitgraph listener' AND "datname" = current_database()`;
 
-export const migrateCommand = () =>
-  new Command('migrate')
-    .description('Bring the database up to date (the server does so at start).')
-    .option('--down', 'take the last migration back; its tables are dropped, with all that is in them')
-    .option('--yes', 'with --down: do not ask')
-    .action(({ down, yes }: { down?: boolean; yes?: boolean }) =>
-      operate((desk) => (down ? takeBack(desk, yes) : apply(desk.database)), { migrate: false }),
-    );
+export const migrate = ({ down, yes }: { down?: boolean; yes?: boolean }): Promise<void> =>
+  operate((desk) => (down ? takeBack(desk, yes) : apply(desk.database)), { migrate: false });
 
 async function apply(database: Database): Promise<void> {
   const names = await migrateUp(database);

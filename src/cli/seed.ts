@@ -1,24 +1,18 @@
-import { Command } from 'commander';
 import { ConfigError } from '../platform/config';
 import { seedDemo, seedReference } from '../transfer/seed';
 import { noteOf, operate, progress, say } from './operator';
 
-export const seedCommand = () =>
-  new Command('seed')
-    .description('Fill an empty database with languages, units, muscles, exercises and ingredients.')
-    .option('--demo', 'also make a demo account with a year of data')
-    .action((options: { demo?: boolean }) =>
-      operate(async ({ config, database, session, vault }) => {
-        if (options.demo && config.production) throw new ConfigError('NODE_ENV=production never gets a demo account');
-        await noteOf({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
-        const seeding = { database, vault, timeZone: config.timeZone, progress: progress('Seeding') };
-        say((await seedReference(seeding)) ? 'Reference data seeded.' : 'There is reference data already; it was left as it is.');
-        if (!options.demo) return;
-        const account = await seedDemo(seeding);
-        say(
-          account
-            ? `Demo account: user ${account.username}, password ${account.password}, token ${account.token}`
-            : 'There is a demo account already; `fitgraph user password demo --new` gives it another password.',
-        );
-      }),
+export const seed = (options: { demo?: boolean }): Promise<void> =>
+  operate(async ({ config, database, session, vault }) => {
+    if (options.demo && config.production) throw new ConfigError('NODE_ENV=production never gets a demo account');
+    await noteOf({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
+    const seeding = { database, vault, timeZone: config.timeZone, progress: progress('Seeding') };
+    say((await seedReference(seeding)) ? 'Reference data seeded.' : 'There is reference data already; it was left as it is.');
+    if (!options.demo) return;
+    const account = await seedDemo(seeding);
+    say(
+      account
+        ? `Demo account: user ${account.username}, password ${account.password}, token ${account.token}`
+        : 'There is a demo account already; `fitgraph user password demo --new` gives it another password.',
     );
+  });

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../platform/config';
@@ -31,34 +30,28 @@ async function fill(config: Config, dataDir: string, file: string, detail: strin
   }
 }
 
-export const upgradeCommand = () =>
-  new Command('upgrade')
-    .description(
-      'Move the embedded database to the major version of PostgreSQL that this version of Fitgraph brings. Stop the server before.',
-    )
-    .option('--binaries <dir>', 'folder with the program postgres of the version that the data are of')
-    .action(async ({ binaries }: { binaries?: string }) => {
-      const config = readConfig();
-      if (config.databaseUrl) throw new ConfigError('DATABASE_URL names a server of your own: upgrade that as its makers say');
-      const former = findFormer(config.dataDir);
-      if (!former) return say('Nothing to do.');
-      const bin = formerBinaries(former, binaries);
-      const progress = stages();
-      const file = join(config.dataDir, 'upgrade.tar.gz');
-      await rm(file, { force: true });
-      try {
-        await withFormer(former, bin, async (connection) => {
-          const database = opened(config, connection);
-          await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
-        });
-        makeDraft(former);
-        await fill(config, former.draft, file, `upgrade from PostgreSQL ${former.from} to ${former.to}`, progress);
-        const kept = takeOver(former);
-        say(
-          `The database is one of PostgreSQL ${former.to} now. That of PostgreSQL ${former.from} is kept in ${kept}: delete it when all is well.`,
-        );
-      } finally {
-        await rm(file, { force: true });
-        await rm(former.draft, { recursive: true, force: true });
-      }
+export async function upgrade({ binaries }: { binaries?: string }): Promise<void> {
+  const config = readConfig();
+  if (config.databaseUrl) throw new ConfigError('DATABASE_URL names a server of your own: upgrade that as its makers say');
+  const former = findFormer(config.dataDir);
+  if (!former) return say('Nothing to do.');
+  const bin = formerBinaries(former, binaries);
+  const progress = stages();
+  const file = join(config.dataDir, 'upgrade.tar.gz');
+  await rm(file, { force: true });
+  try {
+    await withFormer(former, bin, async (connection) => {
+      const database = opened(config, connection);
+      await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
     });
+    makeDraft(former);
+    await fill(config, former.draft, file, `upgrade from PostgreSQL ${former.from} to ${former.to}`, progress);
+    const kept = takeOver(former);
+    say(
+      `The database is one of PostgreSQL ${former.to} now. That of PostgreSQL ${former.from} is kept in ${kept}: delete it when all is well.`,
+    );
+  } finally {
+    await rm(file, { force: true });
+    await rm(former.draft, { recursive: true, force: true });
+  }
+}
