@@ -1,6 +1,7 @@
 /** express, GraphQL, REST and pages put together; no logic. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
@@ -56,7 +57,7 @@ export async function createApp(services: Services): Promise<App> {
   const { config, log, database, origin } = services;
   const failures = new Failures(log);
   const door = new Door(config.maxLag, origin, log, failures);
-  const { executor, restExecutor } = executorsOf(config);
+  const { executor, restExecutor } = await executorsOf(config);
   const dependencies = await dependenciesOf(services, {
     turnedAway: door.turnedAway,
     lateness: () => door.lateness,
@@ -79,6 +80,7 @@ export async function createApp(services: Services): Promise<App> {
   const scrape = dependencies.metrics && scrapeOf(dependencies.metrics.registry);
   const readiness = new Readiness(database);
   const prepare = operationsOf(restExecutor);
+  await others();
   const begin = answering({ services, executor, restExecutor, prepare, trusted, apollo, live, exchanges, readiness, failures, scrape });
   return {
     ...entrance(services, door, live, begin),
@@ -97,12 +99,14 @@ export async function createApp(services: Services): Promise<App> {
   };
 }
 
-function executorsOf({ compileOperations, maxCost, introspection }: Config): Record<'executor' | 'restExecutor', Executor> {
+/** To be awaited between parts of the start that take long: who asks how the process is, or has waited long enough, is answered first. */
+const others = () => sleep(1);
+
+async function executorsOf({ compileOperations, maxCost, introspection }: Config): Promise<Record<'executor' | 'restExecutor', Executor>> {
   const executing: ExecutorOptions = { compiling: compileOperations ? undefined : 'never', maxCost };
-  return {
-    executor: new Executor(buildGraphQLSchema(), { ...executing, introspection }),
-    restExecutor: new Executor(buildRestSchema(), executing),
-  };
+  const restExecutor = new Executor(buildRestSchema(), executing);
+  await others();
+  return { executor: new Executor(buildGraphQLSchema(), { ...executing, introspection }), restExecutor };
 }
 
 const operationsOf =

@@ -6,13 +6,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloaded } from '../core/model/errors';
-import { MAX_LOGGED } from '../exchange/observation';
-import { REQUEST_ID, type Origin } from '../exchange/origin';
+import type { Origin } from '../exchange/origin';
 import { corsOf } from '../platform/cors';
-import { TURNED_AWAY } from '../platform/logging';
 import type { Failures } from './failures';
 import { Gate } from './gate';
 import { Pressure } from './pressure';
+import { closeSocket, noteTurnedAway } from './turnedaway';
 
 type Why = 'pressure' | 'late' | 'leaving';
 
@@ -89,17 +88,11 @@ export class Door {
 
   private close(request: IncomingMessage, socket: Duplex, why: Why): void {
     this.count(request, why);
-    const id = String(request.headers[REQUEST_ID]);
-    socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
+    closeSocket(request, socket);
   }
 
-  /** Nothing is known of it but what it says of itself, and who has connected. */
   private count(request: IncomingMessage, why: Why): void {
     this.turnedAway[why] += 1;
-    if (!this.log.isLevelEnabled('info')) return;
-    const { method, url } = request;
-    const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
-    const address = this.origin.address(request).slice(0, MAX_LOGGED);
-    this.log.info({ id: request.headers[REQUEST_ID], method, path, status: 503, address, why }, TURNED_AWAY);
+    noteTurnedAway(request, why, this.origin, this.log);
   }
 }

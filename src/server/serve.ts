@@ -1,16 +1,16 @@
 /** A running server: its address, the site behind it, and an orderly end. */
 import cluster from 'node:cluster';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Config } from '../platform/config';
-import { endStalled, inOrder, patience } from './connections';
+import { endStalled, patience } from './connections';
 import { checkDataDir } from '../database/datadir';
 import { Draining } from './draining';
 import { createLog } from '../platform/logging';
 import { Origin } from '../exchange/origin';
 import { serveMetrics } from '../telemetry/scrape';
+import { answerOnceOpen } from './opening';
 import { followTls, readTls } from './tls';
 import { answerUnreadable } from './unreadable';
 
@@ -48,7 +48,7 @@ export async function serve(config: Config, { early = true, announce = true, rea
   answerUnreadable(server, log);
   endStalled(server, config);
   const draining = new Draining(server);
-  const open = answerOnceOpen(server, origin);
+  const open = answerOnceOpen(server, origin, log);
   if (early) await listen(server, config);
   let site: Site;
   try {
@@ -77,39 +77,6 @@ export async function serve(config: Config, { early = true, announce = true, rea
       await draining.end(config.drainNotice);
       await site.close();
     },
-  };
-}
-
-/** Until the site is there requests wait for it, but for those that ask how the process is. Call what it answers when it is there. */
-function answerOnceOpen(server: Server, origin: Origin): (site: Site) => void {
-  let open!: (site: Site) => void;
-  const opened = new Promise<Site>((resolve) => (open = resolve));
-  const waiting: RequestListener = (request, response) => {
-    const say = (status: number, body: object) =>
-      response
-        .writeHead(status, {
-          'Content-Type': 'application/json; charset=utf-8',
-          'Cache-Control': 'no-store',
-          'X-Request-Id': origin.identify(request),
-        })
-        .end(JSON.stringify(body));
-    if (request.url === '/health/live') return void say(200, { status: 'ok' });
-    if (request.url === '/health/ready') return void say(503, { status: 'unavailable', reason: 'the server starts' });
-    void opened.then(({ app }) => app.listener(request, response));
-  };
-  const upgrading = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const gone = () => socket.destroy();
-    socket.once('error', gone);
-    void opened.then(({ app }) => {
-      socket.off('error', gone);
-      app.upgrade(request, socket, head);
-    });
-  };
-  server.on('request', waiting).on('upgrade', upgrading);
-  return (site) => {
-    server.off('request', waiting).off('upgrade', upgrading);
-    server.on('request', inOrder(site.app.listener)).on('upgrade', site.app.upgrade).on('connection', site.app.connected);
-    open(site);
   };
 }
 

@@ -2,9 +2,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
+import WebSocket from 'ws';
 import { openEmbedded } from '../../src/database/embedded';
+import { lockMigrations } from '../../src/database/migrate';
+import { freePort } from '../../src/server/supervisor/port';
 import { until } from '../database/processes';
 import { build, Installation } from '../server/running';
+import { createDatabase, SECRET_KEY } from '../setup/databases';
+import { Person } from '../setup/person';
+import { Proxy } from './proxy';
 
 jest.setTimeout(120_000);
 beforeAll(build, 120_000);
@@ -38,5 +44,53 @@ test('a damaged row of the catalogue does not stop the start, and everything els
     expect(again.stdout).toContain('rows of a table are damaged; the others are used');
   } finally {
     await installation.remove();
+  }
+});
+
+test('a start that takes long: who waits for it is told to come back, and is answered once it is over', async () => {
+  const own = await createDatabase('catalogue');
+  const holder = new Client(own.connection);
+  await holder.connect();
+  await lockMigrations(holder);
+  holder.on('error', () => undefined);
+  const proxy = await Proxy.before(own.connection);
+  const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY });
+  try {
+    const port = await freePort('127.0.0.1');
+    const starting = installation.start({ PORT: String(port) });
+    const anyone = new Person(`http://localhost:${port}`);
+    await until('it listens', () =>
+      anyone.send('GET', '/health/live').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    const asked = performance.now();
+    const [rest, graphql, upgraded] = await Promise.all([
+      anyone.get('/language/'),
+      anyone.query('{ languages { totalCount } }'),
+      new Promise<string>((resolve) => new WebSocket(`ws://localhost:${port}/graphql`).once('error', ({ message }) => resolve(message))),
+    ]);
+    expect(performance.now() - asked).toBeLessThan(5_000);
+    expect([rest.status, rest.headers.get('retry-after'), rest.body]).toEqual([
+      503,
+      '2',
+      { detail: 'The server starts. Try again in a moment.' },
+    ]);
+    expect([graphql.status, graphql.headers.get('retry-after'), graphql.code]).toEqual([503, '2', 'SERVICE_UNAVAILABLE']);
+    expect(upgraded).toContain('503');
+    // Nobody waits who comes now.
+    const late = performance.now();
+    expect((await anyone.get('/language/')).status).toBe(503);
+    expect(performance.now() - late).toBeLessThan(1_000);
+    await holder.end();
+    const server = await starting;
+    expect((await server.anyone.get('/language/')).status).toBe(200);
+    const id = rest.headers.get('x-request-id')!;
+    expect(server.stdout.split('\n').find((line) => line.includes(id))).toMatch(/"status":503.*"why":"starting"/);
+  } finally {
+    await installation.remove();
+    await proxy.close();
+    await own.drop();
   }
 });
