@@ -23,14 +23,18 @@ export function answerOnceOpen(server: Server, origin: Origin, log: Logger): (si
   const opened = new Promise<Site>((resolve) => (open = resolve));
   const until = performance.now() + OPENS_WITHIN_MS;
   /** The site; nothing once that has taken too long. */
-  const soon = (): Promise<Site | undefined> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, Math.max(0, until - performance.now()));
+  const soon = async (): Promise<Site | undefined> => {
+    const left = until - performance.now();
+    // Nothing is kept of those that come in the minutes after that.
+    if (left <= 0) return undefined;
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, left);
       void opened.then((site) => {
         clearTimeout(timer);
         resolve(site);
       });
     });
+  };
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const id = origin.identify(request);
     const say = (status: number, body: object) =>

@@ -84,6 +84,10 @@ async function answeredFor<T>(work: () => Promise<T>): Promise<[number, T]> {
   return [replica().answered - before, result];
 }
 
+/** In a process that a busy machine holds up the standby is looked at too seldom, and left alone for a moment. */
+const readThere = (work: () => Promise<unknown>, statements = 1) =>
+  until('the standby answers', async () => (await answeredFor(work))[0] >= statements);
+
 const LISTS = ['exercise', 'exercisebaseinfo', 'exerciseinfo', 'ingredient', 'ingredientinfo', 'exerciseimage', 'exercisecomment'];
 const NAMES = '{ exercises(first: 50) { totalCount nodes { name exerciseBase { category { name } images { isMain } } } } }';
 const rename = (name: string) => ask(primary, 'UPDATE "ingredient" SET "name" = $1 WHERE "id" = 1', [name]);
@@ -117,10 +121,9 @@ beforeEach(isUsed);
 
 describe('what is everybody’s', () => {
   test('strangers read there', async () => {
-    expect((await answeredFor(() => fitgraph.anyone.get('/exercise/')))[0]).toBeGreaterThan(0);
-    expect((await answeredFor(() => fitgraph.anyone.ask(NAMES)))[0]).toBeGreaterThan(1);
-    const [count, { status }] = await answeredFor(() => fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1'));
-    expect([status, count > 0]).toEqual([200, true]);
+    await readThere(() => fitgraph.anyone.get('/exercise/'));
+    await readThere(() => fitgraph.anyone.ask(NAMES), 2);
+    await readThere(async () => expect((await fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
   });
 
   test('is there what it is in the database, for any question', async () => {
@@ -161,7 +164,7 @@ describe('what is everybody’s', () => {
     }
     await isUsed();
     expect(await answeredFor(nameSeen)).toEqual([expect.any(Number), 'Three']);
-    expect((await answeredFor(nameSeen))[0]).toBeGreaterThan(0);
+    await readThere(nameSeen);
   });
 
   test('is read from the database where the standby is too far behind', async () => {
