@@ -7,7 +7,7 @@ import { inOrder } from './connections';
 import type { Site } from './site';
 
 /** A restart takes less, so that nobody notices it. What takes longer (a first start, a migration, a database that is slow) may take minutes. */
-const OPENS_WITHIN_MS = 3_500;
+const OPENS_WITHIN_MS = 3_000;
 
 /** What a refusal needs takes as long to load as all the rest, and is loaded with it. */
 const refusals = async () => ({
