@@ -1,5 +1,6 @@
 import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { NOT_A_CHOICE } from '../contract/messages';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
@@ -72,7 +73,7 @@ export class Ingredient extends Model<Ingredient> {
   @Day({ label: 'Date', note: 'The day on which it was contributed.', readOnly: true, default: defaults.today })
   declare creationDate: string;
   @Day({ label: 'Date', note: 'The day of its last change.', readOnly: true, default: defaults.today }) declare updateDate: string;
-  @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: -2147483648, max: 2147483647 }) declare energy: number;
+  @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
   @Decimal({ label: 'Protein', help: 'In g per 100 g of product.', ...grams }) declare protein: string;
   @Decimal({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...grams }) declare carbohydrates: string;
   @Decimal({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...grams, null: true })

@@ -1,4 +1,5 @@
 import { Model } from 'sequelize-typescript';
+import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { crud } from '../core/schema/crud';
 import { Decimal, Id, Whole } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
@@ -25,7 +26,7 @@ export class IngredientUnit extends Model<IngredientUnit> {
   @Id() declare id: number;
   @Decimal({ label: 'Amount', help: 'Unit amount, e.g. "1 cup" or "1/2 spoon".', digits: 5, places: 2, default: '1' })
   declare amount: string;
-  @Whole({ label: 'Amount in grams', note: 'What so many of the unit weigh.', min: -2147483648, max: 2147483647 }) declare gram: number;
+  @Whole({ label: 'Amount in grams', note: 'What so many of the unit weigh.', min: MIN_INTEGER, max: MAX_INTEGER }) declare gram: number;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
   @Ref(() => HouseholdUnit, { label: 'Weight unit' }) declare unitId: number;
 }

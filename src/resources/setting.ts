@@ -1,4 +1,5 @@
 import { Model } from 'sequelize-typescript';
+import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { crud } from '../core/schema/crud';
 import { Choose, Decimal, Id, Text, Whole } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
@@ -47,8 +48,8 @@ export class Setting extends Model<Setting> {
   @Whole({
     label: 'Order',
     note: 'Place among the settings of the set.',
-    min: -2147483648,
-    max: 2147483647,
+    min: MIN_INTEGER,
+    max: MAX_INTEGER,
     default: 1,
     restIgnoredOnCreate: true,
   })

@@ -1,4 +1,5 @@
 import { Model } from 'sequelize-typescript';
+import { MAX_INTEGER } from '../contract/bounds';
 import { crud } from '../core/schema/crud';
 import { Choose, Day, Decimal, Id, Whole } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
@@ -29,7 +30,7 @@ const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}
 })
 export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
-  @Whole({ label: 'Repetitions', note: 'How many there were, in their unit.', min: 0, max: 2147483647 }) declare reps: number;
+  @Whole({ label: 'Repetitions', note: 'How many there were, in their unit.', min: 0, max: MAX_INTEGER }) declare reps: number;
   @Decimal({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
   @Decimal(byUnit) declare weightKg: string | null;
   @Day({ label: 'Date', note: 'The day of the training.' }) declare date: string;

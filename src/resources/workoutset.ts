@@ -1,5 +1,6 @@
 import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { requiredId } from '../core/operation/arguments';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
@@ -38,8 +39,8 @@ export class WorkoutSet extends Model<WorkoutSet> {
     rest: 'order',
     column: 'order',
     note: 'Place among the sets of the day; rows without one come last.',
-    min: -2147483648,
-    max: 2147483647,
+    min: MIN_INTEGER,
+    max: MAX_INTEGER,
     null: true,
   })
   declare position: number | null;
