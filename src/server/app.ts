@@ -1,7 +1,7 @@
 /** express, GraphQL, REST and pages put together; no logic. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
@@ -26,6 +26,7 @@ import { leaveUnread } from './connections';
 import { Door } from './door';
 import { Exchanges } from './exchanges';
 import { Failures } from './failures';
+import { others } from './opening';
 import { dependenciesOf } from './dependencies';
 import { Readiness } from './readiness';
 import { HEALTH, routesOf, type Parts } from './routes';
@@ -99,14 +100,19 @@ export async function createApp(services: Services): Promise<App> {
   };
 }
 
-/** To be awaited between parts of the start that take long: who asks how the process is, or has waited long enough, is answered first. */
-const others = () => sleep(1);
+/** What takes longest of an app and depends on nothing; made once. */
+export async function makeSchemas(): Promise<Record<'graphql' | 'rest', GraphQLSchema>> {
+  const rest = buildRestSchema();
+  await others();
+  const graphql = buildGraphQLSchema();
+  await others();
+  return { graphql, rest };
+}
 
 async function executorsOf({ compileOperations, maxCost, introspection }: Config): Promise<Record<'executor' | 'restExecutor', Executor>> {
   const executing: ExecutorOptions = { compiling: compileOperations ? undefined : 'never', maxCost };
-  const restExecutor = new Executor(buildRestSchema(), executing);
-  await others();
-  return { executor: new Executor(buildGraphQLSchema(), { ...executing, introspection }), restExecutor };
+  const { graphql, rest } = await makeSchemas();
+  return { executor: new Executor(graphql, { ...executing, introspection }), restExecutor: new Executor(rest, executing) };
 }
 
 const operationsOf =

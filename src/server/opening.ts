@@ -1,6 +1,7 @@
 /** From when the port is taken until there is somebody to answer: requests wait for that, though not for long. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Origin } from '../exchange/origin';
 import { inOrder } from './connections';
@@ -8,6 +9,12 @@ import type { Site } from './site';
 
 /** A restart takes less, so that nobody notices it. What takes longer (a first start, a migration, a database that is slow) may take minutes. */
 const OPENS_WITHIN_MS = 3_000;
+
+/**
+ * To be awaited between parts of the start that keep the loop for long: who asks how the process is, has waited long enough or orders something
+ * is heard first.
+ */
+export const others = () => sleep(1);
 
 /** What a refusal needs takes as long to load as all the rest, and is loaded with it. */
 const refusals = async () => ({

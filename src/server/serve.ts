@@ -10,7 +10,7 @@ import { Draining } from './draining';
 import { createLog } from '../platform/logging';
 import { Origin } from '../exchange/origin';
 import { serveMetrics } from '../telemetry/scrape';
-import { answerOnceOpen } from './opening';
+import { answerOnceOpen, others } from './opening';
 import { followTls, readTls } from './tls';
 import { answerUnreadable } from './unreadable';
 
@@ -31,7 +31,20 @@ export interface Terms {
 }
 
 /** Loaded when it is needed, because it takes a second: until then the process is one that already listens. */
-export const loadSite = () => import('./site.ts');
+async function loadSite() {
+  await import('../database/open.ts');
+  await others();
+  await import('../graphql/schema.ts');
+  await others();
+  return import('./site.ts');
+}
+
+/** All of a start that needs neither a port nor a database. */
+export async function makeReady(): Promise<void> {
+  await loadSite();
+  await others();
+  await (await import('./app.ts')).makeSchemas();
+}
 
 /** Throws where the configuration names what cannot be used, before anything is started. */
 export function checkFiles(config: Config) {

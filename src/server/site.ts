@@ -6,7 +6,7 @@ import type { Config } from '../platform/config';
 import { migrateUp } from '../database/migrate';
 import { openDatabase } from '../database/open';
 import type { Origin } from '../exchange/origin';
-import { buildGraphQLSchema, buildRestSchema, models } from '../graphql/schema';
+import { models } from '../graphql/schema';
 import { startServices } from '../exchange/services';
 import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
 
@@ -19,12 +19,6 @@ export interface Site {
   /** Whether there is no catalogue: one's own database waits for `seed` or `import`. */
   bare: boolean;
   close(): Promise<void>;
-}
-
-/** What a site takes longest to make and needs no database for; made once. */
-export function makeReady(): void {
-  buildRestSchema();
-  buildGraphQLSchema();
 }
 
 export async function openSite(config: Config, origin: Origin, log: Logger): Promise<Site> {

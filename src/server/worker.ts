@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { readConfig } from '../platform/config';
 import type { Message as MetricsMessage } from '../telemetry/worker';
 import { endOn, fail } from './ending';
-import { loadSite, serve, type RunningServer } from './serve';
+import { makeReady, serve, type RunningServer } from './serve';
 
 /** What a supervisor says: do what can be done before the port is needed, or serve. */
 export type Order = { kind: 'load' } | ServeOrder;
@@ -45,7 +45,7 @@ function work(): void {
   // Ctrl-C in a terminal reaches everybody, and the supervisor says what comes of it.
   process.on('SIGINT', () => undefined);
   process.on('message', (order: Order | MetricsMessage) => {
-    if (order.kind === 'load') return void loadSite().then(({ makeReady }) => makeReady());
+    if (order.kind === 'load') return void makeReady();
     // Others talk over the same channel, such as who collects metrics.
     if (order.kind !== 'serve') return;
     const { port, early, announce } = order;

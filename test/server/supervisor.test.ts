@@ -114,6 +114,24 @@ test('a worker that hangs is replaced: everybody is answered, and what was ackno
   expect(server.stdout).toContain('a worker hangs');
 });
 
+test('one that takes long to take over is waited for: nobody is reset', async () => {
+  const server = await serving();
+  const [hung] = server.workers;
+  const asked = asking(server);
+  process.kill(hung!, 'SIGSTOP');
+  await until('another one gets ready', () => server.workers.length === 2);
+  const next = server.workers.find((pid) => pid !== hung)!;
+  process.kill(next, 'SIGSTOP');
+  await until('the first one is given up', () => server.stdout.includes('a worker hangs'));
+  await sleep(6_000);
+  process.kill(next, 'SIGCONT');
+  await until('another one serves', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const answers = await asked.end();
+  expect(answers.length).toBeGreaterThan(60);
+  expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(server.workers).toEqual([next]);
+});
+
 test('with several workers the others go on while one hangs', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2' });
   await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);

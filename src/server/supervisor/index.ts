@@ -37,8 +37,8 @@ const SUSPICIOUS = 0.4;
 /** Requests that run have 7 s to finish, a worker ends within 9, and the whole end takes no more than 10 s. */
 const STOP_MS = 9_200;
 const HARD_END_MS = 9_800;
-/** So long the one that hangs is left alive for another to take its port over. */
-const HANDOVER_MS = 5_000;
+/** So long the one that hangs is left alive for another to take its port over: when it is killed before that, connections are reset. */
+const HANDOVER_MS = 15_000;
 /** Between starts that failed: twice as long each time. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
