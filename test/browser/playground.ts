@@ -1,5 +1,6 @@
 /** The playground as an analyst meets it: asked, seen, taken away, with no other server in reach. */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { buildClientSchema, type IntrospectionQuery } from 'graphql';
 import type { Neighbourhood, Person } from './person';
@@ -126,9 +127,20 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
 
     test('a query is put together from fields, and the schema is drawn', async () => {
       const { page } = await neighbourhood().person();
+      // The fields are there for ticking once there is an editor to write them into, which may take long.
+      let arrive!: () => void;
+      const arrived = new Promise<void>((resolve) => (arrive = resolve));
+      await page.route('**/playground/assets/monaco-editor-*.js', async (route) => {
+        await arrived;
+        await route.continue();
+      });
       await page.goto('/playground?query=query Made { __typename }');
       await page.getByRole('button', { name: 'Show Field builder' }).click();
-      await page.locator('.graphiql-explorer-root').getByText('rateLimit', { exact: true }).click();
+      await page.getByText('Loading …').waitFor();
+      const ticked = page.locator('.graphiql-explorer-root').getByText('rateLimit', { exact: true }).click();
+      await sleep(2_000);
+      arrive();
+      await ticked;
       await page.locator('.graphiql-query-editor .view-lines').getByText('rateLimit').waitFor();
       await page.getByRole('button', { name: 'Show Map of the schema' }).click();
       await page.getByLabel('Type', { exact: true }).selectOption('Muscle');

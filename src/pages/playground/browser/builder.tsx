@@ -1,6 +1,8 @@
 /** The field builder: a query is put together by ticking what it asks for. */
 import { explorerPlugin } from '@graphiql/plugin-explorer';
+import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
+import { Loading } from './loading';
 
 /** Those that it would have are too faint to read. */
 const TEXT = 'hsl(var(--color-neutral))';
@@ -30,6 +32,8 @@ function mend(root: HTMLElement): void {
 
 export default function Builder() {
   const box = useRef<HTMLDivElement>(null);
+  // It writes into the editor at once.
+  const ready = useGraphiQL(({ queryEditor }) => Boolean(queryEditor));
   useEffect(() => {
     const root = box.current;
     if (!root) return;
@@ -38,9 +42,5 @@ export default function Builder() {
     mend(root);
     return () => watched.disconnect();
   }, []);
-  return (
-    <div ref={box}>
-      <Explorer />
-    </div>
-  );
+  return <div ref={box}>{ready ? <Explorer /> : <Loading />}</div>;
 }

@@ -1,5 +1,6 @@
 /** Panels that are loaded when they are opened first. */
 import { lazy, Suspense, type ComponentType } from 'react';
+import { Loading } from './loading';
 
 const Builder = lazy(() => import('./builder'));
 const SchemaMap = lazy(() => import('./map'));
@@ -7,7 +8,7 @@ const SchemaMap = lazy(() => import('./map'));
 const later = (Content: ComponentType) =>
   function Later() {
     return (
-      <Suspense fallback={<p className="hint">Loaded …</p>}>
+      <Suspense fallback={<Loading />}>
         <Content />
       </Suspense>
     );
