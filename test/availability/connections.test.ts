@@ -11,7 +11,8 @@ const FORM = 'multipart/form-data; boundary=b';
 
 let siege: Siege;
 beforeAll(async () => {
-  siege = await Siege.start({ CLIENT_TIMEOUT: `${PATIENCE_MS}ms` });
+  // Each is to be refused for what it is. Where other tests hold the process up, the door would turn it away before that.
+  siege = await Siege.start({ CLIENT_TIMEOUT: `${PATIENCE_MS}ms`, MAX_LAG: 'off' });
 }, 180_000);
 afterAll(() => siege.end());
 
@@ -39,11 +40,10 @@ test.each<[string, string, string, string]>([
   async (_name, path, type, body) => {
     // Made once, so that the attackers' own work does not count.
     const bytes = Buffer.from(body);
-    const { result, aliveMs, memoryMb } = await siege.under(() =>
-      Promise.all(
-        Array.from({ length: 50 }, () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' })),
-      ),
-    );
+    const sent = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
+    // The first one that a process reads takes longer, which is nobody's attack.
+    await sent();
+    const { result, aliveMs, memoryMb } = await siege.under(() => Promise.all(Array.from({ length: 50 }, sent)));
     for (const { status, ms } of result) {
       expect([413, type.startsWith('text') ? 415 : 413]).toContain(status);
       expect(ms).toBeLessThan(ANSWERED_MS);
