@@ -1,9 +1,10 @@
 /** The front door, sign-in and sign-out, and the key page. Everything works without a script. */
 import type { IncomingMessage } from 'node:http';
-import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
 import { STATUSES } from '../contract/statuses';
 import { isPassing } from '../core/model/errors';
+import { parsedWithin } from '../platform/bodylimit';
 import { answer, text } from './answer';
 import type { Prepare } from '../rest/endpoints';
 import { COPY_PATH, COPY_SCRIPT } from './copy';
@@ -11,6 +12,7 @@ import { examples } from './examples';
 import { KEY_PATH } from './keypath';
 import { addKeyPages, type KeyExchange } from './keyroutes';
 import { landingPage } from './landing';
+import type { Visitor } from './layout';
 import { loginPage } from './login';
 import { isLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logintoken';
 import { ownPath } from './next';
@@ -30,8 +32,18 @@ export interface PageExchange extends KeyExchange {
   startSession(username: string, password: string): Promise<string>;
 }
 
-const MAX_FORM = '10kb';
+/** In bytes. */
+const MAX_FORM = 10 * 1024;
 const statusOf = (error: GraphQLError) => STATUSES[String(error.extensions.code)] ?? 400;
+
+/** The page that says why a form was refused. */
+const refusal = ({ path }: Request, message: string, visitor: Visitor): string =>
+  problemPage({ title: 'Refused', message, link: { href: path === '/logout' ? '/' : path, label: 'Load the page again' } }, visitor);
+
+const readForm = parsedWithin(MAX_FORM, express.urlencoded({ extended: false, limit: MAX_FORM }), (request, response) =>
+  answer(response, 413, refusal(request, `The form is larger than ${MAX_FORM} bytes.`, {})),
+);
+const form: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());
 
 type ExchangeOf = (request: IncomingMessage) => PageExchange;
 
@@ -42,15 +54,12 @@ export function signInPages(exchangeOf: ExchangeOf, prepare: Prepare): Router {
 }
 
 class SignInPages {
-  private readonly form = express.urlencoded({ extended: false, limit: MAX_FORM });
-
   constructor(
     private readonly exchangeOf: ExchangeOf,
     private readonly shown: ReturnType<typeof examples>,
   ) {}
 
   addTo(router: Router): void {
-    const { form } = this;
     router.get('/', (request, response) => this.landing(request, response));
     router.get('/register', (request, response) => this.register(request, response));
     router.get(COPY_PATH, (_request, response) => {
@@ -125,9 +134,7 @@ class SignInPages {
   }
 
   private refused(error: GraphQLError, request: Request, response: Response): void {
-    const link = { href: request.path === '/logout' ? '/' : request.path, label: 'Load the page again' };
-    const page = problemPage({ title: 'Refused', message: error.message, link }, this.exchangeOf(request).visitor());
-    answer(response, statusOf(error), page);
+    answer(response, statusOf(error), refusal(request, error.message, this.exchangeOf(request).visitor()));
   }
 }
 

@@ -59,6 +59,24 @@ test('a body that does not say how long it is', async () => {
     expect((await post(path, JSON_TYPE, json, { 'Transfer-Encoding': 'chunked' })).status).toBe(413);
 });
 
+test.each<[string, string, string]>([
+  ['GraphQL', '/graphql', JSON_TYPE],
+  ['REST', '/api/v2/login/', JSON_TYPE],
+  ['a form', '/login', 'application/x-www-form-urlencoded'],
+])('a body that is too long is refused before the rest of it has come: %s', async (_name, path, type) => {
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`;
+  for (const begun of [
+    `Content-Length: 100000000\r\n\r\nx`,
+    `Transfer-Encoding: chunked\r\n\r\n${(400_000).toString(16)}\r\n${large.slice(0, 300_000)}`,
+  ]) {
+    const { socket, ended } = connection(head + begun);
+    const answered = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+    void drips(socket, 'x');
+    expect(await Promise.race([answered, sleep(ANSWERED_MS, 'nothing')])).toMatch(/^HTTP\/1\.1 413 /);
+    expect(await ended).toBeLessThan(2 * ANSWERED_MS);
+  }
+});
+
 test('whoever is signed in may send more, but not everything', async () => {
   const mine = { Authorization: `Token ${siege.token}` };
   const body = (length: number) => JSON.stringify({ query: '{ viewer { username } }', variables: { large: 'x'.repeat(length) } });
