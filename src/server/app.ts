@@ -149,7 +149,6 @@ function answering(parts: Parts): RequestListener {
     const exchange = exchanges.begin(request, isRest);
     exchange.watch(response);
     exchange.watched(response);
-    leaveUnread(request, response);
     compressed(request, response);
     // Whoever came by https once is not led to come by http.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
@@ -172,6 +171,7 @@ const entrance = (
   listener(request, response) {
     request.url = tidied(request.url!);
     response.setHeader('X-Request-Id', origin.identify(request));
+    leaveUnread(request, response);
     if (request.url.startsWith(HEALTH) || request.url === METRICS_PATH) return begin(request, response);
     door.admit(request, response, begin);
   },

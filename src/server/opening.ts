@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Origin } from '../exchange/origin';
-import { inOrder } from './connections';
+import { inOrder, leaveUnread } from './connections';
 import type { Site } from './site';
 
 /** A restart takes less, so that nobody notices it. What takes longer (a first start, a migration, a database that is slow) may take minutes. */
@@ -55,6 +55,7 @@ export function answerOnceOpen(server: Server, origin: Origin, log: Logger): (si
     const { Failures, noteTurnedAway, starting, corsOf } = await refusals();
     noteTurnedAway(request, 'starting', origin, log);
     response.setHeader('X-Request-Id', id);
+    leaveUnread(request, response);
     new Failures(log).turnAway(request, response, starting(), corsOf(request));
   };
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -1,4 +1,5 @@
 /** Requests that are refused before they are begun have a line of the log like others. */
+import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
@@ -50,10 +51,44 @@ test('with the id that the client was told, and without what it sent', async () 
     expect(['pressure', 'late']).toContain(why);
   }
   expect(fitgraph.logged.join('')).not.toContain('plugh');
-  // What follows this test is not to be refused.
-  await until('nobody is refused any more', async () => {
+  await calm();
+});
+
+/** What follows is not to be refused. */
+const calm = () =>
+  until('nobody is refused any more', async () => {
     await sleep(200);
     const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anyone.get('/muscle/')));
     return answers.every(({ status }) => status === 200);
   });
+
+/** Somebody who says that much will come, and sends a little of it all the while. */
+function dripping(): { answer: () => string; leave: () => void; isOver: () => boolean } {
+  const { hostname, port } = new URL(fitgraph.url);
+  const socket = net.connect(Number(port), hostname);
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  socket.on('error', () => undefined);
+  socket.write('POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{');
+  const drips = setInterval(() => socket.write(' '), 100);
+  socket.on('close', () => clearInterval(drips));
+  return { answer: () => answer, leave: () => socket.destroy(), isOver: () => socket.destroyed };
+}
+
+test('what they would send is not waited for', async () => {
+  const refused: ReturnType<typeof dripping>[] = [];
+  await until('some are refused', async () => {
+    const asked = Array.from({ length: 50 }, dripping);
+    beLate();
+    await sleep(200);
+    for (const one of asked)
+      if (one.answer().startsWith('HTTP/1.1 503')) refused.push(one);
+      else one.leave();
+    return refused.length > 10;
+  });
+  await sleep(2_000);
+  const over = refused.filter((one) => one.isOver());
+  for (const one of refused) one.leave();
+  expect(over).toHaveLength(refused.length);
+  await calm();
 });
