@@ -29,6 +29,8 @@ function cutOff(socket: Socket): void {
 const LINGER_MS = 1_000;
 /** In bytes. */
 const MAX_DROPPED = 8 * 1024 * 1024;
+/** In bytes: what is dropped before somebody else has a turn. Node would take two megabytes of a socket that is full. */
+const TURN = 128 * 1024;
 
 /**
  * A body that was answered before it was read is not read to its end, which could take as long as the client likes. It is read on for a
@@ -48,9 +50,15 @@ export function leaveUnread(request: IncomingMessage, response: ServerResponse):
       socket.end();
     };
     let room = MAX_DROPPED;
+    let turn = TURN;
     request.on('data', (chunk: Buffer) => {
       room -= chunk.length;
-      if (room < 0) request.pause();
+      turn -= chunk.length;
+      if (room >= 0 && turn >= 0) return;
+      request.pause();
+      if (room < 0) return;
+      turn = TURN;
+      setImmediate(() => request.resume());
     });
     request.once('end', () => {
       clearTimeout(end);

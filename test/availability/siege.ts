@@ -1,8 +1,10 @@
 /** The real server in a process of its own under attack: how long it takes to answer, whether it lives meanwhile, and how much memory it takes. */
+import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { build, Installation, type Server } from '../server/running';
 
 /** Answered or refused within this, alive within that, and in so much memory. */
@@ -18,7 +20,6 @@ function goFirst(): void {
   if (os.userInfo().uid === 0) os.setPriority(os.constants.priority.PRIORITY_HIGH);
 }
 
-const PROBE_EVERY_MS = 50;
 const GIVEN_UP_MS = 30_000;
 
 export interface Reply {
@@ -123,19 +124,17 @@ export class Siege {
 
   /** Attacks, and asks all the while whether the server lives. */
   async under<T>(attack: () => Promise<T>): Promise<Damage<T>> {
-    let over = false;
-    let aliveMs = 0;
-    const probing = (async () => {
-      while (!over) {
-        const { status, ms } = await send(this.base, { path: '/health/live' });
-        aliveMs = Math.max(aliveMs, status === 200 ? ms : GIVEN_UP_MS);
-        await sleep(PROBE_EVERY_MS);
-      }
-    })();
-    const result = await attack();
-    over = true;
-    await probing;
-    return { result, aliveMs, memoryMb: this.memoryMb };
+    const watch = new Worker(path.join(__dirname, 'watch.js'), { workerData: { base: this.base, givenUpMs: GIVEN_UP_MS } });
+    try {
+      await once(watch, 'message');
+      const result = await attack();
+      const longest = once(watch, 'message');
+      watch.postMessage('over');
+      const [aliveMs] = (await longest) as [number];
+      return { result, aliveMs, memoryMb: this.memoryMb };
+    } finally {
+      await watch.terminate();
+    }
   }
 
   /** Peak of the resident set. A worker that had to be replaced has broken down, whatever the next one takes. */
