@@ -10,7 +10,8 @@ const BUSY_TIMES = 10;
 
 let siege: Siege;
 beforeAll(async () => {
-  siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1' });
+  // They are in nobody's way without the help of the door, which would turn people away where other tests hold the process up.
+  siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1', MAX_LAG: 'off' });
 }, 180_000);
 afterAll(() => siege.end());
 
