@@ -233,7 +233,7 @@ class Writer {
         if (!known.has(key) && !(isUser && (key === 'password' || EMPTY_LISTS.includes(key))))
           fail(`${at(row)}: unknown field ${JSON.stringify(key)}.`);
       const record: Record<string, unknown> = {};
-      let owner: number | undefined;
+      const parents: { field: FieldMeta; owner?: number }[] = [];
       for (const field of fields) {
         if (field.name === 'id') record.id = this.idOf(entity, row.pk);
         else if (field.target) {
@@ -241,12 +241,13 @@ class Writer {
           const id = this.reference(row, field, row.fields[field.rest]);
           record[field.column!] = id;
           if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER.field)
-            owner ??= this.present.get(field.target())!.get(id);
+            parents.push({ field, owner: this.present.get(field.target())!.get(id) });
         } else record[field.column!] = this.value(row, field);
       }
       if (isUser) record.password = row.fields.password ?? fail(`${at(row)}: password is missing.`);
-      else if (owned)
-        owners.set(record.id as number, (record[OWNER.column] ??= owner ?? fail(`${at(row)}: its owner is not known.`)) as number);
+      else if (owned) owners.set(record.id as number, (record[OWNER.column] ??= this.ownerOf(row, parents)) as number);
+      for (const { field, owner } of parents)
+        if (owner !== record[OWNER.column]) fail(`${at(row)}: ${field.rest} refers to what is another user's.`);
       records.push(record);
     }
     await this.copy(table, records, rows);
@@ -258,6 +259,11 @@ class Writer {
         linked.map(({ row }) => row),
       );
     }
+  }
+
+  /** Whose a row is that does not say so: of what it hangs below. */
+  private ownerOf(row: DumpRow, [first]: readonly { owner?: number }[]): number {
+    return first?.owner ?? fail(`${at(row)}: its owner is not known.`);
   }
 
   /** `rows`: what the records are made of. */

@@ -256,7 +256,7 @@ test('a row whose parents belong to two users is refused', async () => {
   const before = await everything();
   const workout = { model: 'manager.workout', pk: 50, fields: { creation_date: '2021-01-01', comment: '', user: 32 } };
   const step = { model: 'manager.schedulestep', pk: 50, fields: { schedule: 31, workout: 50, duration: 4, order: 1 } };
-  await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep from 50 on/);
+  await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep 50: workout refers to what is another user's/);
   expect(await everything()).toEqual(before);
 });
 
