@@ -77,7 +77,7 @@ async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
       const { rows: holders } = await client.query(HOLDER, [LOCK]);
       const { pid, address } = holders[0] ?? {};
       tell(
-        `waiting for another process, which migrates the database${pid ? ` (PostgreSQL's process ${pid}, from ${address ?? 'this machine'})` : ''}`,
+        `waiting for another process, which migrates or fills the database${pid ? ` (PostgreSQL's process ${pid}, from ${address ?? 'this machine'})` : ''}`,
       );
     }
     await sleep(LOCK_EVERY_MS);
@@ -148,6 +148,12 @@ export const migrationNames = (): string[] => names();
 
 /** Nobody migrates until this connection ends. */
 export const lockMigrations = (client: ClientBase): Promise<unknown> => client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+
+/** The same until the transaction ends; false where somebody else has the lock. */
+export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [LOCK]);
+  return (rows as [{ taken: boolean }])[0].taken;
+}
 
 /** Applies these migrations, in this order, in the transaction that the caller has begun under the lock. */
 export async function applyWithin(client: ClientBase, those: readonly string[]): Promise<void> {

@@ -14,7 +14,7 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { TokenVault } from '../auth/tokens';
 import { KnownError } from '../core/model/errors';
-import { INSTANCE_LOCK } from '../core/changes/listener';
+import { INSTANCES } from '../core/changes/listener';
 import { isUnavailable } from '../database/refusals';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
@@ -43,8 +43,7 @@ const MAX_ANSWER = 512 * 1024;
 const EXPIRED = `"at" < now() - interval '${KEPT_HOURS} hours'`;
 /** Longer than any request takes; and an instance that lives holds its lock. */
 const OLD = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
-    SELECT FROM pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${INSTANCE_LOCK} AND l."objid"::bigint = k."instance" AND l."granted"
-      AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())))`;
+    SELECT FROM ${INSTANCES} AND l."objid"::bigint = k."instance"))`;
 
 /** As far as it matters; those that have expired are taken away soon. */
 const KEYS = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED} LIMIT $MOST::integer) AS "some"`;

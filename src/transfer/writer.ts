@@ -7,6 +7,7 @@ import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Kind } from '../contract/facts';
+import { putBack, setAsideAlone } from './aside';
 import { CopyIn, linesOf } from './copy';
 import { at, byModel, fail, inMemory, inOrder, TOKENS, type DumpRow, type DumpRows } from './dump';
 import { inTermsOf, type RowName } from './refusals';
@@ -131,12 +132,16 @@ class Writer {
       const model = resourceOf(entity)!.dump;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
+      const aside = await setAsideAlone(this.client, resourceOf(entity)!.table, count);
+      let first: RowName | undefined;
       for await (const chunk of ahead(chunks(this.rows.of(model!)))) {
+        first ??= chunk[0]!;
         await this.number(entity, chunk);
         await this.insert(entity, chunk);
         progress?.((done += chunk.length), total);
       }
       await this.settle();
+      await inTermsOf([first!], () => putBack(this.client, aside));
       await keepNewestFlags(entity, this.client);
       await moveSequence(entity, this.client);
       counts.set(model!, count);

@@ -26,7 +26,11 @@ export interface Subscriber {
  * What this process holds as long as it lives and its connection is alive: a lock of PostgreSQL by this number, of all instances that share the
  * database. What such an instance has begun may be taken over once the lock is free.
  */
-export const INSTANCE_LOCK = 7_316_403;
+const INSTANCE_LOCK = 7_316_403;
+
+/** For a FROM: those locks, each with the number of its instance as `objid`. A condition may follow. */
+export const INSTANCES = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${INSTANCE_LOCK} AND l."granted"
+      AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
 export class Listener {
   /** Of this process. */

@@ -15,6 +15,7 @@ import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary, type TableShape } from './archive';
+import { putBack, setAside, type Aside } from '../aside';
 import { CopyIn } from '../copy';
 import { WaitingFiles } from './files';
 import { LOGS, ownConnection, quoted, RESTORE_LOCK, tablesOf } from './tables';
@@ -107,7 +108,7 @@ class RowsIn {
   private table = '';
   private done = 0;
   private readonly total: number;
-  private foreignKeys: { table: string; name: string; definition: string }[] = [];
+  private aside: Aside = [];
 
   constructor(
     private readonly client: Client,
@@ -151,7 +152,7 @@ class RowsIn {
     if (await this.isIntact()) await this.empty();
     else await rebuildWithin(client, restore.found.header.migrations);
     await this.triggers('DISABLE');
-    await this.dropForeignKeys();
+    this.aside = await setAside(client, this.tables);
   }
 
   /** Whether the tables are those of the backup. They are not where it is older, or where one was dropped. */
@@ -210,19 +211,6 @@ class RowsIn {
     for (const { name } of await tablesOf(this.client)) await this.client.query(`ALTER TABLE ${quoted([name])} ${state} TRIGGER USER`);
   }
 
-  /** Checked for all rows at once when they are there, which takes a fraction of the time, and whatever the order of the tables. */
-  private async dropForeignKeys(): Promise<void> {
-    const { rows } = await this.client.query(
-      `SELECT t.relname AS "table", c.conname AS "name", pg_get_constraintdef(c.oid) AS "definition"
-       FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid WHERE c.contype = 'f' AND t.relname = ANY($1)
-         AND t.relnamespace = current_schema()::regnamespace ORDER BY 1, 2`,
-      [this.tables],
-    );
-    this.foreignKeys = rows as typeof this.foreignKeys;
-    for (const { table, name } of this.foreignKeys)
-      await this.client.query(`ALTER TABLE ${quoted([table])} DROP CONSTRAINT ${quoted([name])}`);
-  }
-
   async end(): Promise<void> {
     const { client, restore, id } = this;
     const { header, summary } = restore.found;
@@ -230,8 +218,7 @@ class RowsIn {
     await this.close();
     await client.query(`ANALYZE ${quoted(this.tables)}`);
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
-    for (const { table, name, definition } of this.foreignKeys)
-      await client.query(`ALTER TABLE ${quoted([table])} ADD CONSTRAINT ${quoted([name])} ${definition}`);
+    await putBack(client, this.aside);
     for (const { table, column, last, called } of summary.sequences)
       await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
     for (const name of this.tables) {

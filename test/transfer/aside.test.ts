@@ -1,0 +1,223 @@
+/**
+ * Keys and indexes that are set aside while rows come: afterwards everything is as if they had stayed, and they stay where anybody would wait. What
+ * was set aside has another number in PostgreSQL when it is back, by which both ways are told apart.
+ */
+import { Client } from 'pg';
+import { Random } from '../../seeders/random';
+import { TokenVault } from '../../src/auth/tokens';
+import type { Database } from '../../src/database/connection';
+import { migrateUp } from '../../src/database/migrate';
+import { MANY } from '../../src/transfer/aside';
+import { asDump, type DumpRow } from '../../src/transfer/dump';
+import { writeRows, type WriteOptions } from '../../src/transfer/writer';
+import { createDatabase, open, SECRET_KEY } from '../setup/databases';
+import { Fitgraph } from '../setup/fitgraph';
+
+jest.setTimeout(120_000);
+
+const TABLES = ['ingredient', 'workout_log'];
+const SHAPE = `SELECT conrelid::regclass || ' ' || conname || ' ' || convalidated || ' ' || pg_get_constraintdef(oid) AS "thing"
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+  UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+  UNION ALL SELECT tgrelid::regclass || ' ' || tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`;
+const NUMBERS = `SELECT "table", "name", "oid"::int FROM (
+    SELECT conrelid::regclass::text AS "table", conname::text AS "name", oid FROM pg_constraint WHERE contype = 'f'
+    UNION ALL SELECT indrelid::regclass::text, indexrelid::regclass::text, indexrelid FROM pg_index WHERE NOT indisunique) AS "pieces"
+  WHERE "table" = ANY($1) ORDER BY 1, 2`;
+
+interface Side {
+  database: Database;
+  client: Client;
+}
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function sideOf(database: Database): Promise<Side> {
+  const client = new Client(database.direct);
+  await client.connect();
+  closing.push(() => client.end());
+  return { database, client };
+}
+
+/** A database that nobody serves, with a connection of somebody else. */
+async function alone(): Promise<Side> {
+  const own = await createDatabase('catalogue');
+  const database = open(own.connection);
+  closing.push(() => own.drop());
+  closing.push(() => database.close());
+  return sideOf(database);
+}
+
+const ask = async ({ client }: Side, text: string, values?: unknown[]) => (await client.query(text, values)).rows;
+const load = (rows: DumpRow[], { database }: Side, options: Partial<WriteOptions> = {}) =>
+  writeRows(asDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
+const numbersOf = (of: Side) => ask(of, NUMBERS, [TABLES]);
+
+/** Of which tables something was set aside since. */
+async function setAsideOf(of: Side, before: Record<string, unknown>[]): Promise<string[]> {
+  const after = await numbersOf(of);
+  expect(after.map(({ name }) => name)).toEqual(before.map(({ name }) => name));
+  return [...new Set(after.filter(({ oid }, index) => oid !== before[index]!.oid).map(({ table }) => table as string))];
+}
+
+/** How many rows there are, and a digest of them, but for what no two imports have in common; and what the log has of them. */
+async function held(of: Side): Promise<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for (const table of [...TABLES, 'workout', 'user_account']) {
+    const row = `to_jsonb(t) - '{created_at,updated_at,version,date_joined}'::text[]`;
+    const noted = `SELECT count(DISTINCT "row_id")::int FROM "change" WHERE "table" = '${table}'`;
+    const [found] = await ask(
+      of,
+      `SELECT count(*)::int AS "rows", md5(string_agg((${row})::text, ';' ORDER BY "id")) AS "digest", (${noted}) AS "noted" FROM "${table}" t`,
+    );
+    all[table] = found;
+  }
+  return all;
+}
+
+const day = (random: Random) => `20${random.int(19, 21)}-0${random.int(1, 9)}-${random.int(10, 28)}`;
+
+/** Two users with two workouts each. */
+function owners(): DumpRow[] {
+  const account = { password: 'none', email: '', is_active: true, date_joined: '2021-01-01T00:00:00Z' };
+  return [
+    ...[101, 102].map((pk): DumpRow => ({ model: 'auth.user', pk, fields: { username: `user${pk}`, ...account } })),
+    ...[1, 2, 3, 4].map((pk): DumpRow => {
+      return { model: 'manager.workout', pk, fields: { creation_date: '2021-01-01', comment: '', user: 101 + (pk % 2) } };
+    }),
+  ];
+}
+
+function logs(random: Random, count: number, from = 1): DumpRow[] {
+  return Array.from({ length: count }, (_, index): DumpRow => {
+    const workout = random.int(1, 4);
+    const units = { repetition_unit: random.int(1, 3), weight_unit: random.int(1, 3), exercise: random.int(1, 4) };
+    const values = { reps: random.int(0, 20), weight: `${random.int(0, 200)}.50`, rir: random.pick(['0', '2', '3.5']), date: day(random) };
+    return { model: 'manager.workoutlog', pk: from + index, fields: { ...values, ...units, workout, user: 101 + (workout % 2) } };
+  });
+}
+
+function foods(random: Random, count: number): DumpRow[] {
+  return Array.from({ length: count }, (_, index): DumpRow => {
+    const parts = {
+      energy: random.int(0, 900),
+      protein: `${random.int(0, 50)}.125`,
+      carbohydrates: `${random.int(0, 50)}.000`,
+      fat: '1.000',
+    };
+    const name = `${random.pick(['Möhre', 'Oats', 'Apple pie', 'Œuf'])} ${random.int(0, 5_000)}`;
+    const of = { license: random.int(1, 2), language: random.int(1, 2), license_author: '', status: random.pick(['1', '2', '3']) };
+    const fields = { name, ...parts, ...of, creation_date: day(random), update_date: day(random) };
+    return { model: 'nutrition.ingredient', pk: 10 + index, fields };
+  });
+}
+
+test('what comes in is the same, and so are keys and indexes, whether they were set aside or not', async () => {
+  const fitgraph = await Fitgraph.start();
+  closing.push(() => fitgraph.stop());
+  const [by, beside] = [await alone(), await sideOf(fitgraph.database)];
+  for (const one of [by, beside]) await ask(one, 'DELETE FROM "change"');
+  const shape = await ask(by, SHAPE);
+  const [before, besideBefore] = [await numbersOf(by), await numbersOf(beside)];
+  const random = new Random(13);
+  const rows = [...owners(), ...logs(random, MANY + 1_234), ...foods(random, MANY)];
+  await load(rows, by);
+  // Who asks a server is not kept waiting by what comes in.
+  const asked = load(rows, beside).then(() => 'over');
+  while ((await Promise.race([asked, fitgraph.anyone.get('/ingredient/1/')])) !== 'over');
+  expect(await setAsideOf(by, before)).toEqual(TABLES);
+  expect(await setAsideOf(beside, besideBefore)).toEqual([]);
+  for (const one of [by, beside]) expect(await ask(one, SHAPE)).toEqual(shape);
+  const those = await held(by);
+  expect(those.workout_log).toMatchObject({ rows: MANY + 1_234, noted: MANY + 1_234 });
+  expect(those).toEqual(await held(beside));
+});
+
+test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
+  [
+    'refers to nothing',
+    (rows) => Object.assign(rows.at(-5)!.fields, { exercise: 99 }),
+    /workoutlog 4996: exercise refers to .* does not exist/,
+  ],
+  [
+    'is below what is another user’s',
+    (rows) => Object.assign(rows.at(-5)!.fields, { workout: 1, user: 101 }),
+    /workoutlog 4996: workout refers to/,
+  ],
+  ['has the id of another', (rows) => void rows.splice(7, 0, { ...rows.at(-1)!, pk: 20_000 }), /workoutlog 20000: Key \(id\)/],
+])('where a row %s, all is as it was', async (_what, spoil, message) => {
+  const one = await alone();
+  await load([...owners(), ...logs(new Random(3), 1, 20_000)], one);
+  const [before, shape, rows] = [await numbersOf(one), await ask(one, SHAPE), await held(one)];
+  const those = logs(new Random(4), MANY);
+  spoil(those);
+  await expect(load(those, one)).rejects.toThrow(message);
+  expect(await setAsideOf(one, before)).toEqual([]);
+  expect(await ask(one, SHAPE)).toEqual(shape);
+  expect(await held(one)).toEqual(rows);
+});
+
+describe('nothing is set aside', () => {
+  async function staysIn(one: Side, rows = logs(new Random(5), MANY)): Promise<void> {
+    const before = await numbersOf(one);
+    expect((await load(rows, one)).get('manager.workoutlog')).toBe(rows.length);
+    expect(await setAsideOf(one, before)).toEqual([]);
+  }
+
+  test('for few rows', async () => {
+    const one = await alone();
+    await load(owners(), one);
+    await staysIn(one, logs(new Random(5), MANY - 1));
+  });
+
+  test('where somebody reads a table that they refer to', async () => {
+    const one = await alone();
+    await load(owners(), one);
+    await one.client.query('BEGIN; SELECT FROM "exercise"');
+    await staysIn(one);
+    await one.client.query('COMMIT');
+  });
+
+  test('where somebody migrates', async () => {
+    const one = await alone();
+    await load(owners(), one);
+    await one.client.query('SELECT pg_advisory_lock(7316402)');
+    await staysIn(one);
+  });
+
+  test('where most rows are there already', async () => {
+    const one = await alone();
+    await load([...owners(), ...logs(new Random(6), MANY + 1, 50_000)], one);
+    await staysIn(one);
+  });
+
+  test('where the tables are those of another role', async () => {
+    const one = await alone();
+    await load(owners(), one);
+    const role = `importer_${process.pid}`;
+    await one.client.query(`CREATE ROLE "${role}" LOGIN BYPASSRLS; GRANT ALL ON ALL TABLES IN SCHEMA public TO "${role}";
+      GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO "${role}"`);
+    closing.push(() => one.client.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`));
+    const database = open({ ...one.database.direct, user: role });
+    closing.push(() => database.close());
+    await staysIn({ ...one, database });
+  });
+});
+
+test('who starts meanwhile waits for the rows', async () => {
+  const one = await alone();
+  const said: string[] = [];
+  let started: Promise<string> | undefined;
+  await load([...owners(), ...logs(new Random(7), MANY)], one, {
+    before: async () => {
+      started = migrateUp(one.database, (message) => said.push(message)).then(() => 'started');
+      const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));
+      expect(await Promise.race([started, wait])).toBe('waits');
+    },
+  });
+  expect(await started).toBe('started');
+  expect(said).toEqual([expect.stringMatching(/^waiting for another process, which migrates or fills the database/)]);
+});
