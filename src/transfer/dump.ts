@@ -11,6 +11,7 @@ export interface DumpRow {
 }
 
 export const TOKENS = 'authtoken.token';
+export const USERS = 'auth.user';
 
 export const fail = (message: string): never => {
   throw new KnownError('BAD_USER_INPUT', message);

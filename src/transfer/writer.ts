@@ -1,15 +1,16 @@
 /** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
 import type { PoolClient } from 'pg';
-import { MAX_INTEGER } from '../contract/bounds';
 import { OWNER } from '../core/model/registry';
 import { fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
+import type { Row } from '../database/rows';
 import type { Kind } from '../contract/facts';
 import { putBack, setAsideAlone } from './aside';
 import { CopyIn, linesOf } from './copy';
-import { at, byModel, fail, inMemory, inOrder, TOKENS, type DumpRow, type DumpRows } from './dump';
+import { at, byModel, fail, inMemory, inOrder, TOKENS, USERS, type DumpRow, type DumpRows } from './dump';
+import { References } from './references';
 import { inTermsOf, type RowName } from './refusals';
 import { keepNewestFlags, moveSequence } from './settled';
 import { insertTokens } from './tokens';
@@ -30,8 +31,6 @@ const CHUNK = 1_000;
 
 /** Rows of one COPY: each has its price, and its keys are looked at in its end. */
 const MAX_COPIED = 10_000;
-
-const USERS = 'auth.user';
 
 /** Users' fields that the dumps have and this service has no use for. */
 const EMPTY_LISTS = ['groups', 'user_permissions'];
@@ -64,12 +63,6 @@ export async function writeRows(
   });
 }
 
-/** Rows that there are, by table and id, with the owner of each that has one. */
-type Referred = Map<Entity, Map<number, number | undefined>>;
-
-/** Of one table, rows that others refer to and that are remembered to be there. */
-const MAX_REFERRED = 50_000;
-
 async function* chunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
   let chunk: DumpRow[] = [];
   for await (const row of rows) {
@@ -100,10 +93,7 @@ async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 
 class Writer {
   private readonly models = byModel();
-  /** The ids that were given anew, by those that the rows have. */
-  private readonly renumbered = new Map<Entity, Map<number, number>>();
-  /** What was looked up: rows refer to the same ones again and again. Whatever is deleted meanwhile a key refuses. */
-  private readonly present: Referred = new Map();
+  private readonly references = new References((text, values) => this.ask(text, values));
   /** The rows that PostgreSQL is at, of which it may still refuse some. */
   private copied?: { copy: CopyIn; table: string; columns: readonly string[]; rows: RowName[] };
 
@@ -136,7 +126,7 @@ class Writer {
       let first: RowName | undefined;
       for await (const chunk of ahead(chunks(this.rows.of(model!)))) {
         first ??= chunk[0]!;
-        await this.number(entity, chunk);
+        if (this.options.renumber) await this.references.renumber(entity, chunk);
         await this.insert(entity, chunk);
         progress?.((done += chunk.length), total);
       }
@@ -170,64 +160,13 @@ class Writer {
       await this.client.query(`TRUNCATE ${filled.map((entity) => `"${resourceOf(entity)!.table}"`).join(', ')} RESTART IDENTITY CASCADE`);
   }
 
-  /** The ids that the rows get. */
-  private async number(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    if (!this.options.renumber) return;
-    await this.settle();
-    const numbers = this.renumbered.get(entity) ?? new Map<number, number>();
-    const { rows: next } = await this.client.query(
-      `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
-      [rows.length],
-    );
-    rows.forEach((row, index) => numbers.set(row.pk as number, next[index].id));
-    this.renumbered.set(entity, numbers);
-  }
-
-  private idOf = (entity: Entity, id: unknown): number => this.renumbered.get(entity)?.get(id as number) ?? (id as number);
-
-  /** Looks up what the rows refer to, in one statement for each table of which there is something new. */
-  private async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
-    const wanted = new Map<Entity, Set<number>>();
-    for (const field of fields) {
-      const target = field.target!();
-      const ids = wanted.get(target) ?? new Set();
-      for (const row of rows)
-        for (const value of [row.fields[field.rest]].flat()) {
-          const id = this.idOf(target, value);
-          if (Number.isInteger(id) && Math.abs(id) <= MAX_INTEGER) ids.add(id);
-        }
-      wanted.set(target, ids);
-    }
-    for (const [target, ids] of wanted) {
-      let present = this.present.get(target);
-      if (!present || present.size + ids.size > MAX_REFERRED) this.present.set(target, (present = new Map()));
-      const unknown = [...ids].filter((id) => !present.has(id));
-      if (!unknown.length) continue;
-      await this.settle();
-      const { table, owned, dump } = resourceOf(target)!;
-      const owner = owned && dump !== USERS ? `"${OWNER.column}"` : 'NULL::int';
-      const found = await this.client.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [unknown]);
-      for (const row of found.rows) present.set(row.id, row.owner ?? undefined);
-    }
-  }
-
-  /** The id that a reference means, which must exist. */
-  private reference(row: DumpRow, field: FieldMeta, value: unknown): number | null {
-    if (value === null || value === undefined) return field.null ? null : fail(`${at(row)}: ${field.rest} is missing.`);
-    const target = field.target!();
-    const id = this.idOf(target, value);
-    if (!this.present.get(target)!.has(id))
-      fail(`${at(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`);
-    return id;
-  }
-
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const { table, owned, dump } = resourceOf(entity)!;
     const fields = fieldsOf(entity).filter((field) => field.stored && !field.automatic);
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
     const known = new Set([...fields, ...links].map((field) => field.rest));
     const isUser = dump === USERS;
-    await this.lookUp(
+    await this.references.lookUp(
       rows,
       [...fields, ...links].filter((field) => field.target),
     );
@@ -240,13 +179,13 @@ class Writer {
       const record: Record<string, unknown> = {};
       const parents: { field: FieldMeta; owner?: number }[] = [];
       for (const field of fields) {
-        if (field.name === 'id') record.id = this.idOf(entity, row.pk);
+        if (field.name === 'id') record.id = this.references.idOf(entity, row.pk);
         else if (field.target) {
           if (field.name === OWNER.field && !(field.rest in row.fields)) continue;
-          const id = this.reference(row, field, row.fields[field.rest]);
+          const id = this.references.idIn(row, field, row.fields[field.rest]);
           record[field.column!] = id;
           if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER.field)
-            parents.push({ field, owner: this.present.get(field.target())!.get(id) });
+            parents.push({ field, owner: this.references.ownerOf(field.target(), id) });
         } else record[field.column!] = this.value(row, field);
       }
       if (isUser) record.password = row.fields.password ?? fail(`${at(row)}: password is missing.`);
@@ -282,6 +221,11 @@ class Writer {
     await inTermsOf(copied.rows, () => copied.copy.write(linesOf(records, columns)));
   }
 
+  private async ask(text: string, values: unknown[]): Promise<Row[]> {
+    await this.settle();
+    return (await this.client.query(text, values)).rows;
+  }
+
   /** Waits for what was copied: before the connection is asked for anything else. */
   private async settle(): Promise<void> {
     const copied = this.copied;
@@ -312,12 +256,12 @@ class Writer {
     return rows.flatMap((row) => {
       const ids = row.fields[field.rest] ?? [];
       if (!Array.isArray(ids)) return fail(`${at(row)}: ${field.rest} must be a list of ids.`);
-      const ownId = this.idOf(entity, row.pk);
+      const ownId = this.references.idOf(entity, row.pk);
       return (ids as unknown[]).map((id) => ({
         row,
         values: {
           [own]: ownId,
-          [other]: this.reference(row, field, id),
+          [other]: this.references.idIn(row, field, id),
           ...fixed,
           ...(owners.has(ownId) && { [OWNER.column]: owners.get(ownId) }),
         },
