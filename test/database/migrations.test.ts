@@ -5,6 +5,7 @@ import { up as likeness } from '../../src/database/migrations/0007-likeness';
 import * as typos from '../../src/database/migrations/0022-typos';
 import * as oneOfSeveral from '../../src/database/migrations/0016-one-of-several';
 import { createDatabase, open } from '../setup/databases';
+import { shapeOf } from '../setup/shape';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
 let opened: Database[];
@@ -24,37 +25,23 @@ function connected(): Database {
   return database;
 }
 
-/** Columns, constraints, indexes, triggers and functions, each in words; extensions stay, so theirs are left out. */
-async function shape({ pool }: Database): Promise<string[]> {
-  const { rows } = await pool.query(`
-    SELECT format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default) AS thing
-      FROM information_schema.columns WHERE table_schema = 'public'
-    UNION ALL SELECT format('%s %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
-    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
-    UNION ALL SELECT proname::text FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
-       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
-    ORDER BY 1`);
-  return rows.map(({ thing }) => thing);
-}
-
 test('up, all the way down and up again make the same database', async () => {
   const database = connected();
   expect(await migrated(database)).toBe(false);
   const names = await migrateUp(database);
   expect(names.length).toBeGreaterThanOrEqual(3);
   expect(await migrated(database)).toBe(true);
-  const before = await shape(database);
+  const before = await shapeOf(database.pool);
   expect(before.length).toBeGreaterThan(200);
   expect(await migrateUp(database)).toEqual([]);
 
   expect(await migrateDown(database, true)).toEqual([...names].reverse());
   expect(await migrated(database)).toBe(false);
-  const left = await shape(database);
+  const left = await shapeOf(database.pool);
   expect(left.filter((thing) => !/migration/.test(thing))).toEqual([]);
 
   expect(await migrateUp(database)).toEqual(names);
-  expect(await shape(database)).toEqual(before);
+  expect(await shapeOf(database.pool)).toEqual(before);
 });
 
 test('who waits for another process that migrates says so, once', async () => {

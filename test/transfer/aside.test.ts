@@ -12,14 +12,11 @@ import { asDump, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
+import { shapeOf } from '../setup/shape';
 
 jest.setTimeout(120_000);
 
 const TABLES = ['ingredient', 'workout_log'];
-const SHAPE = `SELECT conrelid::regclass || ' ' || conname || ' ' || convalidated || ' ' || pg_get_constraintdef(oid) AS "thing"
-    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-  UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
-  UNION ALL SELECT tgrelid::regclass || ' ' || tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1`;
 const NUMBERS = `SELECT "table", "name", "oid"::int FROM (
     SELECT conrelid::regclass::text AS "table", conname::text AS "name", oid FROM pg_constraint WHERE contype = 'f'
     UNION ALL SELECT indrelid::regclass::text, indexrelid::regclass::text, indexrelid FROM pg_index WHERE NOT indisunique) AS "pieces"
@@ -120,7 +117,7 @@ test('what comes in is the same, and so are keys and indexes, whether they were 
   closing.push(() => fitgraph.stop());
   const [by, beside] = [await alone(), await sideOf(fitgraph.database)];
   for (const one of [by, beside]) await ask(one, 'DELETE FROM "change"');
-  const shape = await ask(by, SHAPE);
+  const shape = await shapeOf(by.client);
   const [before, besideBefore] = [await numbersOf(by), await numbersOf(beside)];
   const random = new Random(13);
   const rows = [...owners(), ...logs(random, MANY + 1_234), ...foods(random, MANY)];
@@ -130,7 +127,7 @@ test('what comes in is the same, and so are keys and indexes, whether they were 
   while ((await Promise.race([asked, fitgraph.anyone.get('/ingredient/1/')])) !== 'over');
   expect(await setAsideOf(by, before)).toEqual(TABLES);
   expect(await setAsideOf(beside, besideBefore)).toEqual([]);
-  for (const one of [by, beside]) expect(await ask(one, SHAPE)).toEqual(shape);
+  for (const one of [by, beside]) expect(await shapeOf(one.client)).toEqual(shape);
   const those = await held(by);
   expect(those.workout_log).toMatchObject({ rows: MANY + 1_234, noted: MANY + 1_234 });
   expect(those).toEqual(await held(beside));
@@ -151,12 +148,12 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
 ])('where a row %s, all is as it was', async (_what, spoil, message) => {
   const one = await alone();
   await load([...owners(), ...logs(new Random(3), 1, 20_000)], one);
-  const [before, shape, rows] = [await numbersOf(one), await ask(one, SHAPE), await held(one)];
+  const [before, shape, rows] = [await numbersOf(one), await shapeOf(one.client), await held(one)];
   const those = logs(new Random(4), MANY);
   spoil(those);
   await expect(load(those, one)).rejects.toThrow(message);
   expect(await setAsideOf(one, before)).toEqual([]);
-  expect(await ask(one, SHAPE)).toEqual(shape);
+  expect(await shapeOf(one.client)).toEqual(shape);
   expect(await held(one)).toEqual(rows);
 });
 

@@ -16,6 +16,7 @@ import { plain } from '../files/pictures';
 import { furnish } from '../setup/belongings';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { shapeOf } from '../setup/shape';
 import type { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();
@@ -31,12 +32,6 @@ const restore = async (into: Fitgraph, from = file, replace = true) =>
 
 /** What belongs to the database itself, and what counts on while somebody looks. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
-
-/** Rules between rows, triggers, functions, policies and indexes. */
-const SHAPE = `SELECT conrelid::regclass || ' ' || pg_get_constraintdef(oid) AS rule FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-  UNION ALL SELECT tgrelid::regclass || ' ' || tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal
-  UNION ALL SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-  UNION ALL SELECT tablename || ' ' || policyname FROM pg_policies UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1`;
 
 /** Every row of every other table, as text. */
 async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
@@ -150,11 +145,11 @@ describe('the round trip', () => {
     ['tables', 'DROP TABLE "exercise_image", "workout_log" CASCADE; DROP TABLE "change"'],
     ['columns', 'ALTER TABLE "workout" DROP COLUMN "comment" CASCADE'],
   ])('%s that are gone come back, beside a server that runs', async (_what, wreck) => {
-    const shapes = (of: Fitgraph) => of.sql(SHAPE);
-    const shape = await shapes(fitgraph);
+    const { pool } = fitgraph.database;
+    const shape = await shapeOf(pool);
     await fitgraph.sql(wreck);
     await restore(fitgraph);
-    expect(await shapes(fitgraph)).toEqual(shape);
+    expect(await shapeOf(pool)).toEqual(shape);
     expect(await rows(fitgraph)).toEqual(before.rows);
     expect(files(fitgraph)).toEqual(before.files);
     for (const list of ['workout', 'workoutlog', 'exerciseimage']) expect((await ann.get(`/${list}/`)).status).toBe(200);
@@ -169,7 +164,7 @@ describe('the round trip', () => {
       await restore(second, file, false);
       expect(await rows(second)).toEqual(before.rows);
       expect(files(second)).toEqual(before.files);
-      expect(await second.sql(SHAPE)).toEqual(await fitgraph.sql(SHAPE));
+      expect(await shapeOf(second.database.pool)).toEqual(await shapeOf(fitgraph.database.pool));
       await expect(
         second.sql('INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES (99, now(), $1)', ['x']),
       ).rejects.toThrow(/foreign key/);
