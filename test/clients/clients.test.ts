@@ -8,7 +8,7 @@ import type { Person } from '../setup/person';
 
 // Its types are those of an ES module, although it comes as both.
 type GraphQLRequest = typeof import('graphql-request', { with: { 'resolution-mode': 'import' } });
-// eslint-disable-next-line @typescript-eslint/no-require-imports
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- the types are those of an ES module, which only require finds here
 const { ClientError, GraphQLClient } = require('graphql-request') as GraphQLRequest;
 
 const fitgraph = fitgraphForThisFile();

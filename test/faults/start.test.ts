@@ -1,6 +1,5 @@
 /** Starts on what a fault has left behind. */
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { Client } from 'pg';
 import WebSocket from 'ws';
@@ -9,6 +8,7 @@ import { lockMigrations } from '../../src/database/migrate';
 import { freePort } from '../../src/server/supervisor/port';
 import { until } from '../database/processes';
 import { build, Installation } from '../server/running';
+import { dripping } from '../setup/dripping';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { Person } from '../setup/person';
 import { Proxy } from './proxy';
@@ -48,20 +48,6 @@ test('a damaged row of the catalogue does not stop the start, and everything els
   }
 });
 
-/** What somebody hears, until the connection ends, who says that much will come, and sends a little of it all the while. */
-const answerToDrips = (port: number): Promise<string> =>
-  new Promise((resolve) => {
-    const socket = net.connect(port, 'localhost');
-    let answer = '';
-    socket.on('data', (chunk: Buffer) => (answer += chunk.toString())).on('error', () => undefined);
-    socket.write('POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{');
-    const drips = setInterval(() => socket.write(' '), 100);
-    socket.on('close', () => {
-      clearInterval(drips);
-      resolve(answer);
-    });
-  });
-
 test('a start that takes long: who waits for it is told to come back, and is answered once it is over', async () => {
   const own = await createDatabase('catalogue');
   const holder = new Client(own.connection);
@@ -81,14 +67,15 @@ test('a start that takes long: who waits for it is told to come back, and is ans
       ),
     );
     const asked = performance.now();
-    const [rest, graphql, upgraded, dripped] = await Promise.all([
+    const stranger = dripping(port);
+    const [rest, graphql, upgraded] = await Promise.all([
       anyone.get('/language/'),
       anyone.query('{ languages { totalCount } }'),
       new Promise<string>((resolve) => new WebSocket(`ws://localhost:${port}/graphql`).once('error', ({ message }) => resolve(message))),
-      answerToDrips(port),
+      stranger.over,
     ]);
     expect(performance.now() - asked).toBeLessThan(5_000);
-    expect(dripped).toMatch(/^HTTP\/1\.1 503 /);
+    expect(stranger.answer()).toMatch(/^HTTP\/1\.1 503 /);
     expect([rest.status, rest.headers.get('retry-after'), rest.body]).toEqual([
       503,
       '2',

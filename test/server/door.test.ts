@@ -1,7 +1,7 @@
 /** Requests that are refused before they are begun have a line of the log like others. */
-import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../database/processes';
+import { dripping, type Dripping } from '../setup/dripping';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
@@ -62,23 +62,11 @@ const calm = () =>
     return answers.every(({ status }) => status === 200);
   });
 
-/** Somebody who says that much will come, and sends a little of it all the while. */
-function dripping(): { answer: () => string; leave: () => void; isOver: () => boolean } {
-  const { hostname, port } = new URL(fitgraph.url);
-  const socket = net.connect(Number(port), hostname);
-  let answer = '';
-  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
-  socket.on('error', () => undefined);
-  socket.write('POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{');
-  const drips = setInterval(() => socket.write(' '), 100);
-  socket.on('close', () => clearInterval(drips));
-  return { answer: () => answer, leave: () => socket.destroy(), isOver: () => socket.destroyed };
-}
-
 test('what they would send is not waited for', async () => {
-  const refused: ReturnType<typeof dripping>[] = [];
+  const port = Number(new URL(fitgraph.url).port);
+  const refused: Dripping[] = [];
   await until('some are refused', async () => {
-    const asked = Array.from({ length: 50 }, dripping);
+    const asked = Array.from({ length: 50 }, () => dripping(port));
     beLate();
     await sleep(200);
     for (const one of asked)
