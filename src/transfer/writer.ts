@@ -7,7 +7,7 @@ import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { Kind } from '../contract/facts';
-import { putBack, setAsideAlone } from './aside';
+import { putBack, setAsideAlone } from './keysaside';
 import { CopyIn, linesOf } from './copy';
 import { at, byModel, fail, inMemory, inOrder, TOKENS, USERS, type DumpRow, type DumpRows } from './dump';
 import { References } from './references';

@@ -15,7 +15,7 @@ import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary, type TableShape } from './archive';
-import { putBack, setAside, type Aside } from '../aside';
+import { putBack, setAside, type Aside } from '../keysaside';
 import { CopyIn } from '../copy';
 import { WaitingFiles } from './files';
 import { LOGS, ownConnection, quoted, RESTORE_LOCK, tablesOf } from './tables';

@@ -7,7 +7,7 @@ import { Random } from '../../seeders/random';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { MANY } from '../../src/transfer/aside';
+import { MANY } from '../../src/transfer/keysaside';
 import { asDump, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
