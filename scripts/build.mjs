@@ -18,7 +18,6 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
@@ -115,12 +114,8 @@ function sources() {
     .sort();
 }
 
-async function compile(before) {
-  // tsc leaves out what its notes say is there already, so the notes go when a file is missing.
-  if (!before?.every((file) => existsSync(file))) {
-    for (const path of ['dist/.tsbuildinfo.build', 'dist/src', 'dist/seeders']) rmSync(path, { recursive: true, force: true });
-  }
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+async function compile() {
+  const tsc = join(root, 'node_modules/typescript7/bin/tsc');
   const child = spawn(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--pretty', String(Boolean(process.stderr.isTTY))], {
     stdio: ['ignore', 2, 2],
   });
