@@ -1,16 +1,21 @@
-// A server of its own for a replay of the recorded REST contract, which lies beside the repository or nowhere.
-import { spawn } from 'node:child_process';
+// A server of its own for a replay of the recorded REST contract.
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-export const kit = join(root, '..', 'shared', 'contract');
+/** Cases and data set. */
+export const contract = join(root, 'test/contract');
 
-/** Works with a server that listens on `port` and is gone afterwards, its data too. `node` is what it runs on, `stdout` where it prints. */
-export async function withServer({ port, settings = {}, node = process.execPath, stdout = 'inherit' }, work) {
+/**
+ * Runs `work` with a server that listens on `port`; afterwards it is gone, its data too. `node` is the program that it runs on, `stdout` where it
+ * prints. `work` gets { base, folder, reset }; `reset` puts the data set of `contract` back.
+ */
+export async function withServer({ kit = contract, port, settings = {}, node = process.execPath, stdout = 'inherit' }, work) {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-contract-'));
   const environment = {
     ...process.env,
@@ -26,8 +31,9 @@ export async function withServer({ port, settings = {}, node = process.execPath,
   const base = `http://127.0.0.1:${port}`;
   try {
     await ready(server, base);
-    const reset = `'${node}' '${join(root, 'dist/src/cli/index.js')}' import '${kit}/dataset.json' --media '${kit}/media' --replace >/dev/null`;
-    return await work({ base, folder, environment, reset });
+    const args = ['import', join(kit, 'dataset.json'), '--media', join(kit, 'media'), '--replace'];
+    const reset = () => promisify(execFile)(node, [join(root, 'dist/src/cli/index.js'), ...args], { env: environment });
+    return await work({ base, folder, reset });
   } finally {
     server.kill('SIGTERM');
     if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');

@@ -12,6 +12,7 @@ const ENDING = '.test.ts';
 const SYSTEM = [
   'availability',
   'browser',
+  'contract',
   'core/groupingmodel',
   'core/million',
   'database/embedded',

@@ -1,0 +1,4 @@
+import type { Phase } from './replay.mjs';
+
+export function loadPhases(directory: string): Phase[];
+export function loadKnown(file: string): Map<string, string>;

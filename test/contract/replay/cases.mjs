@@ -1,0 +1,35 @@
+// Reads the case files: one JSON case a line, one file a phase, phases in the order of the file names.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSpelled } from './numbers.mjs';
+
+/**
+ * [{ name, cases }]. Numbers of expectations keep their spelling. Throws when there are no cases, when a file mixes phases and when an id occurs
+ * twice.
+ */
+export function loadPhases(directory) {
+  const files = readdirSync(directory)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort();
+  if (files.length === 0) throw new Error(`there are no cases in ${directory}`);
+  const seen = new Set();
+  return files.map((file) => {
+    const cases = readFileSync(join(directory, file), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => ({ ...JSON.parse(line), expect: parseSpelled(line).expect }));
+    const [{ phase: name }] = cases;
+    for (const { id, phase } of cases) {
+      if (phase !== name) throw new Error(`${file}: case ${id} belongs to phase ${phase}, not ${name}`);
+      if (seen.has(id)) throw new Error(`${file}: case ${id} occurs twice`);
+      seen.add(id);
+    }
+    return { name, cases };
+  });
+}
+
+/** Map from the id of a case that is known to fail to the rule that it breaks. */
+export function loadKnown(file) {
+  return new Map(JSON.parse(readFileSync(file, 'utf8')).flatMap(({ rule, cases }) => cases.map((id) => [id, rule])));
+}

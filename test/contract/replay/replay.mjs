@@ -1,0 +1,66 @@
+// Sends recorded cases to a running server and compares the responses with the recorded ones.
+
+import { checkAnswer } from './check.mjs';
+import { Client } from './client.mjs';
+import { RowIds } from './ids.mjs';
+
+/** A transport failure is a failed case, not a failed run. `base` is the origin that expected addresses have; `text` is the body of the response. */
+async function runCase(testCase, client, ids) {
+  try {
+    const answer = await client.send(testCase.request, ids);
+    return { testCase, answer, problems: checkAnswer(answer, testCase.expect, { base: client.base, ids }) };
+  } catch (error) {
+    return { testCase, problems: [{ at: 'transport', expected: 'a response', actual: String(error.message ?? error) }] };
+  }
+}
+
+/** A case that is known to fail has to fail by the spelling of numbers only; once it passes it must leave the list. */
+function judged({ testCase, answer, problems }, known) {
+  const rule = known.get(testCase.id);
+  if (rule === undefined) return { testCase, answer, problems };
+  if (problems.length === 0) {
+    return {
+      testCase,
+      answer,
+      problems: [{ at: 'the list of known failures', expected: 'a failure', actual: 'the case passes: remove it from the list' }],
+    };
+  }
+  return { testCase, answer, rule, problems: problems.filter(({ bySpelling }) => !bySpelling) };
+}
+
+/**
+ * Runs the cases of one phase: [{ testCase, answer?, problems, rule? }], in the order of the cases. Cases of the phase `read` stand alone and run
+ * `concurrency` at a time; in every other phase a case may need the rows of its predecessors.
+ */
+export async function replayPhase({ name, cases }, { base, known = new Map(), concurrency = 1 }) {
+  const lanes = name === 'read' ? concurrency : 1;
+  const client = new Client(base, lanes);
+  const ids = new RowIds();
+  const results = [];
+  let next = 0;
+  const lane = async () => {
+    while (next < cases.length) {
+      const index = next++;
+      results[index] = judged(await runCase(cases[index], client, ids), known);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  client.close();
+  return results;
+}
+
+const DIFFERENCES_SHOWN = 8;
+
+function short(value) {
+  const text = value === undefined ? '(none)' : JSON.stringify(value);
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+/** A failed case as text: the request and its first differences. */
+export function describeFailure({ testCase: { id, name, deviation, request }, problems }) {
+  const lines = problems
+    .slice(0, DIFFERENCES_SHOWN)
+    .map(({ at, expected, actual }) => `  ${at}\n    - expected ${short(expected)}\n    + actual   ${short(actual)}`);
+  if (problems.length > lines.length) lines.push(`  ... ${problems.length - lines.length} more differences`);
+  return [`${id}  ${name}${deviation ? `  (${deviation})` : ''}`, `  ${request.method} ${request.path}`, ...lines].join('\n');
+}
