@@ -1,8 +1,8 @@
 /** The recorded REST contract, replayed against the built server: statuses, headers and bodies, with the order of keys and the spelling of numbers. */
 import path from 'node:path';
 import { build, Installation, type Server } from '../server/running';
-import { loadKnown, loadPhases } from './replay/cases.mjs';
-import { describeFailure, replayPhase, type Result } from './replay/replay.mjs';
+import { loadKnown, loadPhases } from './replay/cases';
+import { describeFailure, replayPhase, type Result } from './replay/replay';
 
 /** How many cases may be known to fail. The number only ever falls. */
 const MAX_KNOWN = 40;

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import os from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
+import { createTemplates } from '../setup/databases';
 import type { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -26,6 +27,8 @@ beforeAll(async () => {
   for (const name of COPIED) cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   for (const { name, text } of files) writeFileSync(path.join(copy, name), text);
+  // Without the migration of the copy.
+  await createTemplates();
   const setup = await load<typeof import('../setup/fitgraph')>('test/setup/fitgraph');
   const { migrateUp } = await load<typeof import('../../src/database/migrate')>('src/database/migrate');
   fitgraph = await setup.Fitgraph.start();

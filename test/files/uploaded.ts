@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UploadedFile } from '../../src/platform/multipart';
-import { FOLDER } from '../setup/databases';
+import { FOLDER } from '../setup/run';
 
 const folder = join(process.env[FOLDER]!, 'uploaded');
 

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { childrenOf, processesOf, until } from '../database/processes';
-import { FOLDER } from '../setup/databases';
+import { FOLDER } from '../setup/run';
 import { Person } from '../setup/person';
 
 const ROOT = path.join(__dirname, '../..');

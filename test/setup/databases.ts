@@ -9,6 +9,7 @@ import { models } from '../../src/graphql/schema';
 import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from './catalogue';
+import { runServer } from './run';
 
 /** What a new database holds: nothing, empty tables, or the small catalogue of `catalogue.ts`. */
 export type Content = 'nothing' | 'tables' | 'catalogue';
@@ -18,15 +19,8 @@ const TEMPLATES: Record<Content, string> = { nothing: 'template0', tables: 'fitg
 export const SECRET_KEY = 'the secret key of the tests, long enough';
 export const TIME_ZONE = 'Europe/Berlin';
 
-/** Where global setup leaves the connection of the server for the workers. */
-export const SERVER = 'FITGRAPH_TEST_SERVER';
-/** And a folder for what is made once for the whole run. */
-export const FOLDER = 'FITGRAPH_TEST_FOLDER';
-
-const server = (): PoolConfig => JSON.parse(process.env[SERVER]!);
-
 async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ ...server(), database: 'postgres' });
+  const client = new Client({ ...(await runServer()), database: 'postgres' });
   await client.connect();
   try {
     return await work(client);
@@ -65,36 +59,50 @@ export const open = (
 
 let made = 0;
 
-/** A database of one's own; `drop` it at the end. */
+/** A new database with this content; `drop` it at the end. */
 export async function createDatabase(content: Content): Promise<{ connection: PoolConfig; url: string; drop(): Promise<void> }> {
+  if (content !== 'nothing') await createTemplates();
   // A file that failed may have left its own behind, in the same process.
   const name = `test_${process.pid}_${Date.now().toString(36)}_${(made += 1)}`;
   await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}"`));
-  const connection = { ...server(), database: name };
+  const server = await runServer();
+  const connection = { ...server, database: name };
   return {
     connection,
-    url: `postgres://${connection.user}@localhost:${connection.port}/${name}?host=${encodeURIComponent(connection.host!)}`,
+    url: `postgres://${server.user}@localhost:${server.port}/${name}?host=${encodeURIComponent(server.host!)}`,
     drop: () => administer(async (client) => void (await client.query(`DROP DATABASE "${name}" WITH (FORCE)`))),
   };
 }
 
-/** Makes the templates. Nothing in a test run has to survive a power failure, so PostgreSQL need not wait for the disk. */
-export async function createTemplates(): Promise<void> {
-  await administer(async (client) => {
-    await client.query('ALTER SYSTEM SET fsync = off');
-    await client.query('ALTER SYSTEM SET synchronous_commit = off');
-    await client.query('SELECT pg_reload_conf()');
-    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0`);
-  });
-  await filled(TEMPLATES.tables, migrateUp);
-  await administer((client) => client.query(`CREATE DATABASE "${TEMPLATES.catalogue}" TEMPLATE "${TEMPLATES.tables}"`));
-  await filled(TEMPLATES.catalogue, (database) => writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
-}
+let templates: Promise<void> | undefined;
 
-async function filled(name: string, fill: (database: Database) => Promise<unknown>): Promise<void> {
-  const database = open({ ...server(), database: name });
+/** The key of the advisory lock under which one process makes the templates for all. */
+const TEMPLATES_LOCK = 1;
+
+/** Makes the templates unless another test file of the run has. No test needs data to survive a power failure, so PostgreSQL does not sync. */
+export const createTemplates = (): Promise<void> =>
+  (templates ??= administer(async (client) => {
+    await client.query('SELECT pg_advisory_lock($1)', [TEMPLATES_LOCK]);
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [TEMPLATES.catalogue]);
+    if (rowCount) return;
+    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) await client.query(`ALTER SYSTEM SET ${setting} = off`);
+    await client.query('SELECT pg_reload_conf()');
+    // Another process may have failed halfway.
+    for (const name of [PART, TEMPLATES.tables]) await client.query(`DROP DATABASE IF EXISTS "${name}"`);
+    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0`);
+    await fill(TEMPLATES.tables, migrateUp);
+    await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}"`);
+    await fill(PART, (database) => writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
+    await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
+  }));
+
+/** The name of the last template while it is filled. */
+const PART = 'fitgraph_part';
+
+async function fill(name: string, work: (database: Database) => Promise<unknown>): Promise<void> {
+  const database = open({ ...(await runServer()), database: name });
   try {
-    await fill(database);
+    await work(database);
   } finally {
     await database.close();
   }

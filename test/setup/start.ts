@@ -1,13 +1,18 @@
-/** Before the first test: one embedded PostgreSQL for the whole run, in a folder of its own. */
+/**
+ * Before the first test: a folder for the whole run, and a socket at which tests ask for the run's embedded PostgreSQL. It starts when the first one
+ * does, so that tests without a database need not wait for it.
+ */
 import fs from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Embedded } from '../../src/database/embedded';
-import { createTemplates, FOLDER, SERVER } from './databases';
+import { DATABASE_SOCKET, FOLDER } from './run';
 
-export interface TestServer {
-  embedded: Embedded;
+export interface Run {
   folder: string;
+  listener: net.Server;
+  embedded?: Promise<Embedded>;
 }
 
 export default async function start(): Promise<void> {
@@ -15,9 +20,16 @@ export default async function start(): Promise<void> {
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, `--require=${path.join(__dirname, 'typescript.js')}`].filter(Boolean).join(' ');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-tests-'));
   fs.chmodSync(folder, 0o755);
-  const embedded = await openEmbedded({ dataDir: path.join(folder, 'data') });
-  (globalThis as { testServer?: TestServer }).testServer = { embedded, folder };
   process.env[FOLDER] = folder;
-  process.env[SERVER] = JSON.stringify(embedded.connection);
-  await createTemplates();
+  const run: Run = { folder, listener: net.createServer(answer) };
+  function answer(socket: net.Socket): void {
+    socket.on('error', () => undefined);
+    run.embedded ??= openEmbedded({ dataDir: path.join(folder, 'data') });
+    run.embedded.then(
+      ({ connection }) => socket.end(JSON.stringify({ connection })),
+      (error: Error) => socket.end(JSON.stringify({ error: error.message })),
+    );
+  }
+  await new Promise<void>((resolve) => run.listener.listen(path.join(folder, DATABASE_SOCKET), resolve));
+  (globalThis as { testRun?: Run }).testRun = run;
 }

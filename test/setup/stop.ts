@@ -1,10 +1,11 @@
 /** After the last test. */
 import fs from 'node:fs';
-import type { TestServer } from './start';
+import type { Run } from './start';
 
 export default async function stop(): Promise<void> {
-  const { testServer } = globalThis as { testServer?: TestServer };
-  if (!testServer) return;
-  await testServer.embedded.release();
-  fs.rmSync(testServer.folder, { recursive: true, force: true });
+  const { testRun } = globalThis as { testRun?: Run };
+  if (!testRun) return;
+  testRun.listener.close();
+  await (await testRun.embedded?.catch(() => undefined))?.release();
+  fs.rmSync(testRun.folder, { recursive: true, force: true });
 }

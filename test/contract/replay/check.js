@@ -1,11 +1,11 @@
 // Compares a response with an expectation. Every difference is { at, expected, actual, bySpelling? }; none means the case passes. Numbers are
 // compared as they are spelled, so that 372 is not 372.0, and keys in their order. Headers other than the ones named here are not compared.
 
-import { RowIds } from './ids.mjs';
-import { parseSpelled, Spelled } from './numbers.mjs';
+const { RowIds } = require('./ids');
+const { parseSpelled, Spelled } = require('./numbers');
 
 /** `context`: { base, ids }. */
-export function checkAnswer(answer, expected, context) {
+function checkAnswer(answer, expected, context) {
   const problems = [];
   const differ = (at, want, got, more) => problems.push({ at, expected: want, actual: got, ...more });
   const { headers } = answer;
@@ -128,3 +128,5 @@ function parseJson(text) {
 function escapeRegExp(text) {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
+
+module.exports = { checkAnswer };

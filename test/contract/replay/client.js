@@ -1,12 +1,12 @@
 // Turns a case's request into bytes and sends them. `node:http` instead of `fetch`, because cases set the Host
 // header, send GET with a body, empty header values and TRACE, and must see redirects as they are.
 
-import http from 'node:http';
-import https from 'node:https';
+const http = require('node:http');
+const https = require('node:https');
 
 const TIMEOUT_MS = 60_000;
 
-export class Client {
+class Client {
   constructor(base, connections) {
     this.base = base.replace(/\/+$/, '');
     this.url = new URL(this.base);
@@ -84,3 +84,5 @@ function expand(value) {
   if (value.$repeat) return value.$repeat[0].repeat(value.$repeat[1]);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, expand(item)]));
 }
+
+module.exports = { Client };

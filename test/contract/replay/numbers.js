@@ -1,7 +1,7 @@
 // Numbers with a fraction or an exponent keep the text that they were sent with: clients in typed languages read `372.0` and `372` as different types.
 
 /** A number as it was written, such as `372.0` or `1e-05`. */
-export class Spelled {
+class Spelled {
   constructor(text) {
     this.text = text;
   }
@@ -19,9 +19,11 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const MARK = '\u0001number:';
 
 /** JSON.parse, but numbers that are no plain integers become instances of Spelled. */
-export function parseSpelled(text) {
+function parseSpelled(text) {
   const marked = text.replace(TOKENS, (token) => (token[0] !== '"' && /[.eE]/.test(token) ? JSON.stringify(MARK + token) : token));
   return JSON.parse(marked, (_, value) =>
     typeof value === 'string' && value.startsWith(MARK) ? new Spelled(value.slice(MARK.length)) : value,
   );
 }
+
+module.exports = { Spelled, parseSpelled };

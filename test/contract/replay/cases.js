@@ -1,14 +1,14 @@
 // Reads the case files: one JSON case a line, one file a phase, phases in the order of the file names.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseSpelled } from './numbers.mjs';
+const { readdirSync, readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { parseSpelled } = require('./numbers');
 
 /**
  * [{ name, cases }]. Numbers of expectations keep their spelling. Throws when there are no cases, when a file mixes phases and when an id occurs
  * twice.
  */
-export function loadPhases(directory) {
+function loadPhases(directory) {
   const files = readdirSync(directory)
     .filter((name) => name.endsWith('.jsonl'))
     .sort();
@@ -30,6 +30,8 @@ export function loadPhases(directory) {
 }
 
 /** Map from the id of a case that is known to fail to the rule that it breaks. */
-export function loadKnown(file) {
+function loadKnown(file) {
   return new Map(JSON.parse(readFileSync(file, 'utf8')).flatMap(({ rule, cases }) => cases.map((id) => [id, rule])));
 }
+
+module.exports = { loadPhases, loadKnown };

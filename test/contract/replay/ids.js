@@ -5,7 +5,7 @@ const WHOLE = /^\{\{([a-z-]+):(\d+)\}\}$/;
 const ANYWHERE = /\{\{([a-z-]+):(\d+)\}\}/g;
 const NOT_AN_ID = new Set(['years', 'startsWith']);
 
-export class RowIds {
+class RowIds {
   #actual = new Map();
   #taken = new Set();
 
@@ -49,3 +49,5 @@ export class RowIds {
     return value;
   }
 }
+
+module.exports = { RowIds };

@@ -1,8 +1,8 @@
 // Sends recorded cases to a running server and compares the responses with the recorded ones.
 
-import { checkAnswer } from './check.mjs';
-import { Client } from './client.mjs';
-import { RowIds } from './ids.mjs';
+const { checkAnswer } = require('./check');
+const { Client } = require('./client');
+const { RowIds } = require('./ids');
 
 /** A transport failure is a failed case, not a failed run. `base` is the origin that expected addresses have; `text` is the body of the response. */
 async function runCase(testCase, client, ids) {
@@ -32,7 +32,7 @@ function judged({ testCase, answer, problems }, known) {
  * Runs the cases of one phase: [{ testCase, answer?, problems, rule? }], in the order of the cases. Cases of the phase `read` stand alone and run
  * `concurrency` at a time; in every other phase a case may need the rows of its predecessors.
  */
-export async function replayPhase({ name, cases }, { base, known = new Map(), concurrency = 1 }) {
+async function replayPhase({ name, cases }, { base, known = new Map(), concurrency = 1 }) {
   const lanes = name === 'read' ? concurrency : 1;
   const client = new Client(base, lanes);
   const ids = new RowIds();
@@ -57,10 +57,12 @@ function short(value) {
 }
 
 /** A failed case as text: the request and its first differences. */
-export function describeFailure({ testCase: { id, name, deviation, request }, problems }) {
+function describeFailure({ testCase: { id, name, deviation, request }, problems }) {
   const lines = problems
     .slice(0, DIFFERENCES_SHOWN)
     .map(({ at, expected, actual }) => `  ${at}\n    - expected ${short(expected)}\n    + actual   ${short(actual)}`);
   if (problems.length > lines.length) lines.push(`  ... ${problems.length - lines.length} more differences`);
   return [`${id}  ${name}${deviation ? `  (${deviation})` : ''}`, `  ${request.method} ${request.path}`, ...lines].join('\n');
 }
+
+module.exports = { replayPhase, describeFailure };
