@@ -88,7 +88,7 @@ function operationsOf(file: string): [string, string][] {
   if (manifest && manifest.version !== 1) throw wrong(`version ${JSON.stringify(manifest.version)} of the manifest is unknown, 1 is known`);
   const found: [unknown, unknown][] = manifest
     ? (manifest.operations ?? []).map((operation) => [operation?.id, operation?.body])
-    : Object.entries(content !== null && typeof content === 'object' ? content : { '': null });
+    : Object.entries(content !== null && typeof content === 'object' && !Array.isArray(content) ? content : { '': null });
   if (found.some(([id, text]) => typeof id !== 'string' || typeof text !== 'string'))
     throw wrong(`must be a manifest with the format ${JSON.stringify(FORMAT)}, or an object with the text of each operation under its id`);
   return found as [string, string][];

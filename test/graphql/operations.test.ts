@@ -157,6 +157,12 @@ describe('trusted documents', () => {
     ],
     ['json', 'broken.json', '{ "one": ', /broken\.json: /],
     ['shape', 'shape.json', { one: 1 }, /shape\.json: must be/],
+    ['null', 'null.json', 'null', /null\.json: must be a manifest/],
+    ['a number', 'number.json', '5', /number\.json: must be a manifest/],
+    ['a boolean', 'boolean.json', 'true', /boolean\.json: must be a manifest/],
+    ['a string', 'string.json', '""', /string\.json: must be a manifest/],
+    ['an empty array', 'array.json', '[]', /array\.json: must be a manifest/],
+    ['an array of texts', 'texts.json', [EXERCISE], /texts\.json: must be a manifest/],
     ['version', 'version.json', { ...MANIFEST, version: 2 }, /version\.json: version 2/],
   ])('a mistake in one is refused and named: %s', (name, file, content, message) => {
     const PERSISTED_OPERATIONS = write(`${name}/${file}`, content);
