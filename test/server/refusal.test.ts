@@ -44,6 +44,20 @@ test('a port that is taken', async () => {
   expect(fs.existsSync(installation.dataDir)).toBe(false);
 });
 
+test('a METRICS_PORT that is taken', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as AddressInfo;
+  try {
+    const { status, stdout, stderr } = await start({ METRICS_PORT: String(port), LOG_LEVEL: 'silent' });
+    expect(stderr).toMatch(/^fitgraph: METRICS_PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(installation.processes).toEqual([]);
+  } finally {
+    await new Promise((resolve) => taken.close(resolve));
+  }
+});
+
 describe('a DATA_DIR that is not its own is left as it is:', () => {
   const place = path.join(installation.folder, 'not ours');
   afterEach(() => fs.rmSync(place, { recursive: true, force: true }));
