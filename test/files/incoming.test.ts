@@ -71,6 +71,16 @@ test('other users of the machine read nothing of an upload, neither while it arr
   }
 });
 
+test('an image part without a filename is a file without a name, whatever it holds', async () => {
+  const without = head.replace('; filename="a.png"', '');
+  expect(without).not.toContain('filename');
+  const content = await noise();
+  const body = Buffer.concat([Buffer.from(without), content, Buffer.from(tail())]);
+  const form = ann.sending({ 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` });
+  const { status, body: answer } = await form.send('POST', '/api/v2/exerciseimage/', body);
+  expect([status, answer]).toEqual([400, { image: ['No file was submitted.'] }]);
+});
+
 test('folders that an older version left open are closed at start', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'fitgraph-open-'));
   try {

@@ -20,6 +20,12 @@ const kept = async (filename: string, content: Buffer) => {
   return readFileSync(file.path);
 };
 
+/** The file with zeros for everything after the first occurrence of this ASCII text. */
+function zerosAfter(text: string, content: Buffer): Buffer {
+  const start = content.indexOf(text) + text.length;
+  return Buffer.from(content).fill(0, start);
+}
+
 describe('what is said of a bad file', () => {
   it.each([
     ['a text', 'abc'],
@@ -43,6 +49,7 @@ describe('what is said of a bad file', () => {
     ['half a JPEG', 'a.jpg', async () => ((b) => b.subarray(0, b.length >> 1))(await plain(300, 300).jpeg().toBuffer()), INVALID],
     ['a JPEG without its end', 'a.jpg', async () => (await plain().jpeg().toBuffer()).subarray(0, -2), INVALID],
     ['half a PNG', 'a.png', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().png().toBuffer()), INVALID],
+    ['an AVIF whose image data are zeros', 'a.avif', async () => zerosAfter('mdat', await plain().avif().toBuffer()), INVALID],
     ['half a GIF', 'a.gif', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().gif().toBuffer()), INVALID],
   ])('%s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
 
