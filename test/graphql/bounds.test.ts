@@ -48,6 +48,48 @@ describe('more than a document may hold', () => {
     ]);
   });
 
+  describe('levels of input values', () => {
+    const TOO_DEEP = 'nested no deeper than 64 levels';
+    const written = (value: string) => fitgraph.anyone.query(`{ exercises(where: ${value}) { totalCount } }`);
+    const sent = (value: string) => {
+      const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
+      return fitgraph.anyone.send('POST', '/graphql', `{"query":"${query}","variables":{"where":${value}}}`);
+    };
+    const objects = (count: number, key: string) => `${`{${key}:`.repeat(count - 1)}{}${'}'.repeat(count - 1)}`;
+    /** Two levels each: an object and a list. */
+    const pairs = (count: number, innermost: string) => `${'{or:['.repeat(count)}${innermost}${']}'.repeat(count)}`;
+
+    test('in a document 64 are read, and refused for another reason', async () => {
+      for (const value of [objects(64, 'not'), pairs(32, '')])
+        expect((await written(value)).text).toContain('Conditions are nested deeper than 10 levels.');
+    });
+
+    test('in a document 65 are refused', async () => {
+      for (const value of [objects(65, 'not'), pairs(32, '{}')])
+        expect(await written(value)).toMatchObject({
+          status: 400,
+          code: 'BAD_USER_INPUT',
+          errors: [{ message: expect.stringContaining(TOO_DEEP) }],
+        });
+    });
+
+    test('in a document values side by side are not nested', async () => {
+      const { data } = await written(`{ or: [${repeated(100, () => '{ name: { in: ["Squat"] } }')}] }`);
+      expect(data).toEqual({ exercises: { totalCount: 1 } });
+    });
+
+    test('in a variable 64 below the value itself are read, and refused for another reason', async () => {
+      expect((await sent(objects(65, '"not"'))).text).toContain('Conditions are nested deeper than 10 levels.');
+    });
+
+    test('in a variable 65 below the value itself are refused', async () => {
+      expect((await sent(objects(66, '"not"'))).body.errors[0].extensions).toEqual({
+        code: 'BAD_USER_INPUT',
+        fields: { where: [expect.stringContaining(TOO_DEEP)] },
+      });
+    });
+  });
+
   test('brackets in a text are no levels', async () => {
     const { status, data } = await fitgraph.anyone.query(`{ exercises(where: { name: { eq: "${'{['.repeat(500)}" } }) { totalCount } }`);
     expect([status, data]).toEqual([200, { exercises: { totalCount: 0 } }]);

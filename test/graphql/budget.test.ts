@@ -65,6 +65,21 @@ test('who has spent it is refused on both interfaces, with when to come back, an
   expect((await fitgraph.anyone.get('/exerciseinfo/')).status).toBe(200);
 });
 
+test.each(['/exercise/search/?term=sq', '/ingredient/search/?term=oat'])(
+  'GET %s is charged for as many hits as it may find',
+  async (search) => {
+    const fitgraph = await started(SMALL);
+    const ann = await fitgraph.user('ann');
+    // The estimate of a search exceeds the whole budget, so it reserves all of it and succeeds only while nothing is spent.
+    expect((await ann.get(search)).status).toBe(200);
+    await ann.query('{ __type(name: "Exercise") { fields { name args { name } } } }');
+    const refused = await ann.get(search);
+    expect(refused).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await ann.get('/exercise/1/')).status).toBe(200);
+  },
+);
+
 test('answers say what is left', async () => {
   const fitgraph = await started(SMALL);
   for (const { headers } of [await fitgraph.anyone.get('/exercise/'), await fitgraph.anyone.query('{ exercise(id: 1) { id } }')]) {
