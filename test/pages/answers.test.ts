@@ -165,6 +165,20 @@ describe('the chart that suits', () => {
     if (settings) expect(fits(table, settings as ChartSettings)).toBe(true);
   });
 
+  test.each(['bar', 'stacked', 'line', 'scatter'] as const)('leaves out values that are not numbers: %s', (kind) => {
+    const table = rows(
+      { name: 'a', n: 1, note: 'heavy' },
+      { name: 'b', n: 2, note: '7.5' },
+      { name: 'c', n: 3, note: null },
+      { name: 'd', n: 4, note: 'NaN' },
+      { name: 'e', n: 5, note: 'Infinity' },
+    );
+    expect(table.columns.find(({ name }) => name === 'note')!.kind).toBe('text');
+    const { series } = drawingOf(table, { kind, x: 'name', y: ['note'] });
+    expect(series.map(({ name, points }) => [name, points.map(([x, y]) => [x, y])])).toEqual([['Note', [[1, 7.5]]]]);
+    expect(drawingOf(table, { kind, x: 'n', y: ['name'] }).series).toEqual([]);
+  });
+
   test('adds up what shares a bar or a field, and leaves points alone', () => {
     const table = rows({ name: 'a', of: 'x', n: 1 }, { name: 'a', of: 'x', n: 2 }, { name: 'b', of: 'y', n: null });
     const points = (kind: 'bar' | 'scatter' | 'heatmap') =>

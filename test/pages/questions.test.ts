@@ -46,6 +46,30 @@ test.each(QUESTIONS.map((question) => [question.slug, question] as const))('%s',
   expect(drawing.omitted).toBe(0);
 });
 
+/** The first day of the period of each question that has one, asked on 2026-07-05. */
+const FIRST_DAYS: Readonly<Record<string, string>> = {
+  'exercises-most-done': '2026-01-04',
+  'hard-sets-per-muscle': '2026-04-12',
+  'mean-weight-by-week': '2026-01-04',
+  'neglected-muscles': '2026-06-07',
+  'repetition-ranges': '2026-01-04',
+  'repetitions-in-reserve': '2026-01-04',
+  'sessions-per-week': '2026-01-04',
+  'sets-per-muscle-by-week': '2026-04-12',
+  'sets-per-week': '2026-01-04',
+  'tonnage-by-week': '2026-01-04',
+  'weight-by-day': '2025-07-05',
+  'weight-by-weekday': '2026-04-05',
+  'weight-trend': '2026-01-04',
+};
+
+test('a question with a period begins so many days before today, and no other one has `$since`', () => {
+  const periods = QUESTIONS.filter(({ days }) => days !== undefined);
+  expect(QUESTIONS.filter(({ query }) => query.includes('$since'))).toEqual(periods);
+  const since = periods.map((question) => [question.slug, variablesOf(question, '2026-07-05').since]);
+  expect(Object.fromEntries(since)).toEqual(FIRST_DAYS);
+});
+
 test('what is one’s own is for whom it belongs to', async () => {
   const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
   for (const question of own) {

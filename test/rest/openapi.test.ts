@@ -183,6 +183,34 @@ test.each(ownedTypes().map((entity) => [entity.name, entity] as const))('what is
   expect((await ann.delete(at)).status).toBe(204);
 });
 
+describe('the pattern of a decimal with 5 digits, 2 of them decimal places', () => {
+  const pattern = () => {
+    const { properties } = document.components.schemas['weightentry.body'] as { properties: { weight: { pattern: string } } };
+    return new RegExp(properties.weight.pattern);
+  };
+
+  test.each(['80', '080', '+80', '80.5', '80.50', '599.99'])('matches %j, which the API accepts', async (weight) => {
+    expect(weight).toMatch(pattern());
+    const { status, body } = await ann.post('/weightentry/', { date: '2020-01-01', weight });
+    expect(status).toBe(201);
+    await ann.delete(`/weightentry/${body.id}/`);
+  });
+
+  test('matches negative numbers, which only the minimum excludes', async () => {
+    expect('-80.5').toMatch(pattern());
+    const { body } = await ann.post('/weightentry/', { date: '2020-01-01', weight: '-80.5' });
+    expect(body).toEqual({ weight: ['Ensure this value is greater than or equal to 30.'] });
+  });
+
+  test.each(['', '80.500', '1080', '8,5', '80x5', 'x80', '80x', '--80', '-', '0x50'])(
+    'does not match %j, which the API refuses',
+    async (weight) => {
+      expect(weight).not.toMatch(pattern());
+      expect((await ann.post('/weightentry/', { date: '2020-01-01', weight })).status).toBe(400);
+    },
+  );
+});
+
 /** Ids are numbers in REST. */
 const asJson = (body: object): unknown => JSON.parse(JSON.stringify(body));
 
