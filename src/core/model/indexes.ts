@@ -16,32 +16,65 @@ type Part = string | { name: string; order?: 'DESC'; collate?: string };
 
 const nameOf = (part: Part): string => (typeof part === 'string' ? part : part.name);
 
-/** For models of these, whose references lead to models that must be loaded. */
-export function index(entities: readonly Entity[]): void {
-  for (const entity of entities) addOptions(entity.prototype, { indexes: indexesOf(entity) });
+/** An index under the name that Sequelize would give it, and the declaration that asks for it. */
+interface DeclaredIndex {
+  table: string;
+  name: string;
+  origin: string;
+  options: IndexesOptions;
 }
 
-function indexesOf(entity: Entity): IndexesOptions[] {
-  const { owned, owner, table } = resourceOf(entity)!;
+/** Adds its indexes to the model of each of these classes. All resources must be loaded, because their references lead to each other. */
+export function index(entities: readonly Entity[]): void {
+  const all = entities.flatMap((entity) => {
+    const declared = indexesOf(entity);
+    addOptions(entity.prototype, { indexes: declared.map(({ name, options }) => ({ ...options, name })) });
+    return declared;
+  });
+  checkNames(all);
+}
+
+/** PostgreSQL would report only that a relation exists already, when a table is made. */
+function checkNames(indexes: readonly DeclaredIndex[]): void {
+  const byName = new Map<string, DeclaredIndex>();
+  for (const declared of indexes) {
+    const other = byName.get(declared.name);
+    if (other) {
+      const origins = [other, declared].map(({ table, origin }) => `on the table "${table}" for ${origin}`);
+      throw new Error(`Two indexes have the name "${declared.name}": ${origins.join(', and ')}. Remove one of the two declarations.`);
+    }
+    byName.set(declared.name, declared);
+  }
+}
+
+const quoted = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
+
+function indexesOf(entity: Entity): DeclaredIndex[] {
+  const { owned, owner, table, unique = [], ordering } = resourceOf(entity)!;
   const byOwner = owned && owner === OWNER.column ? [OWNER.column] : [];
-  const made = new Map<string, IndexesOptions>();
-  const add = (fields: readonly Part[], options: IndexesOptions = {}) => {
+  const made = new Map<string, DeclaredIndex>();
+  /** `declaration` names an option of the resource, or one of its fields. */
+  const add = (declaration: string, fields: readonly Part[], options: IndexesOptions = {}) => {
     const key = JSON.stringify([fields, options.unique ?? false]);
-    if (!made.has(key)) made.set(key, { fields: [...fields], ...options });
+    const name = options.name ?? [table, ...fields.map(nameOf)].join('_');
+    if (!made.has(key))
+      made.set(key, { table, name, origin: `${declaration} of ${entity.name}`, options: { fields: [...fields], ...options } });
   };
   const order = orderOf(entity);
-  const unique = uniqueColumns(entity);
+  const uniqueNames = uniqueColumns(entity);
   // What hangs below the row names its owner too.
-  if (byOwner.length) add([...byOwner, 'id'], { unique: true });
-  if (unique.length) add(unique, { unique: true });
-  if (order.length > 1) add([...byOwner, ...order]);
+  if (byOwner.length) add('`owned`', [...byOwner, 'id'], { unique: true });
+  if (uniqueNames.length) add(`\`unique: ${quoted(unique)}\``, uniqueNames, { unique: true });
+  if (order.length > 1) add(`\`ordering: ${quoted(ordering)}\``, [...byOwner, ...order]);
   // A public row that goes takes with it what anybody has below it: one index answers for that, and for what one user has there.
   for (const field of fieldsOf(entity).filter(isReference))
-    add(resourceOf(field.target!())!.owned ? [...byOwner, field.column!] : [field.column!, ...byOwner]);
-  for (const { column, maxLength = 0 } of filters(entity))
-    if (column !== nameOf(order[0]!)) add([...byOwner, column!], maxLength > LONGEST_IN_TREE ? { using: 'hash' } : {});
-  for (const { column, sorted } of fieldsOf(entity))
-    if (sorted) add([{ name: column!, collate: 'reader' }, 'id'], { name: `${table}_${column}_reader` });
+    add(`the reference \`${field.name}\``, resourceOf(field.target!())!.owned ? [...byOwner, field.column!] : [field.column!, ...byOwner]);
+  for (const { name, column, maxLength = 0 } of filters(entity))
+    if (column !== nameOf(order[0]!))
+      add(`\`filters: ['${name}']\``, [...byOwner, column!], maxLength > LONGEST_IN_TREE ? { using: 'hash' } : {});
+  for (const { name, column, sorted } of fieldsOf(entity))
+    if (sorted)
+      add(`\`sorted\` in the field \`${name}\``, [{ name: column!, collate: 'reader' }, 'id'], { name: `${table}_${column}_reader` });
   return [...made.values()];
 }
 

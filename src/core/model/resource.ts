@@ -11,6 +11,15 @@ import { stamp, VERSION } from './stamps';
 
 const filterFact = (filter: string | FilterFact): FilterFact => (typeof filter === 'string' ? { field: filter } : filter);
 
+/** The index for such a filter would have the name of the unique index of every owned table, (user_id, id). */
+function checkFilters({ name }: Entity, views: readonly ViewFact[]): void {
+  for (const { rest, filters } of views)
+    if (filters.some(({ field }) => field === 'id'))
+      throw new Error(
+        `${name}: \`filters\` of the REST resource \`${rest}\` may not name the field \`id\`. Remove it: one row is served at ${rest}/<id>/.`,
+      );
+}
+
 export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
     const one = lowerFirst(entity.name);
@@ -51,6 +60,7 @@ export function Resource(options: ResourceOptions) {
           ]
         : [],
     };
+    checkFilters(entity, fact.views);
     const table = options.table ?? snake(lowerFirst(entity.name));
     register(entity, {
       ...options,
