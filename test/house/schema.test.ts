@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import {
+  buildSchema,
   getNamedType,
   isLeafType,
   parse,
@@ -17,6 +18,7 @@ import {
   isUnionType,
   type GraphQLNamedType,
   type GraphQLObjectType,
+  type GraphQLSchema,
 } from 'graphql';
 import { Executor } from '../../src/core/operation/execute';
 import { endpointsOf } from '../../src/rest/endpoints';
@@ -70,16 +72,40 @@ const UNLIKE: Readonly<Record<string, string>> = {
   weightKg: 'a log may be in a unit that is no mass, such as plates; a body weight never is',
 };
 
+/** Selections merge if they are alike in nullability and lists, and leaves in their type. */
+const shapeOf = (type: GraphQLOutputType) =>
+  String(type).replace(getNamedType(type).name, (name) => (isLeafType(getNamedType(type)) ? name : '{}'));
+
+/** The names of fields that have several shapes in the types of `Node`, each with one field of every shape and its type. */
+function unlikeFields(of: GraphQLSchema): Map<string, string[]> {
+  const shapes = new Map<string, Map<string, string>>();
+  for (const type of of.getPossibleTypes(of.getType('Node') as GraphQLInterfaceType))
+    for (const field of Object.values(type.getFields())) {
+      const examples = shapes.get(field.name) ?? new Map<string, string>();
+      shapes.set(field.name, examples);
+      const shape = shapeOf(field.type);
+      if (!examples.has(shape)) examples.set(shape, `${type.name}.${field.name}: ${String(field.type)}`);
+    }
+  return new Map([...shapes].filter(([, examples]) => examples.size > 1).map(([name, examples]) => [name, [...examples.values()]]));
+}
+
 test('a field of one name has one type in all types that `node` shows, but for those that cannot', () => {
-  // Selections merge if they are alike in nullability and lists, and leaves in their type.
-  const shape = (type: GraphQLOutputType) =>
-    String(type).replace(getNamedType(type).name, (name) => (isLeafType(getNamedType(type)) ? name : '{}'));
-  const shapes = new Map<string, Set<string>>();
-  for (const type of schema.getPossibleTypes(schema.getType('Node') as GraphQLInterfaceType))
-    for (const field of Object.values(type.getFields()))
-      shapes.set(field.name, (shapes.get(field.name) ?? new Set()).add(shape(field.type)));
-  const unlike = [...shapes].filter(([, found]) => found.size > 1).map(([name]) => name);
-  expect(unlike.sort()).toEqual(Object.keys(UNLIKE).sort());
+  const unlike = unlikeFields(schema);
+  expect([...unlike].filter(([name]) => !(name in UNLIKE)).map(([, examples]) => examples.join(', but '))).toEqual([]);
+  expect(Object.keys(UNLIKE).filter((name) => !unlike.has(name))).toEqual([]);
+});
+
+test('fields of one name and several types are named with their types', () => {
+  const toy = buildSchema(`
+    interface Node { id: ID! }
+    type Workout implements Node { id: ID! weight: Float! logs: [Log!]! owner: Node }
+    type Log implements Node { id: ID! weight: Float! logs: [Workout!]! owner: Node! }
+    type Set implements Node { id: ID! weight: String logs: [Set!]! }
+    type Query { node: Node }`);
+  expect([...unlikeFields(toy).values()]).toEqual([
+    ['Workout.weight: Float!', 'Set.weight: String'],
+    ['Workout.owner: Node', 'Log.owner: Node!'],
+  ]);
 });
 
 test('one selection of a node shows what it is of any of the types that share names', () => {
