@@ -16,6 +16,8 @@ export const NO_NULLS = 'Null characters are not allowed.';
 export const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
 
 export const noSuchRow = (id: string): string => `Invalid pk "${id}" - object does not exist.`;
+/** The same over GraphQL, where the type tells which of several ids of a tree is meant. */
+export const noRowOfType = (type: string, id: string): string => `There is no ${type} with the id "${id}".`;
 export const atLeast = (min: number): string => `Ensure this value is greater than or equal to ${min}.`;
 export const atMost = (max: number | string): string => `Ensure this value is less than or equal to ${max}.`;
 export const atMostCharacters = (max: number): string => `Ensure this field has no more than ${max} characters.`;

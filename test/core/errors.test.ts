@@ -88,8 +88,8 @@ test('all that is wrong with the values comes at once, field by field, and nothi
   expect(entry.made).toEqual({
     diaryEntry: null,
     fieldErrors: [
-      { path: 'ingredientId', messages: ['Invalid pk "999" - object does not exist.'] },
-      { path: 'ingredientUnitId', messages: ['Invalid pk "999" - object does not exist.'] },
+      { path: 'ingredientId', messages: ['There is no Ingredient with the id "999".'] },
+      { path: 'ingredientUnitId', messages: ['There is no IngredientUnit with the id "999".'] },
       { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
     ],
   });

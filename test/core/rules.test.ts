@@ -58,7 +58,7 @@ describe.each([
       ]),
     );
     expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: '999999' } })).toEqual([
-      { path: 'ingredientUnitId', messages: ['Invalid pk "999999" - object does not exist.'] },
+      { path: 'ingredientUnitId', messages: ['There is no IngredientUnit with the id "999999".'] },
     ]);
   });
 

@@ -114,7 +114,7 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
     { path: 'days[0].weekdayIds', messages: ['This list may not be empty.'] },
     { path: 'days[1].description', messages: ['This field may not be blank.'] },
     { path: 'days[1].workoutSets[0].sets', messages: ['Ensure this value is less than or equal to 10.'] },
-    { path: 'days[1].workoutSets[0].settings[2].exerciseId', messages: ['Invalid pk "999" - object does not exist.'] },
+    { path: 'days[1].workoutSets[0].settings[2].exerciseId', messages: ['There is no Exercise with the id "999".'] },
     { path: 'days[1].workoutSets[0].settings[2].reps', messages: ['Ensure this value is less than or equal to 600.'] },
     { path: 'days[1].workoutSets[0].settings[2].targetWeight', messages: ['Ensure that there are no more than 2 decimal places.'] },
     { path: 'days[1].workoutSets[1].settings[0].reps', messages: ['Ensure this value is greater than or equal to 0.'] },
@@ -154,7 +154,7 @@ test("another user's row anywhere in it is not found, beside all that is wrong, 
     const { made } = await ann.ask(document, schedule(id));
     // Beside whatever else is wrong.
     expect(made.fieldErrors).toEqual([
-      { path: 'steps[1].workoutId', code: 'NOT_FOUND', messages: [`Invalid pk "${id}" - object does not exist.`] },
+      { path: 'steps[1].workoutId', code: 'NOT_FOUND', messages: [`There is no Workout with the id "${id}".`] },
       { path: 'steps[1].duration', code: 'TOO_LARGE', messages: ['Ensure this value is less than or equal to 25.'] },
     ]);
   }

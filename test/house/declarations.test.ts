@@ -1,14 +1,18 @@
-/** Declarations of resources that contradict themselves are refused when they are loaded, with a message that says what to change. */
+/**
+ * Declarations of resources that contradict themselves are refused when they are loaded, with a message that says what to change. Messages about
+ * rows name only fields that the declaration shows.
+ */
 import { Model } from 'sequelize-typescript';
 import { Day, Id, Whole } from '../../src/core/model/fields';
 import { index } from '../../src/core/model/indexes';
 import type { ResourceOptions } from '../../src/core/model/registry';
 import { Owner } from '../../src/core/model/relationfields';
 import { Resource } from '../../src/core/model/resource';
+import { uniqueMessage } from '../../src/core/write/unique';
 import { User } from '../../src/resources/user';
 
 /** A class of this name with a day, a pulse and these options. */
-function declare(name: string, options: Partial<ResourceOptions>) {
+function declare(name: string, options: Partial<ResourceOptions>, isOwnerHidden = false) {
   const classes = {
     [name]: class extends Model {
       declare id: number;
@@ -21,7 +25,7 @@ function declare(name: string, options: Partial<ResourceOptions>) {
   Id()(declared.prototype, 'id');
   Day()(declared.prototype, 'date');
   Whole()(declared.prototype, 'pulse');
-  Owner(() => User)(declared.prototype, 'userId');
+  Owner(() => User, { hidden: isOwnerHidden })(declared.prototype, 'userId');
   Resource({ rest: name.toLowerCase(), description: 'The pulse of a user on one day.', owned: true, group: 'body', ...options })(declared);
   return declared;
 }
@@ -58,4 +62,20 @@ test('a declaration without such a contradiction is accepted', () => {
   expect(() =>
     index([declare('MeanPulse', { ordering: ['-date'], unique: ['date', 'userId'], filters: ['date', 'pulse'] })]),
   ).not.toThrow();
+});
+
+describe('the message for a row that is not unique', () => {
+  test('names the owner where both APIs show it', () => {
+    const declared = declare('PulseOfDay', { unique: ['userId', 'date'] });
+    for (const api of ['rest', 'graphql'] as const)
+      expect(uniqueMessage(declared, api)).toBe('The fields date, user must make a unique set.');
+  });
+
+  test('does not name over REST what REST hides', () => {
+    const one = declare('HiddenPulse', { unique: ['date', 'userId'] }, true);
+    expect(uniqueMessage(one, 'rest')).toBe('The field date must be unique.');
+    expect(uniqueMessage(one, 'graphql')).toBe('The fields date, user must make a unique set.');
+    const several = declare('HiddenPulses', { unique: ['pulse', 'date', 'userId'] }, true);
+    expect(uniqueMessage(several, 'rest')).toBe('The fields date, pulse must make a unique set.');
+  });
 });

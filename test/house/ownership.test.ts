@@ -38,9 +38,9 @@ function expectNothingOf(belongings: Belongings, { text }: Answer): void {
 const WRONG = 'fieldErrors { path code messages }';
 
 /** The mutation is refused for this id alone. It comes back in the message, so it is left out of the text that others are compared with. */
-async function missing(document: string, variables: Record<string, unknown>, path: string, id: number): Promise<Answer> {
+async function missing(document: string, variables: Record<string, unknown>, path: string, id: number, type: string): Promise<Answer> {
   const answer = await ann.query(document, variables);
-  const messages = [`Invalid pk "${id}" - object does not exist.`];
+  const messages = [`There is no ${type} with the id "${id}".`];
   expect([answer.errors, answer.data.row.fieldErrors]).toEqual([undefined, [{ path, code: 'NOT_FOUND', messages }]]);
   return { ...answer, text: answer.text.replace(`"${id}\\"`, '#').replace(String(id), '#') };
 }
@@ -149,9 +149,17 @@ describe.each(types)('%s', (_name, entity) => {
       const theirs = bobs.get(field.target!())!;
       const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
       const input = inputOf(entity, 3, parentsIn(annas));
-      await expectUnknown((id) => missing(create, { input: { ...input, [field.name]: id } }, field.name, id), theirs, 200);
+      await expectUnknown(
+        (id) => missing(create, { input: { ...input, [field.name]: id } }, field.name, id, field.target!().name),
+        theirs,
+        200,
+      );
       const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { ${WRONG} } }`;
-      await expectUnknown((id) => missing(move, { id: own(), input: { [field.name]: id } }, field.name, id), theirs, 200);
+      await expectUnknown(
+        (id) => missing(move, { id: own(), input: { [field.name]: id } }, field.name, id, field.target!().name),
+        theirs,
+        200,
+      );
       const { rest } = fact.views[0]!;
       const body = bodyOf(entity, 3, parentsIn(annas));
       await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
@@ -186,10 +194,18 @@ describe.each(types)('%s', (_name, entity) => {
         const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${createMany}(inputs: $inputs) { ${WRONG} } }`;
         const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
         const below = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
-        await expectUnknown((id) => missing(create, { inputs: below(id) }, `inputs[1].${field.name}`, id), theirs, 200);
+        await expectUnknown(
+          (id) => missing(create, { inputs: below(id) }, `inputs[1].${field.name}`, id, field.target!().name),
+          theirs,
+          200,
+        );
         const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
         const moved = (id: number) => [{ id: own(), input: { [field.name]: id } }];
-        await expectUnknown((id) => missing(move, { changes: moved(id) }, `changes[0].input.${field.name}`, id), theirs, 200);
+        await expectUnknown(
+          (id) => missing(move, { changes: moved(id) }, `changes[0].input.${field.name}`, id, field.target!().name),
+          theirs,
+          200,
+        );
       });
 
     test('anonymous requests write none of many', async () => {
@@ -218,7 +234,7 @@ describe.each(types)('%s', (_name, entity) => {
       const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
       const ask = async (id: number) => {
         const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
-        return missing(create, { input: tree }, `${child.name}[1].${field.name}`, id);
+        return missing(create, { input: tree }, `${child.name}[1].${field.name}`, id, field.target!().name);
       };
       await expectUnknown(ask, bobs.get(field.target!())!, 200);
       expect(await table(child.target())).toEqual(rows);

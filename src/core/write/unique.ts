@@ -12,9 +12,13 @@ import { resourceOf } from '../model/registry';
 export const uniqueFields = (entity: Entity): FieldMeta[] =>
   (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER.field).map((name) => fieldOf(entity, name));
 
-export function uniqueMessage(entity: Entity): string {
-  const names = (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name).rest).sort();
-  return `The fields ${names.join(', ')} must make a unique set.`;
+/** Django REST framework's message. It names only fields that the API of the request shows, by their names in that API. */
+export function uniqueMessage(entity: Entity, api: Context['api']): string {
+  const isVisible = ({ hidden, only = api }: FieldMeta) => only === api && !(api === 'rest' && hidden);
+  const nameIn = ({ rest, object, name }: FieldMeta) => (api === 'rest' ? rest : (object ?? name));
+  const fields = (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)).filter(isVisible);
+  const names = fields.map(nameIn).sort();
+  return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
 }
 
 /** Of rows of one type: those that another row of the write or of the database is in the way of. */

@@ -1,5 +1,5 @@
 /** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
-import { NOT_EMPTY, NOT_NULL, REQUIRED, noSuchRow } from '../../contract/messages';
+import { NOT_EMPTY, NOT_NULL, REQUIRED, noRowOfType, noSuchRow } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
 import { keysReach, reachable } from '../access/access';
 import { anyOf, binder, conditionOf } from '../access/conditions';
@@ -122,8 +122,13 @@ class Validation {
     for (const reference of named) {
       const missing = reference.ids.find((id) => !known.has(Number(id)));
       if (missing === undefined) continue;
-      this.add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, noSuchRow(shortened(String(missing)))));
+      this.add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, this.unknownId(target, shortened(String(missing)))));
     }
+  }
+
+  /** The REST contract fixes the text there, without the type. */
+  private unknownId(target: Entity, id: string): string {
+    return this.context.api === 'rest' ? noSuchRow(id) : noRowOfType(target.name, id);
   }
 
   private lookForDoubles(entity: Entity): void {
@@ -133,7 +138,7 @@ class Validation {
     const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
     this.settle(this.trusting, async () => {
       for (const draft of await clashing(entity, good, context))
-        this.add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity)));
+        this.add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
     });
   }
 }
