@@ -71,14 +71,19 @@ test('other users of the machine read nothing of an upload, neither while it arr
   }
 });
 
-test('an image part without a filename is a file without a name, whatever it holds', async () => {
-  const without = head.replace('; filename="a.png"', '');
-  expect(without).not.toContain('filename');
+test('an image part without a filename is a file without a name, whatever it holds, and replaces a part before it', async () => {
+  const nameless = head.replace('; filename="a.png"', '');
+  expect(nameless).not.toContain('filename');
   const content = await noise();
-  const body = Buffer.concat([Buffer.from(without), content, Buffer.from(tail())]);
   const form = ann.sending({ 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` });
-  const { status, body: answer } = await form.send('POST', '/api/v2/exerciseimage/', body);
-  expect([status, answer]).toEqual([400, { image: ['No file was submitted.'] }]);
+  const send = async (...heads: string[]) => {
+    const parts = heads.flatMap((one, index) => [Buffer.from(index ? `\r\n${one}` : one), content]);
+    const { status, body } = await form.send('POST', '/api/v2/exerciseimage/', Buffer.concat([...parts, Buffer.from(tail())]));
+    return [status, body.image];
+  };
+  expect(await send(nameless)).toEqual([400, ['No file was submitted.']]);
+  expect(await send(head, nameless)).toEqual([400, ['No file was submitted.']]);
+  expect(await send(nameless, head)).toEqual([201, expect.stringContaining('.png')]);
 });
 
 test('folders that an older version left open are closed at start', async () => {
