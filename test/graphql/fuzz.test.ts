@@ -1,19 +1,14 @@
-/**
- * Random documents mean what graphql-js says, compiled or not. The seed is of the day; FUZZ_SEED repeats one, FUZZ_DOCUMENTS says how many
- * documents (`npm run fuzz`: 50,000).
- */
+/** Executes random documents, compiled and not, as graphql-js does. FUZZ_DOCUMENTS is their number (`npm run fuzz`: 50,000). */
 import { Executor } from '../../src/core/operation/execute';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { randomFor, SEED, seeded } from '../setup/random';
 import { compared, Contexts } from './fuzz/differential';
 import { Documents } from './fuzz/documents';
-import { Random } from './fuzz/random';
 
-const DAY_MS = 86_400_000;
 const MS_PER_DOCUMENT = 300;
 
-const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Date.now() / DAY_MS));
 const count = Number(process.env.FUZZ_DOCUMENTS ?? 2000);
 
 const fitgraph = fitgraphForThisFile();
@@ -27,20 +22,20 @@ beforeAll(() => void jest.useFakeTimers({ now: Date.now(), doNotFake: GO_ON }));
 afterAll(() => void jest.useRealTimers());
 
 test(
-  `${count} random documents from seed ${seed}`,
+  seeded(`${count} random documents`),
   async () => {
     const people = [await fitgraph.user('ann'), await fitgraph.user('bob')];
     for (const person of people) await furnish(person);
     const schema = buildGraphQLSchema();
     const executors = [new Executor(schema, { compiling: 0 }), new Executor(schema, { compiling: 'never' })];
-    const random = new Random(seed);
+    const random = randomFor('documents');
     const documents = new Documents(schema, random);
     const contexts = new Contexts(fitgraph);
     const counts = { compared: 0, refused: 0, invalid: 0, mutations: 0, compiled: 0 };
     const found: string[] = [];
     for (let number = 0; counts.compared < count && found.length < 10; number += 1) {
       const request = documents.next();
-      const token = random.chance(0.85) ? random.one(people).token : undefined;
+      const token = random.chance(0.85) ? random.pick(people).token : undefined;
       const { invalid, refused, compiled, difference } = await compared(request, executors, fitgraph, contexts, token);
       if (invalid) counts.invalid += 1;
       else counts.compared += 1;
@@ -48,14 +43,9 @@ test(
       if (compiled && !refused) counts.compiled += 1;
       if (!invalid && request.kind === 'mutation') counts.mutations += 1;
       if (difference)
-        found.push(`document ${number} of seed ${seed}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`);
+        found.push(`document ${number} of seed ${SEED}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`);
     }
     contexts.stop();
-    console.log(
-      `fuzz: seed ${seed}, ${Object.entries(counts)
-        .map(([what, one]) => `${one} ${what}`)
-        .join(', ')}, ${found.length} differences`,
-    );
     expect(found).toEqual([]);
     // Else the random documents say little.
     expect(counts.invalid).toBeLessThan(counts.compared / 2);

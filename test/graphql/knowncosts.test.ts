@@ -13,7 +13,7 @@ import { costOf } from '../../src/core/operation/cost';
 import { KnownCosts } from '../../src/core/operation/knowncosts';
 import { endpointsOf } from '../../src/rest/endpoints';
 import { buildRestSchema } from '../../src/graphql/schema';
-import { Random } from './fuzz/random';
+import { randomFor, seeded, type Random } from '../setup/random';
 
 const schema = buildRestSchema();
 const documents = new Set<string>();
@@ -27,26 +27,22 @@ const OTHERS = [
   'query ($n: String, $first: Int = 7) { exercises(first: $first, where: { name: { contains: $n }, category: { exercises: { some: { name: { eq: $n } } } } }) { totalCount } }',
 ];
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Date.now() / DAY_MS));
-const random = new Random(seed);
-
-const name = () => `field${random.upTo(5)}`;
+const name = (random: Random) => `field${random.below(5)}`;
 /** Conditions are weighed without being understood. */
-function condition(depth: number): unknown {
-  const kind = depth > 3 ? 0 : random.upTo(5);
-  if (kind === 0) return random.one<unknown>(['a', 1, true, null, undefined]);
-  if (kind === 1) return Array.from({ length: random.upTo(4) }, () => condition(depth + 1));
-  const key = kind === 2 ? random.one(['some', 'every', 'none']) : kind === 3 ? 'search' : name();
-  return { [key]: condition(depth + 1), ...(random.chance(0.4) && { [name()]: condition(depth + 1) }) };
+function condition(random: Random, depth: number): unknown {
+  const kind = depth > 3 ? 0 : random.below(5);
+  if (kind === 0) return random.pick<unknown>(['a', 1, true, null, undefined]);
+  if (kind === 1) return Array.from({ length: random.below(4) }, () => condition(random, depth + 1));
+  const key = kind === 2 ? random.pick(['some', 'every', 'none']) : kind === 3 ? 'search' : name(random);
+  return { [key]: condition(random, depth + 1), ...(random.chance(0.4) && { [name(random)]: condition(random, depth + 1) }) };
 }
 
-function value(type: GraphQLInputType): unknown {
+function value(random: Random, type: GraphQLInputType): unknown {
   const nullable = getNullableType(type);
-  if (type === nullable && random.chance(0.2)) return random.one<unknown>([null, undefined]);
-  if (isListType(nullable)) return Array.from({ length: random.upTo(30) }, () => value(nullable.ofType as GraphQLInputType));
-  if (isInputObjectType(nullable)) return condition(0) ?? {};
-  return { Int: random.upTo(12_000), Boolean: random.chance(0.5) }[getNamedType(nullable).name] ?? `text ${random.upTo(1000)}`;
+  if (type === nullable && random.chance(0.2)) return random.pick<unknown>([null, undefined]);
+  if (isListType(nullable)) return Array.from({ length: random.below(30) }, () => value(random, nullable.ofType as GraphQLInputType));
+  if (isInputObjectType(nullable)) return condition(random, 0) ?? {};
+  return { Int: random.below(12_000), Boolean: random.chance(0.5) }[getNamedType(nullable).name] ?? `text ${random.below(1000)}`;
 }
 
 /** Other words of the same shape: they weigh the same. */
@@ -55,11 +51,11 @@ function retold(given: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-test('whatever the variables', () => {
-  console.log(`costs: seed ${seed}, ${documents.size} documents`);
+test(seeded('whatever the variables'), () => {
   expect(documents.size).toBeGreaterThan(100);
   const different: unknown[] = [];
   for (const text of [...documents, ...OTHERS]) {
+    const random = randomFor(`variables of ${text}`);
     const document = parse(text);
     const operation = getOperationAST(document)!;
     const costs = new KnownCosts(schema, document, operation);
@@ -67,7 +63,7 @@ test('whatever the variables', () => {
       const variables = Object.fromEntries(
         (operation.variableDefinitions ?? []).map(({ variable, type }) => [
           variable.name.value,
-          value(typeFromAST(schema, type) as GraphQLInputType),
+          value(random, typeFromAST(schema, type) as GraphQLInputType),
         ]),
       );
       for (const given of [variables, retold(variables)]) {

@@ -8,7 +8,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import type { Random } from './random';
+import type { Random } from '../../setup/random';
 import { hasValue, Values } from './values';
 
 export interface Request {
@@ -45,7 +45,8 @@ export class Documents {
   next(): Request {
     const { random } = this;
     this.aliases = 0;
-    this.simple = random.chance(0.5);
+    // Every other document, so that enough of them are compiled whatever the seed.
+    this.simple = !this.simple;
     const values = new Values(random, this.simple);
     const fragments = new Map<string, Part & { type: GraphQLObjectType }>();
     const kind = !this.simple && random.chance(0.3) ? 'mutation' : 'query';
@@ -54,7 +55,7 @@ export class Documents {
     const count = !this.simple && random.chance(0.25) ? 2 : 1;
     const operations = Array.from({ length: count }, () => this.selection(root, 0, values, fragments, started));
     const names = count > 1 || random.chance(0.3) ? operations.map((_, index) => `O${index}`) : [''];
-    const chosen = random.upTo(count);
+    const chosen = random.below(count);
     const all = (part: Part, seen = new Set<string>()): Set<string> => {
       const used = new Set(part.used);
       for (const name of part.spreads) {
@@ -117,7 +118,7 @@ export class Documents {
           if (!fragments.has(name)) fragments.set(name, { ...fragment, type: type as GraphQLObjectType });
         }
         part.spreads.add(name);
-        for (let times = 1 + random.upTo(2); times > 0; times -= 1) texts.push(`...${name}${this.directives(values, part)}`);
+        for (let times = 1 + random.below(2); times > 0; times -= 1) texts.push(`...${name}${this.directives(values, part)}`);
       }
     }
     if (!texts.length) texts.push('__typename');
@@ -147,7 +148,7 @@ export class Documents {
       )
       .map((argument) => {
         const small = PAGE_ARGUMENTS.includes(argument.name) && random.chance(0.8);
-        return `${argument.name}: ${small ? random.upTo(5) : values.literal(argument.type, part.used)}`;
+        return `${argument.name}: ${small ? random.below(5) : values.literal(argument.type, part.used)}`;
       });
     const args = texts.length ? `(${texts.join(', ')})` : '';
     // With arguments every alias is another one, without them it always means the same field: then nothing contradicts.
@@ -161,6 +162,6 @@ export class Documents {
     const { random } = this;
     if (this.simple || !random.chance(0.09)) return '';
     const condition = this.schema.getDirective('skip')!.args[0]!.type;
-    return ` @${random.one(['skip', 'include'])}(if: ${values.literal(condition, part.used)})`;
+    return ` @${random.pick(['skip', 'include'])}(if: ${values.literal(condition, part.used)})`;
   }
 }

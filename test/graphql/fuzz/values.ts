@@ -10,22 +10,22 @@ import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
 } from 'graphql';
-import type { Random } from './random';
+import type { Random } from '../../setup/random';
 
 const TEXTS = ['Squat', 'a', 'press', '', 'zzz', 'Oats', 'ab%_c', 'Mind', '1', '2', '0.5', 'kg', 'ä'];
 const IDS = ['1', '2', '3', '4', '999', '0', 'x', ''];
 
 /** JSON values by the names of scalars. */
 const SCALARS: Record<string, (random: Random) => unknown> = {
-  ID: (random) => random.one(IDS),
-  Int: (random) => random.one([0, 1, 2, 3, 5, 12, -1]),
-  Float: (random) => random.one([0, 1.5]),
-  String: (random) => random.one(TEXTS),
+  ID: (random) => random.pick(IDS),
+  Int: (random) => random.pick([0, 1, 2, 3, 5, 12, -1]),
+  Float: (random) => random.pick([0, 1.5]),
+  String: (random) => random.pick(TEXTS),
   Boolean: (random) => random.chance(0.5),
-  Decimal: (random) => random.one<unknown>(['80.5', '1', '0', 75, '1e1', '100.00']),
-  Date: (random) => random.one(['2021-01-01', '2021-03-10', '2020-02-29', '1999-12-31']),
-  Time: (random) => random.one(['08:00', '18:30:00', '23:59:59.5']),
-  DateTime: (random) => random.one(['2021-03-10T08:00:00+01:00', '2021-01-01T00:00:00Z']),
+  Decimal: (random) => random.pick<unknown>(['80.5', '1', '0', 75, '1e1', '100.00']),
+  Date: (random) => random.pick(['2021-01-01', '2021-03-10', '2020-02-29', '1999-12-31']),
+  Time: (random) => random.pick(['08:00', '18:30:00', '23:59:59.5']),
+  DateTime: (random) => random.pick(['2021-03-10T08:00:00+01:00', '2021-01-01T00:00:00Z']),
 };
 
 const WRONG = [true, 'wrong', -1.5, {}, [], { wrong: 1 }, [[1]], '2021-13-45'];
@@ -66,13 +66,13 @@ export class Values {
     const inner = (one: GraphQLInputType) => this.literal(one, used, depth + 1, inVariable);
     if (isListType(nullable)) {
       if (random.chance(0.15)) return inner(nullable.ofType);
-      return `[${Array.from({ length: random.upTo(3) }, () => inner(nullable.ofType)).join(', ')}]`;
+      return `[${Array.from({ length: random.below(3) }, () => inner(nullable.ofType)).join(', ')}]`;
     }
     if (isInputObjectType(nullable))
       return `{ ${this.fieldsOf(nullable, depth)
         .map((field) => `${field.name}: ${nullable.isOneOf ? this.present(field.type, used, depth + 1, inVariable) : inner(field.type)}`)
         .join(', ')} }`;
-    if (isEnumType(nullable)) return random.one(nullable.getValues()).name;
+    if (isEnumType(nullable)) return random.pick(nullable.getValues()).name;
     return asLiteral(SCALARS[nullable.name]!(random));
   }
 
@@ -92,7 +92,7 @@ export class Values {
     const fields = Object.values(type.getFields()).filter((field) => hasValue(field.type));
     const leaves = fields.filter((field) => !isInputObjectType(getNamedType(field.type)));
     const offered = depth >= MAX_DEPTH ? leaves : fields;
-    if (type.isOneOf) return [random.one(offered.length ? offered : fields)];
+    if (type.isOneOf) return [random.pick(offered.length ? offered : fields)];
     const required = fields.filter(isRequiredInputField);
     const optional = offered.filter((field) => !isRequiredInputField(field));
     return [...required, ...(optional.length && random.chance(0.8) ? random.some(optional, depth === 0 ? 3 : 2) : [])];
@@ -124,7 +124,7 @@ export class Values {
     const { random } = this;
     if (random.chance(optional ? 0.3 : 0.01)) return {};
     if (random.chance(optional ? 0.1 : 0.01)) return { value: null };
-    if (random.chance(0.015)) return { value: random.one(WRONG) };
+    if (random.chance(0.015)) return { value: random.pick(WRONG) };
     return { value: this.json(type) };
   }
 
@@ -132,10 +132,10 @@ export class Values {
     const { random } = this;
     if (!isNonNullType(type) && depth > 0 && random.chance(0.06)) return null;
     const nullable = getNullableType(type);
-    if (isListType(nullable)) return Array.from({ length: random.upTo(3) }, () => this.json(nullable.ofType, depth + 1));
+    if (isListType(nullable)) return Array.from({ length: random.below(3) }, () => this.json(nullable.ofType, depth + 1));
     if (isInputObjectType(nullable))
       return Object.fromEntries(this.fieldsOf(nullable, depth).map((field) => [field.name, this.json(field.type, depth + 1)]));
-    if (isEnumType(nullable)) return random.one(nullable.getValues()).name;
+    if (isEnumType(nullable)) return random.pick(nullable.getValues()).name;
     return SCALARS[nullable.name]!(random);
   }
 }
