@@ -1,5 +1,4 @@
-/** What is worked out in SQL is what plain JavaScript makes of all rows. The seed is of the day; ANALYSIS_SEED repeats one, and ANALYSES asks more. */
-import { Random } from '../../seeders/random';
+/** Compares analyses in SQL with a model in JavaScript over all rows of a user. ANALYSES is the number of questions. */
 import type { Row } from '../core/groupingmodel';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -9,14 +8,14 @@ import { TRAINING } from './questionmodel';
 import { dayAfter, inUnit, intensity, oneRepMax, WEEKDAYS, type Trained } from './trainingmodel';
 import { today } from '../../src/core/model/clock';
 import { TIME_ZONE } from '../setup/databases';
+import { randomFor, seeded, type Random } from '../setup/random';
 
-const DAY_MS = 86_400_000;
-const seed = Number(process.env.ANALYSIS_SEED ?? Math.floor(Date.now() / DAY_MS));
 const COUNT = Number(process.env.ANALYSES ?? 240);
 const PEOPLE = 8;
 
 const fitgraph = fitgraphForThisFile();
-const random = new Random(seed);
+/** The stream of the current kind of question. */
+let random: Random;
 const people: { person: Person; world: World }[] = [];
 
 beforeAll(async () => {
@@ -42,7 +41,7 @@ beforeAll(async () => {
   const insert = inserting(fitgraph);
   for (let number = 0; number < PEOPLE; number += 1) {
     const person = await fitgraph.user(`user${number}`);
-    people.push({ person, world: await furnished(person, random, insert, foods, muscles, fitgraph) });
+    people.push({ person, world: await furnished(person, number, insert, foods, muscles, fitgraph) });
   }
 });
 
@@ -209,9 +208,9 @@ function alike(found: unknown, meant: unknown, name = ''): boolean {
   return names.length === Object.keys(meant).length && names.every((key) => alike((found as Row)[key], (meant as Row)[key], key));
 }
 
-async function tried(name: string): Promise<void> {
+async function tried(name: string, number: number): Promise<void> {
   const question = QUESTIONS[name]!;
-  const [number, args] = [random.int(0, PEOPLE - 1), question.args()];
+  const args = question.args();
   const { person, world } = people[number]!;
   const { where, meant } = question.of ? some(question.of) : { where: undefined, meant: () => true };
   const rows = question.of ? world[question.of].filter(meant) : [];
@@ -227,16 +226,20 @@ async function tried(name: string): Promise<void> {
   if (!alike(found, same)) expect([told, found]).toEqual([told, same]);
 }
 
-test(
-  `${COUNT} random questions from seed ${seed}`,
-  async () => {
-    const names = Object.keys(QUESTIONS);
-    for (let number = 0; number < COUNT; number += 1) await tried(names[number % names.length]!);
+const NAMES = Object.keys(QUESTIONS);
+const EACH = Math.ceil(COUNT / NAMES.length);
+
+test.each(NAMES)(
+  seeded(`${EACH} random questions of %s`),
+  async (name) => {
+    random = randomFor(`questions of ${name}`);
+    for (let number = 0; number < EACH; number += 1) await tried(name, number % PEOPLE);
   },
-  COUNT * 500,
+  Math.max(30_000, EACH * 500),
 );
 
-test(`estimates and intensities of all logs from seed ${seed}`, async () => {
+test(seeded('estimates and intensities of all logs'), async () => {
+  random = randomFor('estimates and intensities');
   for (const { person, world } of people) {
     const [by, scale] = [formula(), unit()];
     const { workoutLogs } = await person.ask(

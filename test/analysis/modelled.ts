@@ -1,9 +1,9 @@
-/** Somebody's rows by chance: what is awkward comes often, and the same from one seed. */
+/** Random training and nutrition data of a user, in which edge cases are frequent. */
 import { DateTime } from 'luxon';
-import type { Random } from '../../seeders/random';
 import { TIME_ZONE } from '../setup/databases';
 import type { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import { randomFor } from '../setup/random';
 import type { Eaten, Meal, Planned } from './foodmodel';
 import { dayAfter, type Trained } from './trainingmodel';
 
@@ -42,12 +42,14 @@ export const inserting =
 
 export async function furnished(
   person: Person,
-  random: Random,
+  /** Of consecutive numbers some have no rows of a kind, and some have many. */
+  number: number,
   insert: Insert,
   foods: Eaten['foods'],
   muscles: Trained['muscles'],
   fitgraph: Fitgraph,
 ): Promise<World> {
+  const random = randomFor(`rows of user ${number}`);
   const user_id = person.id;
   const amount = (most: number) => (random.int(1, most * 4) / 4).toFixed(2);
   const prefersPounds = random.chance(0.5);
@@ -65,7 +67,7 @@ export async function furnished(
     times(3, () => ({ user_id, creation_date: FIRST_DAY, comment: 'w' })),
   );
   const workout = () => random.pick(workouts as [number]);
-  const dates = new Set(times(random.pick([0, 1, 12, 30]), () => dayAfter(FIRST_DAY, random.int(0, 60))));
+  const dates = new Set(times([30, 12, 1, 0][number % 4]!, () => dayAfter(FIRST_DAY, random.int(0, 60))));
   const weights = [...dates].map((date) => ({ date, weight: (60 + random.int(0, 4000) / 100).toFixed(2) }));
   await insert(
     'weight_entry',
@@ -76,7 +78,7 @@ export async function furnished(
   // Never seven days before today, nor a day less: whatever the hour, this week is the same to the end of the test.
   const start = dayAfter(today, -7 * random.int(0, 9) - random.int(1, 5));
   const date = () => (random.chance(0.8) ? dayAfter(FIRST_DAY, random.int(0, 10) * random.int(0, 6)) : dayAfter(start, random.int(0, 40)));
-  const logs = times(random.pick([0, 40, 90, 90]), () => ({
+  const logs = times([90, 40, 90, 0][(number >> 1) % 4]!, () => ({
     date: date(),
     exercise: random.pick(EXERCISES),
     workout: workout(),
@@ -132,7 +134,7 @@ export async function furnished(
   }
   const moment = () =>
     new Date(Date.parse(random.pick(CHANGES)) + random.int(-86_400, 86_400) * 1000 * random.pick([1, 1, 5])).toISOString();
-  const entries = times(random.pick([0, 30, 60]), () => ({ ...portion(), plan: plan(), datetime: moment() }));
+  const entries = times([60, 30, 0][number % 3]!, () => ({ ...portion(), plan: plan(), datetime: moment() }));
   await insert(
     'diary_entry',
     entries.map((entry) => ({ ...rowOf(entry), plan_id: entry.plan, datetime: entry.datetime })),

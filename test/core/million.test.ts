@@ -32,6 +32,7 @@ test('each row that stays is visited once, and the last page costs what the firs
   let paging = true;
   let disturbed = 0;
   const disturb = async () => {
+    await client.query('SELECT setseed(0.5)');
     while (paging) {
       // Before, behind and in the middle of what is being read.
       const { rows } = await client.query(

@@ -1,6 +1,5 @@
 /** Every order there is of a few types full of nulls and ties: pages by cursor, from both ends, make the whole list, and nulls are where they should be. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
-import { Random } from '../../seeders/random';
 import { fieldsOf } from '../../src/core/model/fields';
 import { OrderDirection } from '../../src/core/sql/ordering';
 import { entityNamed, resourceOf } from '../../src/core/model/registry';
@@ -8,8 +7,8 @@ import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { everyRow, isPublished, populate, type Row } from '../setup/population';
+import { seeded } from '../setup/random';
 
-const SEED = 5;
 const PAGE = 6;
 const TYPES = ['Exercise', 'WorkoutSet', 'Setting', 'DiaryEntry'];
 
@@ -19,7 +18,7 @@ let ann: Person;
 const rows = new Map<string, Map<number, Row>>();
 
 beforeAll(async () => {
-  [ann] = await populate(fitgraph, new Random(SEED));
+  [ann] = await populate(fitgraph, 'orders');
   for (const type of Object.values(schema.getTypeMap())) {
     const entity = entityNamed(type.name);
     if (entity) rows.set(type.name, new Map((await everyRow(fitgraph, entity)).map((row) => [row.id, row])));
@@ -87,7 +86,7 @@ const nested = (path: string[], direction: unknown): any => path.reduceRight((va
 
 const cases = TYPES.flatMap((type) => paths(type, 1).map((path): [string, string, string[]] => [type, path.join('.'), path]));
 
-test.each(cases)('%s by %s', async (type, _name, path) => {
+test.each(cases)(seeded('%s by %s'), async (type, _name, path) => {
   for (const direction of Object.keys(OrderDirection)) {
     const args = { orderBy: [nested(path, direction)] };
     const all = await whole(type, args);
@@ -104,7 +103,7 @@ test.each(cases)('%s by %s', async (type, _name, path) => {
   }
 });
 
-test('directions run against each other, the id upwards in all of them', async () => {
+test(seeded('directions run against each other, the id upwards in all of them'), async () => {
   const sets = [...rows.get('WorkoutSet')!.values()].filter(({ userId }) => userId === ann.id);
   const compare = (a: number, b: number) => a - b;
   const expected = (sign: number) => {
@@ -121,7 +120,7 @@ test('directions run against each other, the id upwards in all of them', async (
   expect(await found('DESC_NULLS_LAST')).toEqual([...expected(-1).numbered, ...expected(-1).nulls]);
 });
 
-test('several fields, each with its direction, and fields over two and three references', async () => {
+test(seeded('several fields, each with its direction, and fields over two and three references'), async () => {
   const orders: [string, object[]][] = [
     ['Setting', [{ rir: 'DESC_NULLS_LAST' }, { targetWeight: 'ASC_NULLS_FIRST' }, { comment: 'DESC' }]],
     ['Setting', [{ set: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: { name: 'DESC' } } }]],
@@ -150,7 +149,7 @@ describe('by relevance', () => {
     ['asked for', [{ relevance: 'DESC' }, { targetWeight: 'ASC' }]],
     ['upwards', [{ relevance: 'ASC' }]],
     ['as the default', undefined],
-  ])('%s', async (_name, orderBy) => {
+  ])(seeded('%s'), async (_name, orderBy) => {
     const args = { where, orderBy };
     const all = await whole('Setting', args);
     expect(all.length).toBeGreaterThan(3);

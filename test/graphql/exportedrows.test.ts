@@ -5,11 +5,11 @@ import { getNamedType, getNullableType, isEnumType, isInputObjectType, isListTyp
 import type { GraphQLArgument, GraphQLObjectType } from 'graphql';
 import { Client } from 'pg';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { Random } from '../../seeders/random';
 import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { populate } from '../setup/population';
+import { populate, SIZE } from '../setup/population';
+import { randomFor, seeded, type Random } from '../setup/random';
 import { addressOf, files } from './exported';
 
 const running: Fitgraph[] = [];
@@ -24,7 +24,8 @@ async function started(options: Parameters<typeof Fitgraph.start>[0]): Promise<F
 
 describe('random selections', () => {
   const FILES = 80;
-  const random = new Random(20_260_101);
+  /** The stream of the current file. */
+  let random: Random;
   const schema = buildGraphQLSchema();
   const pagedOf = (args: readonly GraphQLArgument[]) => ['first', 'after'].every((name) => args.some((argument) => argument.name === name));
   const lists = Object.values(schema.getQueryType()!.getFields()).filter(
@@ -43,8 +44,10 @@ describe('random selections', () => {
     const fields = Object.values(type.getFields()).filter(
       ({ args }) => !pagedOf(args) && !args.some(({ type: one }) => isNonNullType(one)),
     );
-    for (let count = random.int(1, 4); count > 0; count -= 1) {
-      const field = random.pick(fields as [(typeof fields)[0]]);
+    const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)));
+    // One leaf at least, so that there is a column.
+    const chosen = [random.pick(leaves), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
+    for (const field of random.shuffled(chosen)) {
       const inner = getNamedType(field.type);
       const key = random.chance(0.2) ? `a${random.int(1, 9)}x${parts.length}` : field.name;
       if (parts.some((part) => part.startsWith(`${key}:`))) continue;
@@ -53,7 +56,6 @@ describe('random selections', () => {
         columns.push(key);
       } else if (depth > 0) {
         const below = selection(inner, depth - 1);
-        if (!below.columns.length) continue;
         parts.push(`${key}: ${field.name} { ${below.text} }`);
         columns.push(...below.columns.map((column) => `${key}.${column}`));
       }
@@ -95,16 +97,16 @@ describe('random selections', () => {
     return rows;
   }
 
-  test('give the same rows in pages, as CSV and as JSON Lines', async () => {
+  test(seeded('give the same rows in pages, as CSV and as JSON Lines'), async () => {
     const fitgraph = await started({ content: 'tables' });
-    const [ann] = await populate(fitgraph, random);
+    const [ann] = await populate(fitgraph, 'files');
     const file = files(fitgraph.url);
-    const seen = { rows: 0, columns: 0, lists: new Set<string>() };
+    const seen = { rows: 0, lists: new Set<string>() };
     for (let number = 0; number < FILES; number += 1) {
       const list = lists[number % lists.length]!;
+      random = randomFor(`file ${Math.floor(number / lists.length)} of ${list.name}`);
       const connection = getNamedType(list.type) as GraphQLObjectType;
       const { text, columns } = selection(getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType, 2);
-      if (!columns.length) continue;
       const [args, nodes] = [argumentsOf(list.args), `nodes { ${text} }`];
       const rows = await paged(ann, list.name, args, nodes);
       const query = `{ ${list.name}${args && `(${args.slice(2)})`} { ${nodes} } }`;
@@ -113,12 +115,11 @@ describe('random selections', () => {
       const { records } = await file(ann, { query });
       expect([query, records]).toEqual([query, [columns, ...rows.map((row) => columns.map((column) => cell(row, column)))]]);
       seen.rows += rows.length;
-      seen.columns += columns.length;
       seen.lists.add(list.name);
     }
     expect(seen.lists.size).toBe(lists.length);
-    expect(seen.rows).toBeGreaterThan(300);
-    expect(seen.columns).toBeGreaterThan(120);
+    // Some rows of a list are not accepted yet, and a condition may exclude one.
+    expect(seen.rows).toBeGreaterThan((FILES * SIZE) / 2);
     for (const by of ['{ date: { by: DAY } }', '{ exercise: { category: name } }', '{ reps: { width: 2 } }']) {
       const [args, nodes] = [`, groupBy: [${by}]`, 'nodes { count keys { exercise { name } date reps } max { weight } }'];
       const { rows } = await file(ann, { query: `{ workoutLogsGrouped(${args.slice(2)}) { ${nodes} } }` }, 'jsonl');

@@ -5,9 +5,9 @@ import { columnsOf, select } from '../../src/core/sql/select';
 import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { asDump, byModel, inOrder, type DumpRow } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
-import type { Random } from '../../seeders/random';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
+import { randomFor, type Random } from './random';
 import { dumpRowOf } from './samples';
 
 /** Rows of each type for each user, and for everybody. */
@@ -34,12 +34,15 @@ const TEXTS = [
   'ΟΔΟΣ',
 ] as const;
 
-/** A value of the field; undefined where the sample's own must do. */
-function value(entity: Entity, field: FieldMeta, random: Random): unknown {
+/** Every seventh row of a reviewed type is not accepted yet. */
+const isAccepted = (index: number) => index % 7 !== 6;
+
+/** A value of the field for the row with this index; undefined for the fields that keep the value of the sample. */
+function value(entity: Entity, field: FieldMeta, index: number, random: Random): unknown {
   if (resourceOf(entity)!.unique?.includes(field.name)) return undefined;
   if (field.null && random.chance(0.35)) return null;
   const shown = resourceOf(entity)!.visible?.[field.column!];
-  if (shown) return random.chance(0.8) ? shown : '1';
+  if (shown) return isAccepted(index) ? shown : '1';
   const low = Math.max(field.min ?? 1, 1);
   switch (field.kind) {
     case 'integer':
@@ -76,10 +79,16 @@ async function twoPeople(fitgraph: Fitgraph): Promise<[Person, Person]> {
   return people;
 }
 
-/** Of empty tables. Numbers of the rows: everybody's and the first user's 1 to SIZE, the second one's the next. */
-export async function populate(fitgraph: Fitgraph, random: Random): Promise<[Person, Person]> {
+/**
+ * Fills empty tables. The ids of public rows and of those of the first user are 1 to SIZE, those of the second user follow. The rows of each type
+ * come from a stream of their own, which depends on `name`.
+ */
+export async function populate(fitgraph: Fitgraph, name: string): Promise<[Person, Person]> {
   const people = await twoPeople(fitgraph);
   const rows: DumpRow[] = populated().flatMap((entity) => {
+    const random = randomFor(`${name}: rows of ${entity.name}`);
+    // Each row refers to another whole, so that few rows are hidden together with theirs.
+    const wholes = random.shuffled(Array.from({ length: SIZE }, (_, index) => 1 + index));
     const owners = resourceOf(entity)!.owned ? [0, 1] : [0];
     return owners.flatMap((owner) =>
       Array.from({ length: SIZE }, (_, index) => {
@@ -88,13 +97,14 @@ export async function populate(fitgraph: Fitgraph, random: Random): Promise<[Per
           const target = field.target!();
           if (target === entityNamed('User')) return people[owner]!.id;
           const start = resourceOf(target)!.owned ? owner * SIZE : 0;
+          if (field.name === resourceOf(entity)!.visibleWith) return wholes[index];
           const any = () => start + random.int(1, SIZE);
           if (field.relation!.many) return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
           return field.null && random.chance(0.35) ? null : any();
         });
         for (const field of fieldsOf(entity)) {
           const given =
-            field.stored && !field.automatic && !field.relation && field.name !== 'id' ? value(entity, field, random) : undefined;
+            field.stored && !field.automatic && !field.relation && field.name !== 'id' ? value(entity, field, index, random) : undefined;
           if (given !== undefined) row.fields[field.rest] = given;
         }
         return row;

@@ -3,7 +3,6 @@
  * was set aside has another number in PostgreSQL when it is back, by which both ways are told apart.
  */
 import { Client } from 'pg';
-import { Random } from '../../seeders/random';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
@@ -13,6 +12,7 @@ import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
 import { shapeOf } from '../setup/shape';
+import { randomFor, seeded, type Random } from '../setup/random';
 
 jest.setTimeout(120_000);
 
@@ -112,14 +112,14 @@ function foods(random: Random, count: number): DumpRow[] {
   });
 }
 
-test('what comes in is the same, and so are keys and indexes, whether they were set aside or not', async () => {
+test(seeded('what comes in is the same, and so are keys and indexes, whether they were set aside or not'), async () => {
   const fitgraph = await Fitgraph.start();
   closing.push(() => fitgraph.stop());
   const [by, beside] = [await alone(), await sideOf(fitgraph.database)];
   for (const one of [by, beside]) await ask(one, 'DELETE FROM "change"');
   const shape = await shapeOf(by.client);
   const [before, besideBefore] = [await numbersOf(by), await numbersOf(beside)];
-  const random = new Random(13);
+  const random = randomFor('imported rows');
   const rows = [...owners(), ...logs(random, MANY + 1_234), ...foods(random, MANY)];
   await load(rows, by);
   // Who asks a server is not kept waiting by what comes in.
@@ -145,11 +145,11 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
     /workoutlog 4996: workout refers to/,
   ],
   ['has the id of another', (rows) => void rows.splice(7, 0, { ...rows.at(-1)!, pk: 20_000 }), /workoutlog 20000: Key \(id\)/],
-])('where a row %s, all is as it was', async (_what, spoil, message) => {
+])(seeded('where a row %s, all is as it was'), async (_what, spoil, message) => {
   const one = await alone();
-  await load([...owners(), ...logs(new Random(3), 1, 20_000)], one);
+  await load([...owners(), ...logs(randomFor('a log before the import'), 1, 20_000)], one);
   const [before, shape, rows] = [await numbersOf(one), await shapeOf(one.client), await held(one)];
-  const those = logs(new Random(4), MANY);
+  const those = logs(randomFor('refused logs'), MANY);
   spoil(those);
   await expect(load(those, one)).rejects.toThrow(message);
   expect(await setAsideOf(one, before)).toEqual([]);
@@ -157,8 +157,8 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
   expect(await held(one)).toEqual(rows);
 });
 
-describe('nothing is set aside', () => {
-  async function staysIn(one: Side, rows = logs(new Random(5), MANY)): Promise<void> {
+describe(seeded('nothing is set aside'), () => {
+  async function staysIn(one: Side, rows = logs(randomFor('logs of a small import'), MANY)): Promise<void> {
     const before = await numbersOf(one);
     expect((await load(rows, one)).get('manager.workoutlog')).toBe(rows.length);
     expect(await setAsideOf(one, before)).toEqual([]);
@@ -167,7 +167,7 @@ describe('nothing is set aside', () => {
   test('for few rows', async () => {
     const one = await alone();
     await load(owners(), one);
-    await staysIn(one, logs(new Random(5), MANY - 1));
+    await staysIn(one, logs(randomFor('logs of a small import'), MANY - 1));
   });
 
   test('where somebody reads a table that they refer to', async () => {
@@ -187,7 +187,7 @@ describe('nothing is set aside', () => {
 
   test('where most rows are there already', async () => {
     const one = await alone();
-    await load([...owners(), ...logs(new Random(6), MANY + 1, 50_000)], one);
+    await load([...owners(), ...logs(randomFor('logs before the import'), MANY + 1, 50_000)], one);
     await staysIn(one);
   });
 
@@ -204,11 +204,11 @@ describe('nothing is set aside', () => {
   });
 });
 
-test('who starts meanwhile waits for the rows', async () => {
+test(seeded('who starts meanwhile waits for the rows'), async () => {
   const one = await alone();
   const said: string[] = [];
   let started: Promise<string> | undefined;
-  await load([...owners(), ...logs(new Random(7), MANY)], one, {
+  await load([...owners(), ...logs(randomFor('logs during the start'), MANY)], one, {
     before: async () => {
       started = migrateUp(one.database, (message) => said.push(message)).then(() => 'started');
       const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));
