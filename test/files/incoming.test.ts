@@ -1,5 +1,4 @@
 /** Uploads go to disk while they arrive, and nothing of them stays behind but the images that were taken. */
-import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { request, type ClientRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import { sweepUploads } from '../../src/platform/multipart';
 import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import { randomFor, seeded } from '../setup/random';
 import { bomb, html } from './pictures';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '2MB' } });
@@ -18,7 +18,7 @@ const BOUNDARY = 'boundary';
 
 /** About a megabyte, for nothing in it repeats. */
 const noise = () =>
-  sharp(randomBytes(600 * 600 * 3), { raw: { width: 600, height: 600, channels: 3 } })
+  sharp(randomFor('pixels').bytes(600 * 600 * 3), { raw: { width: 600, height: 600, channels: 3 } })
     .png()
     .toBuffer();
 
@@ -51,7 +51,7 @@ function sending(): { sent: ClientRequest; answered: Promise<number> } {
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 
-test('other users of the machine read nothing of an upload, neither while it arrives nor afterwards', async () => {
+test(seeded('other users of the machine read nothing of an upload, neither while it arrives nor afterwards'), async () => {
   const mask = process.umask(0);
   try {
     const content = await noise();
@@ -102,7 +102,7 @@ test('folders that an older version left open are closed at start', async () => 
   }
 });
 
-test('what has arrived of a file is on disk already, and gone once the request is answered', async () => {
+test(seeded('what has arrived of a file is on disk already, and gone once the request is answered'), async () => {
   const content = await noise();
   const { sent, answered } = sending();
   sent.write(head);
@@ -114,7 +114,7 @@ test('what has arrived of a file is on disk already, and gone once the request i
   await until('nothing is left', () => incoming().length === 0);
 });
 
-test('a client that goes away in the middle of a file leaves nothing', async () => {
+test(seeded('a client that goes away in the middle of a file leaves nothing'), async () => {
   const { sent } = sending();
   sent.write(head);
   sent.write((await noise()).subarray(0, 100_000));
@@ -156,13 +156,13 @@ test('files whose server died are swept away by the next, those of other servers
   rmSync(data, { recursive: true });
 });
 
-test('a file that is too large in a body that breaks off is refused once, and nothing is left unheard', async () => {
+test(seeded('a file that is too large in a body that breaks off is refused once, and nothing is left unheard'), async () => {
   const unheard: unknown[] = [];
   const hear = (reason: unknown) => void unheard.push(reason);
   process.on('unhandledRejection', hear);
   try {
     const { sent, answered } = sending();
-    sent.end(Buffer.concat([Buffer.from(head), randomBytes(3 * 1024 * 1024)]));
+    sent.end(Buffer.concat([Buffer.from(head), randomFor('an incomplete file').bytes(3 * 1024 * 1024)]));
     expect(await answered).toBe(400);
     await sleep(100);
     expect(unheard).toEqual([]);

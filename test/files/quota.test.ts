@@ -1,8 +1,8 @@
 /** What the images of one user may take together. */
-import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import { randomFor, seeded } from '../setup/random';
 
 const fitgraph = fitgraphForThisFile({ environment: { UPLOAD_QUOTA: '1MB' } });
 const CREATE =
@@ -12,7 +12,7 @@ const REFUSED = /^Your images may take 1\.0 MB together: [01]\.\d MB are left, a
 let content: Buffer;
 beforeAll(async () => {
   // About 240 KB, for nothing in it repeats: four of them fit.
-  content = await sharp(randomBytes(283 * 283 * 3), { raw: { width: 283, height: 283, channels: 3 } })
+  content = await sharp(randomFor('pixels').bytes(283 * 283 * 3), { raw: { width: 283, height: 283, channels: 3 } })
     .png()
     .toBuffer();
   expect(content.length).toBeGreaterThan(220_000);
@@ -46,7 +46,7 @@ const takenBy = async (name: string) =>
     )[0]!.bytes,
   );
 
-test('uploads at the same time do not pass it together', async () => {
+test(seeded('uploads at the same time do not pass it together'), async () => {
   const ann = await fitgraph.user('ann');
   const answers = await Promise.all(Array.from({ length: 16 }, () => upload(ann)));
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(4).fill(201), ...Array<number>(12).fill(400)]);
@@ -61,7 +61,7 @@ test('uploads at the same time do not pass it together', async () => {
   expect((await upload(bob)).status).toBe(201);
 });
 
-test('what is deleted leaves room', async () => {
+test(seeded('what is deleted leaves room'), async () => {
   const carla = await fitgraph.user('carla');
   const ids = [];
   for (let index = 0; index < 4; index += 1) ids.push((await uploadByGraphql(carla)).body.data.made.exerciseImage.id);
@@ -73,7 +73,7 @@ test('what is deleted leaves room', async () => {
   expect((await upload(carla)).status).toBe(400);
 });
 
-test('who runs the service is not bounded', async () => {
+test(seeded('who runs the service is not bounded'), async () => {
   const admin = await fitgraph.user('admin', { isSuperuser: true });
   for (let index = 0; index < 6; index += 1) expect((await upload(admin)).status).toBe(201);
 });

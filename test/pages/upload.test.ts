@@ -1,10 +1,10 @@
 /** Uploads by form: those that are too large, and those beside a mistake. */
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { randomFor, seeded } from '../setup/random';
 import { Visitor, type Page } from './visitor';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '20KB', MAX_BODY: '10KB', KEPT_UPLOADS: '20KB' } });
@@ -114,9 +114,9 @@ describe('a file survives a mistake beside it', () => {
     expect((await send(ann, { exercise: '3', _unsent_image: second })).status).toBe(201);
   });
 
-  it('all of them together take no more room than there is, and one that is let go of makes room', async () => {
+  it(seeded('all of them together take no more room than there is, and one that is let go of makes room'), async () => {
     const raw = { width: 60, height: 60, channels: 3 } as const;
-    const noise = await sharp(randomBytes(60 * 60 * 3), { raw })
+    const noise = await sharp(randomFor('pixels').bytes(60 * 60 * 3), { raw })
       .png()
       .toBuffer();
     expect(noise.length).toBeGreaterThan(10 * KILOBYTE);
