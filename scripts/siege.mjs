@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Load } from './siege/load.mjs';
+import { seed } from './siege/random.mjs';
 import { memoryOf, startService } from './siege/service.mjs';
 import { Watch } from './siege/watch.mjs';
 
@@ -72,6 +73,7 @@ async function besiege(service) {
 
   const third = Math.floor(memory.length / 3);
   return {
+    seed,
     seconds,
     capacity: Math.round(capacity),
     sent: Math.round(replies.length / seconds),

@@ -1,6 +1,7 @@
 // Who sends what, in turns: so many at a time, or so many a second whatever comes back.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { below, next, pick, shuffled } from './random.mjs';
 import { PASSWORD, USERS } from './service.mjs';
 
 const GIVEN_UP_MS = 30_000;
@@ -66,8 +67,7 @@ const HOSTILE = [
   get('/exercise/', { 'accept-language': 'de,'.repeat(4_000) }),
 ];
 
-const pick = (list) => list[Math.floor(Math.random() * list.length)];
-const network = () => ({ 'x-forwarded-for': `10.${Math.floor(Math.random() * NETWORKS)}.0.1` });
+const network = () => ({ 'x-forwarded-for': `10.${below(NETWORKS)}.0.1` });
 const from = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
 
 export class Load {
@@ -84,17 +84,17 @@ export class Load {
       ['users, REST', 15, () => own(get(pick(OWN)))],
       ['users, GraphQL', 10, () => own(graphql(pick(OWN_GRAPHQL)))],
       ['writes', 12, () => from(this.write())],
-      ['logins', 3, () => from({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: Math.random() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
+      ['logins', 3, () => from({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: next() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
       ['hostile', 10, () => from(pick(HOSTILE))],
     ];
   }
 
   /** A workout is made, or one of those that were made is deleted. */
   write() {
-    const user = Math.floor(Math.random() * this.tokens.length);
+    const user = below(this.tokens.length);
     const headers = json({ authorization: `Token ${this.tokens[user]}` });
     const written = this.written[user];
-    if (written.length > KEPT / this.tokens.length || (written.length && Math.random() < 0.3))
+    if (written.length > KEPT / this.tokens.length || (written.length && next() < 0.3))
       return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
     const made = (text) => written.push(JSON.parse(text).id);
     return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made };
@@ -106,9 +106,10 @@ export class Load {
     return this.send(kind, make());
   }
 
+  /** Every hundred requests have exactly the shares of the kinds. */
   next() {
-    let number = Math.random() * 100;
-    return this.kinds.find(([, share]) => (number -= share) < 0) ?? this.kinds[0];
+    if (!this.coming?.length) this.coming = shuffled(this.kinds.flatMap((kind) => Array(kind[1]).fill(kind)));
+    return this.coming.pop();
   }
 
   /** A status of 0: no answer. */
