@@ -1,4 +1,5 @@
 /** The worked questions of the playground, each asked by whom it is for, over the data of the demo account. */
+import { today } from '../../src/core/model/clock';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
 import { drawingOf, fits } from '../../src/pages/playground/answer/chart';
 import { listsOf, mainList, tableOf } from '../../src/pages/playground/answer/table';
@@ -9,7 +10,6 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });
-const today = new Date().toISOString().slice(0, 10);
 let demo: Person;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ test('there are thirty and more, in every group some, each under a name of its o
 
 test.each(QUESTIONS.map((question) => [question.slug, question] as const))('%s', async (_slug, question) => {
   const person = question.group === 'Catalogue' ? fitgraph.anyone : demo;
-  const data = await person.ask(question.query, variablesOf(question, today));
+  const data = await person.ask(question.query, variablesOf(question, today(TIME_ZONE)));
   const table = tableOf(data, mainList(listsOf(data)));
   expect(table.rows.length).toBeGreaterThan(0);
   const columns = table.columns.map(({ name }) => name);
@@ -73,7 +73,7 @@ test('a question with a period begins so many days before today, and no other on
 test('what is one’s own is for whom it belongs to', async () => {
   const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
   for (const question of own) {
-    const { code, data } = await fitgraph.anyone.query(question.query, variablesOf(question, today));
+    const { code, data } = await fitgraph.anyone.query(question.query, variablesOf(question, today(TIME_ZONE)));
     const told = Object.values(data ?? {}).filter((value) => value !== null);
     expect([question.slug, code, told]).toEqual([question.slug, 'UNAUTHENTICATED', []]);
   }
