@@ -41,7 +41,32 @@ const SYSTEM = [
 /** In a process of their own although their folder has a `suite.ts`. */
 const ALONE = ['graphql/bounds', 'house/declarations', 'house/secondwall'];
 
-for (const name of [...SYSTEM, ...ALONE])
+/** Tests whose inputs are drawn from `test/setup/random.ts`, which other seeds explore further. */
+const RANDOM = [
+  'analysis/model',
+  'availability/prepared',
+  'core/cataloguechanges',
+  'core/changes',
+  'core/groupingmodel',
+  'core/orders',
+  'core/paging',
+  'core/select',
+  'core/where',
+  'database/namedquery',
+  'database/replica',
+  'database/viewers',
+  'files/incoming',
+  'files/quota',
+  'graphql/exportedrows',
+  'graphql/fuzz',
+  'graphql/knowncosts',
+  'graphql/variables',
+  'house/writtenrows',
+  'pages/upload',
+  'transfer/keysaside',
+];
+
+for (const name of [...SYSTEM, ...ALONE, ...RANDOM])
   if (!existsSync(join(TESTS, name)) && !existsSync(join(TESTS, `${name}${ENDING}`))) throw new Error(`runs.js names no test: ${name}`);
 
 const belongsTo = (names, test) => names.some((name) => test === name || test.startsWith(`${name}/`));
@@ -60,6 +85,9 @@ const isTogether = (test) => !ALONE.includes(test) && existsSync(join(TESTS, sui
 
 /** Those of a folder that its `suite.ts` runs in one process. */
 module.exports.togetherIn = (folder) => service.filter((test) => folderOf(test) === folder && isTogether(test));
+
+/** `npm run explore` runs these with a seed from the clock. */
+module.exports.random = RANDOM;
 
 /** What Jest is given to run, seen from `test/`. */
 module.exports.runs = {
