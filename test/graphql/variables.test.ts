@@ -70,9 +70,8 @@ function validValues(random: Random, variables: readonly Variable[]): Values {
 function invalidValues(random: Random, variables: readonly Variable[]): Values {
   const values = validValues(random, variables);
   const { name, samples, isRequired, default: fallback } = random.pick(variables);
-  if (isRequired && random.chance(0.2)) values[name] = null;
-  else if (isRequired && !fallback && random.chance(0.2)) delete values[name];
-  else values[name] = random.pick(samples.invalid);
+  values[name] = random.pick(isRequired ? [...samples.invalid, null, undefined] : samples.invalid);
+  if (isRequired && !fallback && random.chance(0.2)) delete values[name];
   return values;
 }
 
