@@ -55,7 +55,7 @@ export const named = ({ enum: choices }: Pick<FieldMeta, 'enum'>, value: unknown
 
 /** The input of a creation over GraphQL. */
 export function inputOf(entity: Entity, number: number, parents: Parents): Values {
-  const values = sample(entity, number, parents, (field) => !field.readOnly);
+  const values = sample(entity, number, parents, (field) => !field.readOnly && field.only !== 'rest');
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, named(fieldOf(entity, name), value)]));
 }
 
