@@ -1,6 +1,7 @@
 /**
  * The build: TypeScript to dist/src and dist/seeders, the playground's bundle to dist/playground. A step whose inputs are as they were
- * is skipped, so that every start can afford to run this file. Messages go to stderr: stdout belongs to the program that starts next.
+ * is skipped, so that every start can afford to run this file. Arguments name the steps, if not all. Messages go to stderr: stdout belongs to
+ * the program that starts next.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -44,6 +45,8 @@ const steps = [
   },
 ];
 
+const wanted = process.argv.slice(2);
+
 if (outdated().length > 0) {
   mkdirSync('dist', { recursive: true });
   const unlock = await lock('dist/.lock');
@@ -57,7 +60,8 @@ if (outdated().length > 0) {
 
 function outdated() {
   const stamp = readStamp();
-  return steps.filter(
+  const chosen = steps.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  return chosen.filter(
     ({ name, inputs }) => stamp[name]?.digest !== digest(inputs()) || !stamp[name].outputs.every((file) => existsSync(file)),
   );
 }

@@ -149,8 +149,9 @@ test('files whose server died are swept away by the next, those of other servers
   await sweepUploads(data);
   mkdirSync(join(data, 'incoming'));
   for (const name of ['old', 'young']) writeFileSync(join(data, 'incoming', name), 'x');
-  const hours = Date.now() / 1000 - 2 * 3600;
-  utimesSync(join(data, 'incoming/old'), hours, hours);
+  const now = Date.now() / 1000;
+  utimesSync(join(data, 'incoming/old'), now - 2 * 3600, now - 2 * 3600);
+  utimesSync(join(data, 'incoming/young'), now, now);
   await sweepUploads(data);
   expect(readdirSync(join(data, 'incoming'))).toEqual(['young']);
   rmSync(data, { recursive: true });

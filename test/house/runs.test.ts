@@ -39,12 +39,17 @@ test('what starts the server or a browser as a process is a test of the system',
   expect(started).toEqual([]);
 });
 
-test('each run is a command, the check has both, and so has CI', () => {
+test('each run is a command, `check:all` has both, and so has CI', () => {
   const together = 'jest --config jest.together.config.js';
   expect(scripts.test).toContain(`jest --selectProjects service --config jest.together.config.js`);
   expect(scripts['test:system']).toContain(`jest --selectProjects system --config jest.together.config.js`);
   expect(scripts['check:test'].endsWith(together)).toBe(true);
+  expect(scripts['check:all']).toBe('npm run check && npm run check:test');
   const ci = fs.readFileSync(path.join(ROOT, '.ci/run'), 'utf8');
   expect(ci).toMatch(/^tests 'tests' npm test$/m);
   expect(ci).toMatch(/^tests 'system tests' npm run test:system$/m);
+  for (const check of ['texts', 'schema', 'breaking']) {
+    expect(scripts.check).toContain(`npm run check:${check}`);
+    expect(ci).toContain(`npm run --silent check:${check}`);
+  }
 });

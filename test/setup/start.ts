@@ -7,6 +7,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Embedded } from '../../src/database/embedded';
+import { SERVER_ENV } from '../../src/database/embedded/participants';
 import { DATABASE_SOCKET, FOLDER } from './run';
 
 export interface Run {
@@ -18,6 +19,9 @@ export interface Run {
 export default async function start(): Promise<void> {
   // Processes that the tested code starts read TypeScript too.
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, `--require=${path.join(__dirname, 'typescript.js')}`].filter(Boolean).join(' ');
+  // PostgreSQL has the clock of Node, also where that is moved.
+  const { LD_PRELOAD, FAKETIME } = process.env;
+  if (FAKETIME) Object.assign(SERVER_ENV, { LD_PRELOAD, FAKETIME });
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-tests-'));
   fs.chmodSync(folder, 0o755);
   process.env[FOLDER] = folder;

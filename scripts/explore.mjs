@@ -1,0 +1,92 @@
+// Explores what the fixed seeds and today's date of the tests leave out: runs `npm test` with the clocks of Node and PostgreSQL moved, and all tests
+// with random inputs with new seeds, until the time is over. Prints for each failure the command that repeats it; exit code 1 if there was one.
+//   node scripts/explore.mjs [--minutes 60] [--only clocks|seeds] [--seed N]       N: the first seed; the clock gives one otherwise
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+const { random } = createRequire(import.meta.url)('../test/setup/runs.js');
+const { values: options } = parseArgs({
+  options: { minutes: { type: 'string', default: '60' }, only: { type: 'string' }, seed: { type: 'string' } },
+});
+const deadline = Date.now() + Number(options.minutes) * 60_000;
+
+/** Times at which calendars are awkward. The tests run in Europe/Berlin, so that each change falls into the run. */
+const CLOCKS = [
+  ['the leap day', '2028-02-29T11:00:00Z'],
+  ['the end of the year', '2026-12-31T22:58:00Z'],
+  ['the begin of summer time', '2027-03-28T00:58:00Z'],
+  ['the end of summer time', '2027-10-31T00:58:00Z'],
+];
+const FAKETIME = ['/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1', '/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1'];
+
+const folder = mkdtempSync(join(tmpdir(), 'fitgraph-explore-'));
+let failures = 0;
+
+/** Runs Jest until it ends or the time is over: the failed tests as [[file, name]], or undefined if there was not enough time. */
+async function jest(args, environment) {
+  const report = join(folder, 'report.json');
+  rmSync(report, { force: true });
+  const child = spawn(process.execPath, ['node_modules/.bin/jest', ...args, '--json', `--outputFile=${report}`, '--silent'], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'ignore'],
+  });
+  const timer = setTimeout(() => child.kill('SIGTERM'), deadline - Date.now());
+  await new Promise((resolve) => child.once('close', resolve));
+  clearTimeout(timer);
+  if (Date.now() >= deadline) return undefined;
+  if (!existsSync(report)) return [['', 'Jest ended without a report']];
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status === 'failed').map(({ fullName }) => [relative(root, name), fullName]);
+    return failed.length > 0 || status !== 'failed' ? failed : [[relative(root, name), message.slice(0, 500)]];
+  });
+}
+
+function tell(title, found, repeat) {
+  if (!found) return;
+  console.log(`${title}: ${found.length === 0 ? 'passed' : `${found.length} failed`}`);
+  for (const [file, name] of found) console.log(`  ${file}  ${name}\n    ${repeat(file)}`);
+  failures += found.length;
+}
+
+/** Jest and the embedded PostgreSQL see a clock that runs as the real one does, but ahead of it. */
+async function exploreClocks() {
+  const library = FAKETIME.find((file) => existsSync(file));
+  if (!library) return console.log('No libfaketime was found, so the clocks are not moved: apt-get install faketime');
+  for (const [title, instant] of CLOCKS) {
+    if (Date.now() >= deadline) return;
+    const environment = {
+      LD_PRELOAD: library,
+      FAKETIME: `+${Math.round((Date.parse(instant) - Date.now()) / 1000)}`,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    };
+    const found = await jest(['--config', 'jest.together.config.js', '--selectProjects', 'service'], environment);
+    tell(`${title} (${instant})`, found, () => 'npm run explore -- --only clocks');
+  }
+}
+
+async function exploreSeeds() {
+  const files = random.map((test) => join('test', `${test}.test.ts`));
+  for (let seed = Number(options.seed ?? Date.now()); Date.now() < deadline; seed += 1) {
+    const found = await jest(['--runTestsByPath', ...files], { SEED: String(seed) });
+    tell(`seed ${seed}`, found, (file) => `SEED=${seed} npx jest ${file}`);
+  }
+}
+
+try {
+  if (spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0)
+    throw new Error('the build failed');
+  if (options.only !== 'seeds') await exploreClocks();
+  if (options.only !== 'clocks') await exploreSeeds();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${failures} failed`);
+process.exitCode = failures > 0 ? 1 : 0;

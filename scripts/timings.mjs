@@ -1,0 +1,30 @@
+// Prints how long the steps of a run of CI, its test files and its slowest tests took.
+//   node scripts/timings.mjs STEPS REPORT …     STEPS: lines of "name: N s"; REPORT: what `jest --json --outputFile` writes
+import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
+
+const SLOWEST = 30;
+const [steps, ...reports] = process.argv.slice(2);
+
+const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
+const print = (title, entries) => {
+  console.log(`\n${title}`);
+  for (const [ms, name] of entries.sort(([a], [b]) => b - a)) console.log(`${seconds(ms)}  ${name}`);
+};
+
+const suites = reports.flatMap((report) => JSON.parse(readFileSync(report, 'utf8')).testResults);
+const pathOf = ({ name }) => relative('test', name);
+const tests = suites.flatMap((suite) =>
+  suite.assertionResults.map(({ duration, fullName }) => [
+    duration ?? 0,
+    // The title of a test in a suite begins with its file.
+    basename(suite.name) === 'suite.ts' ? fullName : `${pathOf(suite)} ${fullName}`,
+  ]),
+);
+
+console.log(`steps\n${readFileSync(steps, 'utf8').trimEnd()}`);
+print(
+  'test files',
+  suites.map((suite) => [suite.endTime - suite.startTime, pathOf(suite)]),
+);
+print(`the slowest ${SLOWEST} of ${tests.length} tests`, tests.sort(([a], [b]) => b - a).slice(0, SLOWEST));
