@@ -20,6 +20,19 @@ else console.warn('No systemd-analyze was found, so nobody looks at deploy/fitgr
 const mounts = canMount();
 if (!mounts) console.warn('Only who may mount a small file system can fill it, so the test of a full disk does not run.');
 
+/** Time that one repetition adds, by the environment variable with the number of repetitions. */
+const REPETITION_MS = {
+  FAULT_KILLS: 60_000,
+  FAULT_DATABASE_KILLS: 60_000,
+  FAULT_DRAINS: 60_000,
+  FUZZ_DOCUMENTS: 600,
+  GROUPINGS: 1_000,
+  ANALYSES: 500,
+};
+const repetitions = Object.entries(REPETITION_MS).map(([name, ms]) => Number(process.env[name] ?? 0) * ms);
+/** The limit of every test and hook, which ends tests that hang. No test may depend on it or set its own. */
+const TEST_LIMIT_MS = repetitions.reduce((sum, ms) => sum + ms, 600_000);
+
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
@@ -49,6 +62,6 @@ module.exports = {
   globalSetup: '<rootDir>/test/setup/start.ts',
   globalTeardown: '<rootDir>/test/setup/stop.ts',
   setupFiles: ['<rootDir>/test/setup/graphql.js'],
-  testTimeout: 120_000,
+  testTimeout: TEST_LIMIT_MS,
   maxWorkers: 2,
 };

@@ -3,11 +3,11 @@ import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { entities, resourceOf } from '../../src/core/model/registry';
 import { setActive, setPassword } from '../../src/auth/accounts';
-import { until } from '../database/processes';
 import { Visitor } from '../pages/visitor';
 import { plain } from '../files/pictures';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_TOKENS: '4' } });
 

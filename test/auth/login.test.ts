@@ -137,7 +137,7 @@ describe('with many names', () => {
       );
       expect((await login(name, PASSWORD, from(index))).status).toBe(200);
     }
-  }, 60_000);
+  });
 
   test('from many addresses there is a limit over all', async () => {
     const few = await Fitgraph.start({

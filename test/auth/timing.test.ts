@@ -47,7 +47,7 @@ test('a name that exists, one that does not, one that is locked', async () => {
   await fitgraph.user('inactive');
   await setActive((await fitgraph.user('inactive')).id, false, fitgraph.database.session());
   await expectAlike(['ann', 'inactive', 'nobody']);
-}, 60_000);
+});
 
 test('beside imported accounts too, whatever their hashes', async () => {
   for (const name of ['ann', 'imported', 'cheap', 'unusable', 'broken']) await fitgraph.user(name);
@@ -58,4 +58,4 @@ test('beside imported accounts too, whatever their hashes', async () => {
   await expectAlike(['ann', 'imported', 'cheap', 'unusable', 'broken', 'nobody']);
   // And the imported one still fits.
   expect((await fitgraph.anyone.post('/login/', { username: 'imported', password: PASSWORD })).status).toBe(200);
-}, 120_000);
+});

@@ -3,8 +3,8 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import WebSocket from 'ws';
-import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 

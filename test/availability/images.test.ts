@@ -14,7 +14,7 @@ let bob: string;
 beforeAll(async () => {
   siege = await Siege.start({ IMAGE_TIMEOUT: `${TIMEOUT_MS}ms` });
   [ann, bob] = [await siege.user('ann'), await siege.user('bob')];
-}, 180_000);
+});
 afterAll(() => siege.end());
 
 interface Answered {
@@ -109,7 +109,7 @@ test('a process that hangs over an image is killed, and the next image is taken'
   expect(aliveMs).toBeLessThan(ALIVE_MS);
   expect((await upload(content, 'after.png')).status).toBe(201);
   expect(helpers()).not.toContain(hung);
-}, 60_000);
+});
 
 test('a process that breaks down over an image takes nothing else with it', async () => {
   const content = await plain().png().toBuffer();
@@ -139,7 +139,7 @@ test('many uploads of one user keep nobody from anything', async () => {
   expect(order.indexOf('bob')).toBeLessThan(5);
   expect(aliveMs).toBeLessThan(ALIVE_MS);
   expect(memoryMb).toBeLessThan(MEMORY_MB);
-}, 120_000);
+});
 
 test('what works on images is small, and goes when there is nothing to do', () => {
   for (const pid of helpers())

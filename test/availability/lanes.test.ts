@@ -1,8 +1,8 @@
 /** Whoever crowds in gets a clear refusal in the end, and is in nobody else's way. */
 import { Client } from 'pg';
-import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const WAIT_MS = 1_500;
 const WAITING = 30;

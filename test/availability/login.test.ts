@@ -4,7 +4,7 @@ import { ALIVE_MS, ANSWERED_MS, graphql, MEMORY_MB, send, Siege, type Reply } fr
 let siege: Siege;
 beforeAll(async () => {
   siege = await Siege.start();
-}, 180_000);
+});
 afterAll(() => siege.end());
 
 const codes = ({ text }: Reply) => (JSON.parse(text).errors ?? []).map((error: any) => error.extensions.code);
@@ -73,4 +73,4 @@ test('one password tried with many names', async () => {
   // Over all interfaces.
   const document = 'mutation { login(username: "another", password: "a wrong password") { token } }';
   expect(codes(await graphql(siege.base, document))).toEqual(['TOO_MANY_REQUESTS']);
-}, 60_000);
+});

@@ -7,7 +7,7 @@ import { build } from '../server/running';
 
 const ROOT = path.join(__dirname, '../..');
 
-beforeAll(build, 180_000);
+beforeAll(build);
 
 interface Kind {
   sent: number;
@@ -36,4 +36,4 @@ test('mixed load at three times what can be done', async () => {
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
-}, 180_000);
+});

@@ -8,7 +8,7 @@ import { ALIVE_MS, ANSWERED_MS, graphql, send, Siege, type Reply } from './siege
 let siege: Siege;
 beforeAll(async () => {
   siege = await Siege.start();
-}, 180_000);
+});
 afterAll(() => siege.end());
 
 /** As long as Node takes headers and addresses, and as a value of a body. */

@@ -4,9 +4,9 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { MAX_KEPT, Prepared } from '../../src/database/prepared';
-import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';
+import { until } from '../setup/waits';
 
 const DIFFERENT = 1_500;
 const TIMES = 3;

@@ -1,8 +1,8 @@
 /** What somebody who is signed in may do, as much of it as is allowed: nobody else has to wait for it. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../database/processes';
 import { ALIVE_MS, graphql, MEMORY_MB, p95, send, Siege, type Damage, type Reply } from './siege';
+import { until } from '../setup/waits';
 
 const ROUNDS = 10;
 const OTHERS_MS = 1_000;
@@ -14,7 +14,7 @@ let bea: string;
 beforeAll(async () => {
   siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1' });
   bea = await siege.user('bea');
-}, 180_000);
+});
 afterAll(() => siege.end());
 
 const from = (network: string) => ({ 'X-Forwarded-For': network });
@@ -85,7 +85,7 @@ test('large writes, several at a time', async () => {
   });
   for (const { status } of replies) expect([200, 429, 503]).toContain(status);
   expect(replies.some(({ status }) => status === 200)).toBe(true);
-}, 120_000);
+});
 
 const CHANGED = `subscription ($types: [RowType!]) { changed(types: $types) { cursor changes { operation at rowNodeId
   node { nodeId ... on Workout { id comment days { description } logs(first: 5) { nodes { reps exercise { name } } } } } } } }`;
@@ -121,7 +121,7 @@ test('the subscriptions of one stranger leave room for others', async () => {
   } finally {
     for (const { end } of streams) end();
   }
-}, 60_000);
+});
 
 test('as many subscriptions as there may be, each told of large writes', async () => {
   const streams: ReturnType<typeof subscription>[] = [];
@@ -143,4 +143,4 @@ test('as many subscriptions as there may be, each told of large writes', async (
   } finally {
     for (const { end } of streams) end();
   }
-}, 120_000);
+});

@@ -8,6 +8,7 @@ import { openEmbedded } from '../../src/database/embedded';
 import { build, Installation } from '../server/running';
 import { open } from '../setup/databases';
 import { PASSWORD } from '../setup/fitgraph';
+import { WAIT_LIMIT_MS } from '../setup/waits';
 
 const SCREENSHOTS = path.join(__dirname, '../screenshots');
 const ARGUMENTS = [
@@ -25,7 +26,6 @@ const PHONE = { width: 390, height: 800 };
 /** Colours that change slowly have changed. */
 const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
   document.getAnimations().filter((animation) => animation instanceof CSSTransition).forEach((transition) => transition.finish()))`;
-const PATIENCE_MS = 30_000;
 export const MAX_UPLOAD_KB = 200;
 
 /** By the rule of axe the elements, as a selector, in which it is broken by what is not ours and can't be mended from outside. */
@@ -69,7 +69,7 @@ export class Neighbourhood {
   /** With a browser profile of their own; `signedInAs` somebody, or nobody yet. */
   async person({ scripts = true, signedInAs }: { scripts?: boolean; signedInAs?: string } = {}): Promise<Person> {
     const context = await this.browser.newContext({ baseURL: this.url, viewport: DESKTOP, javaScriptEnabled: scripts });
-    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultTimeout(WAIT_LIMIT_MS);
     this.contexts.push(context);
     const person = new Person(await context.newPage(), this.url);
     this.people.push(person);

@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   expect(rows.workoutLogs!.length).toBeGreaterThan(500);
   expect(rows.diaryEntries!.length).toBeGreaterThan(300);
-}, 120_000);
+});
 
 const SELECTIONS: Record<string, string> = {
   workoutLogs:
@@ -443,13 +443,9 @@ async function tried(list: string): Promise<void> {
   }
 }
 
-test(
-  seeded(`${COUNT} random groupings`),
-  async () => {
-    for (let number = 0; number < COUNT; number += 1) {
-      random = randomFor(`grouping ${number}`);
-      await tried(number % 5 < 3 ? 'workoutLogs' : 'diaryEntries');
-    }
-  },
-  COUNT * 500,
-);
+test(seeded(`${COUNT} random groupings`), async () => {
+  for (let number = 0; number < COUNT; number += 1) {
+    random = randomFor(`grouping ${number}`);
+    await tried(number % 5 < 3 ? 'workoutLogs' : 'diaryEntries');
+  }
+});

@@ -1,7 +1,7 @@
 /** What is worked out of a user's rows is kept in memory and never stale, whichever of two instances writes. */
-import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
+import { until } from '../setup/waits';
 
 const one = fitgraphForThisFile();
 let two: Fitgraph;

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildLauncher, MODULES, processesOf, serverPid, serverPidIfAny, startChild, until, type Child } from './processes';
+import { buildLauncher, MODULES, processesOf, serverPid, serverPidIfAny, startChild, type Child } from './processes';
+import { until } from '../setup/waits';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65534, gid: 65534 };

@@ -6,8 +6,8 @@ import { isLocked, isTimeout } from '../../src/database/refusals';
 import { build, Installation, type Server } from '../server/running';
 import { open, SECRET_KEY } from '../setup/databases';
 import type { Person } from '../setup/person';
-import { until } from './processes';
 import { Poolers } from './throughpooler';
+import { until } from '../setup/waits';
 
 /** Fewer statements than the server has, so that sessions have to forget some. */
 const SETTINGS =

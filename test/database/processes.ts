@@ -180,15 +180,3 @@ export function serverPidIfAny(cluster: string): number | undefined {
     throw error;
   }
 }
-
-/** A busy machine may take long; what must be quick is measured where it is promised. */
-const PATIENCE_MS = 90_000;
-
-/** Asks again and again until the answer is true, or an exception (a test's failure) when patience is over. */
-export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUp = Date.now() + PATIENCE_MS;
-  while (!(await check())) {
-    if (Date.now() > giveUp) throw new Error(`waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

@@ -19,7 +19,7 @@ import { open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
 import { Documents } from '../graphql/fuzz/documents';
 import { randomFor, seeded } from '../setup/random';
-import { until } from './processes';
+import { until } from '../setup/waits';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-replica-'));
 fs.chmodSync(folder, 0o755);
@@ -107,7 +107,7 @@ beforeAll(async () => {
   });
   plain = await Fitgraph.start({ beside: { database } });
   await database.close();
-}, 60_000);
+});
 
 afterAll(async () => {
   await fitgraph?.stop();

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/platform/config';
 import { openDatabase } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
-import { until } from './processes';
+import { until } from '../setup/waits';
 
 /** Free at the moment. */
 async function freePort(): Promise<number> {

@@ -7,10 +7,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { createClient as createSocketClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { until } from '../database/processes';
 import { plain } from '../files/pictures';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const MEGABYTE = 1e6;
 const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', MAX_UPLOAD: '2MB' } });

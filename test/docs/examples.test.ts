@@ -70,7 +70,7 @@ let server: Server;
 beforeAll(async () => {
   build();
   server = await installation.start({ WEB_CONCURRENCY: '0' });
-}, 120_000);
+});
 afterAll(() => installation.remove());
 
 function expectAnswer(found: unknown, { answer, like }: Example): void {

@@ -3,13 +3,12 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../database/processes';
 import { build, Installation } from '../server/running';
 import { judged } from './scene';
 import { Traffic } from './traffic';
+import { until } from '../setup/waits';
 
-jest.setTimeout(120_000);
-beforeAll(build, 120_000);
+beforeAll(build);
 
 test('changes are told to come back, and are made when there is room', async () => {
   const installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off' });

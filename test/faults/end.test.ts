@@ -2,15 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { send } from '../availability/siege';
-import { until } from '../database/processes';
 import { build, Installation, type Server } from '../server/running';
 import { judged } from './scene';
 import { Traffic, type Outcome } from './traffic';
+import { until } from '../setup/waits';
 
 let installation: Installation;
 
-jest.setTimeout(120_000);
-beforeAll(build, 120_000);
+beforeAll(build);
 beforeEach(async () => {
   installation = await Installation.started({ BUDGET: 'off', MAX_LAG: 'off' });
 });

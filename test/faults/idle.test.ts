@@ -1,13 +1,12 @@
 /** A transaction of which nothing is heard for too long, because the network holds up what would come next. */
 import type { PoolClient } from 'pg';
-import { until } from '../database/processes';
 import { Scene } from './scene';
+import { until } from '../setup/waits';
 
 let scene: Scene;
-jest.setTimeout(120_000);
 beforeAll(async () => {
   scene = await Scene.open({ IDLE_TRANSACTION_TIMEOUT: '300ms', LOCK_TIMEOUT: '10s' });
-}, 120_000);
+});
 afterAll(() => scene.close());
 
 const waiting = async () =>

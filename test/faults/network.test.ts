@@ -1,14 +1,13 @@
 /** Networks that fail between the server and its database: nobody waits long, nothing is lost or made twice, and it is over when they are mended. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../database/processes';
 import { Scene } from './scene';
+import { until } from '../setup/waits';
 
 let scene: Scene;
 
-jest.setTimeout(120_000);
 beforeAll(async () => {
   scene = await Scene.open();
-}, 120_000);
+});
 afterAll(() => scene.close());
 
 /** How long a network is broken. */

@@ -6,15 +6,14 @@ import WebSocket from 'ws';
 import { openEmbedded } from '../../src/database/embedded';
 import { lockMigrations } from '../../src/database/migrate';
 import { freePort } from '../../src/server/supervisor/port';
-import { until } from '../database/processes';
 import { build, Installation } from '../server/running';
 import { dripping } from '../setup/dripping';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { Person } from '../setup/person';
 import { Proxy } from './proxy';
+import { until } from '../setup/waits';
 
-jest.setTimeout(120_000);
-beforeAll(build, 120_000);
+beforeAll(build);
 
 test('a damaged row of the catalogue does not stop the start, and everything else is answered', async () => {
   const installation = await Installation.started({ MAX_LAG: 'off' });

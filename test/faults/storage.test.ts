@@ -1,19 +1,18 @@
 /** A database that answers, and cannot do what it is asked to: locked, read-only, damaged, or with few connections to give. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PoolClient } from 'pg';
-import { until } from '../database/processes';
 import type { Person } from '../setup/person';
 import { judged, Scene } from './scene';
 import { Traffic } from './traffic';
+import { until } from '../setup/waits';
 
 let scene: Scene;
 let ann: Person;
 
-jest.setTimeout(120_000);
 beforeAll(async () => {
   scene = await Scene.open();
   ann = scene.server.signedIn(scene.token);
-}, 120_000);
+});
 afterAll(() => scene.close());
 
 /** By a connection of its own, whatever the database says of those that come. */

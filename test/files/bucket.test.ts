@@ -7,13 +7,13 @@ import { ConfigError, readConfig } from '../../src/platform/config';
 import { deleteUser } from '../../src/auth/deletion';
 import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
-import { until } from '../database/processes';
 import { build, run } from '../server/running';
 import { SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
 import { namesIn, startBucket, type Place } from './stores';
+import { until } from '../setup/waits';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-bucket-'));
 let place: Place;

@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { FolderStore } from '../../src/files/folderstore';
 import { sweepUploads } from '../../src/platform/multipart';
-import { until } from '../database/processes';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { randomFor, seeded } from '../setup/random';
 import { bomb, html } from './pictures';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '2MB' } });
 const BOUNDARY = 'boundary';

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf } from '../../src/core/model/fields';
 import { entities, resourceOf } from '../../src/core/model/registry';
-import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;

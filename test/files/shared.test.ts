@@ -3,12 +3,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../src/platform/config';
 import { thumbnailName } from '../../src/files/paths';
-import { until } from '../database/processes';
 import { Visitor, type Page } from '../pages/visitor';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
 import { namesIn, PLACES, type Place } from './stores';
+import { until } from '../setup/waits';
 
 describe.each(PLACES)('%s', (where, start) => {
   let place: Place;

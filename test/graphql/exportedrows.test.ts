@@ -5,12 +5,12 @@ import { getNamedType, getNullableType, isEnumType, isInputObjectType, isListTyp
 import type { GraphQLArgument, GraphQLObjectType } from 'graphql';
 import { Client } from 'pg';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { populate, SIZE } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
 import { addressOf, files } from './exported';
+import { until } from '../setup/waits';
 
 const running: Fitgraph[] = [];
 afterAll(async () => {

@@ -1,10 +1,10 @@
 /** Uploads over GraphQL, by the specification of multipart requests: under the rules of REST's. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { until } from '../database/processes';
 import { bomb, html, plain, svg } from '../files/pictures';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '100k' } });
 const CREATE = `mutation ($input: ExerciseImageInput!) {

@@ -1,6 +1,6 @@
 /**
- * Tests are deterministic: random inputs come from test/setup/random.ts alone, never from the clock, and no test is skipped. The rules are checked
- * on the syntax trees of all files below test/ and scripts/.
+ * Tests are deterministic: random inputs come from test/setup/random.ts alone, never from the clock, no test is skipped, and none has a time limit
+ * besides `testTimeout` of jest.config.js. The rules are checked on the syntax trees of all files below test/ and scripts/.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -134,6 +134,23 @@ const isType = (node: ts.Node) => ts.isTypeNode(node) && !ts.isExpressionWithTyp
 const TEST_FUNCTIONS = new Set(['test', 'it', 'describe']);
 const INCOMPLETE = new Set(['skip', 'only', 'todo', 'failing']);
 
+/** Arguments of the Jest functions that accept a time limit as one more argument. */
+const ARGUMENTS = new Map([
+  ...['test', 'it'].map((name) => [name, 2] as const),
+  ...['beforeAll', 'beforeEach', 'afterAll', 'afterEach'].map((name) => [name, 1] as const),
+]);
+
+/** A time limit of a test or hook: `jest.setTimeout`, also by destructuring, or a further argument. */
+function isTimeLimit(node: ts.Node): boolean {
+  if (nameOf(node) === 'testTimeout') return true;
+  const owner = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node) ? node.expression : undefined;
+  const member = owner && (ts.isPropertyAccessExpression(node) ? node.name.text : nameOf(node));
+  if (member === 'setTimeout' && /\bjest$/.test(owner!.getText())) return true;
+  if (ts.isBindingElement(node) && node.parent.parent.kind === ts.SyntaxKind.VariableDeclaration)
+    return subjectOf(node.parent.parent) === 'jest' && (node.propertyName ?? node.name).getText() === 'setTimeout';
+  return ts.isCallExpression(node) && node.arguments.length > (ARGUMENTS.get(startOf(node) ?? '') ?? Infinity);
+}
+
 /** The leftmost name of a chain such as `test.each(cases).only`. */
 function startOf(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node) || ts.isCallExpression(node))
@@ -185,6 +202,8 @@ function violations(file: string, text: string): string[] {
     if (member && INCOMPLETE.has(member) && TEST_FUNCTIONS.has(startOf(node) ?? '')) report(node, 'incomplete test');
     if (ts.isCallExpression(node) && /^(?:x(?:it|test|describe)|f(?:it|describe))$/.test(startOf(node) ?? ''))
       report(node, 'incomplete test');
+
+    if (isTimeLimit(node)) report(node, 'time limit');
   }
   return [...new Set(found)];
 }
@@ -268,6 +287,18 @@ describe('the checker', () => {
     ['incomplete test', `test['only']('this', () => undefined);`],
     ['incomplete test', `xit('later', () => undefined);`],
     ['incomplete test', `fdescribe('this', () => undefined);`],
+    ['time limit', 'jest.setTimeout(60_000);'],
+    ['time limit', `jest['setTimeout'](60_000);`],
+    ['time limit', 'globalThis.jest.setTimeout(LIMIT_MS);'],
+    ['time limit', 'const { setTimeout } = jest;'],
+    ['time limit', 'const { setTimeout: limit } = jest;'],
+    ['time limit', 'beforeAll(build, 60_000);'],
+    ['time limit', 'beforeEach(async () => start(), LIMIT_MS);'],
+    ['time limit', 'afterAll(() => stop(), 60_000);'],
+    ['time limit', `test('this', async () => undefined, 60_000);`],
+    ['time limit', `it.each([1])('%i', async () => undefined, LIMIT_MS);`],
+    ['time limit', `test.each\`a\`('this', () => undefined, 60_000);`],
+    ['time limit', 'module.exports = { testTimeout: 60_000 };'],
   ])('rejects %s: %s', (rule, text) => {
     expect(rulesOf(text)).toContain(rule);
   });
@@ -283,6 +314,8 @@ describe('the checker', () => {
     'const id = randomUUID();',
     'process.env.TZ; const at = new Date(0);',
     `extensions.only; cases.skip(1);`,
+    `setTimeout(() => undefined, 10); context.setTimeout(10); jest.useFakeTimers();`,
+    `beforeAll(build); test('this', () => undefined); test.each([1])('%i', () => undefined);`,
   ])('accepts %s', (text) => {
     expect(rulesOf(text)).toEqual([]);
   });

@@ -8,11 +8,11 @@ import type { Entity } from '../../src/core/model/fields';
 import type { Condition } from '../../src/core/access/conditions';
 import { nodeIdOf } from '../../src/core/model/node';
 import { resourceOf } from '../../src/core/model/registry';
-import { until } from '../database/processes';
 import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, type Belongings } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { bodyOf, inputOf } from '../setup/samples';
+import { until } from '../setup/waits';
 
 type Access = typeof import('../../src/core/access/access');
 

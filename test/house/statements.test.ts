@@ -199,7 +199,7 @@ beforeAll(async () => {
     for (const request of requests) asked.set(request, await request.ask(ann));
     answers.set(size, asked);
   }
-}, 120_000);
+});
 
 test.each(requests.map((request): [string, Request] => [request.name, request]))('%s', (_name, request) => {
   const [small, middle, large] = SIZES.map((size) => answers.get(size)!.get(request)!);

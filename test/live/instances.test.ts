@@ -6,6 +6,7 @@ import { TokenVault } from '../../src/auth/tokens';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Person } from '../setup/person';
 import { build, Installation, type Server } from '../server/running';
+import { until } from '../setup/waits';
 
 const SUBSCRIBERS = 6;
 const WRITERS = 4;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   token = await tokenOf(id, session, new TokenVault(SECRET_KEY));
   await database.close();
   installation = new Installation({ DATABASE_URL: made.url, SECRET_KEY });
-}, 120_000);
+});
 afterAll(async () => {
   await installation.remove();
   await made.drop();
@@ -69,11 +70,6 @@ class Subscriber {
     this.ended = true;
     this.disconnect();
   }
-}
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) if (await holds()) return;
-  throw new Error(`not within 20 s: ${what}`);
 }
 
 test('every change, once, to each', async () => {
@@ -129,4 +125,4 @@ test('every change, once, to each', async () => {
   for (const { heard } of subscribers)
     for (const [index, { rowId, operation }] of heard.entries())
       if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
-}, 120_000);
+});

@@ -1,10 +1,10 @@
 /** Who has uploaded an image may change and delete it until it is reviewed; superusers may always. REST lets nobody. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '../database/processes';
 import { plain } from '../files/pictures';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;

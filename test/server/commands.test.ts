@@ -2,20 +2,18 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { openEmbedded } from '../../src/database/embedded';
-import { until } from '../database/processes';
 import { plain } from '../files/pictures';
 import { open } from '../setup/databases';
 import { build, Installation, run, type Server } from './running';
+import { until } from '../setup/waits';
 
 const installation = new Installation();
 let server: Server;
 
-jest.setTimeout(120_000);
-
 beforeAll(async () => {
   build();
   server = await installation.start();
-}, 120_000);
+});
 afterAll(() => installation.remove());
 
 const fitgraph = (...args: string[]) => installation.command(...args);
@@ -108,7 +106,7 @@ test('what operators do is in the audit log', async () => {
     ['--limit', '0'],
   ])
     expect(await fitgraph('audit', ...args)).toMatchObject({ stdout: '', stderr: expect.stringMatching(/^error: option/) });
-}, 120_000);
+});
 
 test('an account is made, given another password and token, locked and unlocked', async () => {
   const created = await fitgraph('user', 'create', 'carla', '--password', 'first password', '--email', 'carla@example.com');

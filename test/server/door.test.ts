@@ -1,8 +1,8 @@
 /** Requests that are refused before they are begun have a line of the log like others. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../database/processes';
 import { dripping, type Dripping } from '../setup/dripping';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
 

@@ -1,14 +1,14 @@
 /** What a process manager and a load balancer ask, while the database does not answer. */
 import { send } from '../availability/siege';
-import { until } from '../database/processes';
 import { build, Installation } from './running';
+import { until } from '../setup/waits';
 
 let installation: Installation;
 
 beforeAll(async () => {
   build();
   installation = await Installation.started();
-}, 120_000);
+});
 afterAll(() => installation.remove());
 
 test('a database that is frozen: the server lives and says within a second that it is not ready', async () => {
@@ -37,4 +37,4 @@ test('a database that is frozen: the server lives and says within a second that 
     for (const pid of frozen) process.kill(pid, 'SIGCONT');
   }
   await until('it is ready again', async () => (await ready()).status === 200);
-}, 60_000);
+});

@@ -3,14 +3,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openEmbedded } from '../../src/database/embedded';
-import { serverPid, until } from '../database/processes';
+import { serverPid } from '../database/processes';
 import { build, Installation } from './running';
+import { until } from '../setup/waits';
 
 let installation: Installation;
 
-jest.setTimeout(120_000);
-
-beforeAll(build, 120_000);
+beforeAll(build);
 beforeEach(async () => {
   installation = await Installation.started();
 });

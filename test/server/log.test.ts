@@ -1,8 +1,8 @@
 /** The log of the real server: one line a request, and never a secret or what users write. */
 import { Client } from 'pg';
 import { openEmbedded } from '../../src/database/embedded';
-import { until } from '../database/processes';
 import { build, Installation, type Server } from './running';
+import { until } from '../setup/waits';
 
 const installation = new Installation();
 let server: Server;
@@ -11,8 +11,6 @@ let token: string;
 /** What a user writes; it must not be found in the log. */
 const WRITTEN = 'xyzzyx';
 const PASSWORD = 'plughplugh';
-
-jest.setTimeout(120_000);
 
 beforeAll(async () => {
   build();
@@ -23,7 +21,7 @@ beforeAll(async () => {
   const { stdout } = await installation.command('user', 'create', 'ann', '--password', PASSWORD);
   token = /[0-9a-f]{40}/.exec(stdout)![0];
   server = await installation.start({ LOG_LEVEL: 'debug' });
-}, 120_000);
+});
 afterAll(() => installation.remove());
 
 const lines = () =>

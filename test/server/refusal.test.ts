@@ -9,9 +9,7 @@ import { build, Installation, run } from './running';
 
 const KEY = 'a secret key for the tests, long enough';
 
-jest.setTimeout(120_000);
-
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const installation = new Installation();
 afterAll(() => installation.remove());

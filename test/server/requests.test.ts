@@ -1,9 +1,9 @@
 /** What a request is called in its answer and in the log, and what else the log tells of it. */
 import { createLog, terminal } from '../../src/platform/logging';
-import { until } from '../database/processes';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import WebSocket from 'ws';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1,::1', LOGIN_RATE: '3/min' } });
 let ann: Person;

@@ -3,9 +3,10 @@ import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_pr
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { childrenOf, processesOf, until } from '../database/processes';
+import { childrenOf, processesOf } from '../database/processes';
 import { FOLDER } from '../setup/run';
 import { Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const ROOT = path.join(__dirname, '../..');
 const SERVER = path.join(ROOT, 'dist/src/index.js');

@@ -5,14 +5,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send, type Reply } from '../availability/siege';
-import { childrenOf, isRunning, serverPid, until } from '../database/processes';
+import { childrenOf, isRunning, serverPid } from '../database/processes';
 import { build, Installation, run, type Server } from './running';
+import { until, WAIT_LIMIT_MS } from '../setup/waits';
 
 let installation: Installation;
 
-jest.setTimeout(180_000);
-
-beforeAll(build, 120_000);
+beforeAll(build);
 beforeEach(async () => {
   // How soon requests are turned away where there is no time for them is no question here.
   installation = await Installation.started({ MAX_LAG: 'off' });
@@ -58,7 +57,7 @@ function writing(server: Server, token: string, writers: number): { acknowledged
   const settle = async (comment: string) => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
     // A claim whose server died is free again after a minute.
-    for (const giveUp = Date.now() + 90_000; Date.now() < giveUp; await sleep(200)) {
+    for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(200)) {
       const request = { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment }) };
       const reply = await send(server.url, request);
       const { status } = reply;

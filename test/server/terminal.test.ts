@@ -14,7 +14,7 @@ beforeAll(async () => {
   build();
   database = await createDatabase('tables');
   installation = new Installation({ DATABASE_URL: database.url, SECRET_KEY, NODE_ENV: 'production' });
-}, 120_000);
+});
 afterAll(async () => {
   await installation.remove();
   await database.drop();

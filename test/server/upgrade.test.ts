@@ -12,9 +12,7 @@ const BIN = `/usr/lib/postgresql/${FROM}/bin`;
 const KEY = 'a secret key for the tests, long enough';
 const installed = fs.existsSync(path.join(BIN, 'postgres')) ? test : undefined;
 
-jest.setTimeout(120_000);
-
-beforeAll(build, 120_000);
+beforeAll(build);
 
 const installation = new Installation();
 afterAll(() => installation.remove());

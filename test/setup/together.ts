@@ -3,8 +3,6 @@ import path from 'node:path';
 import { togetherIn } from './runs';
 
 const TESTS = path.join(__dirname, '..');
-/** The longest that any of them asks for: the last one to ask decides for all. */
-const TIMEOUT_MS = 180_000;
 
 /** Those of the folder, but for those that have a process of their own. */
 export function together(folder: string): void {
@@ -20,5 +18,4 @@ export function together(folder: string): void {
         });
       }
     });
-  jest.setTimeout(TIMEOUT_MS);
 }

@@ -2,10 +2,10 @@
 import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { until } from '../database/processes';
 import { build, Installation } from '../server/running';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const TOKEN = 'a token of the metrics';
 const fitgraph = fitgraphForThisFile({ environment: { METRICS_TOKEN: TOKEN, LOGIN_RATE: '2/min' } });

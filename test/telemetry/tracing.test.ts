@@ -1,9 +1,9 @@
 /** Traces as somebody receives them who collects them for OpenTelemetry (OTLP over HTTP, JSON). */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { until } from '../database/processes';
 import { build, Installation } from '../server/running';
 import type { Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 interface Span {
   traceId: string;
@@ -55,7 +55,7 @@ beforeAll(async () => {
   server.process.kill('SIGTERM');
   await server.ended;
   await until('the last trace has come', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
-}, 120_000);
+});
 afterAll(async () => {
   await installation.remove();
   await new Promise((resolve) => receiver.close(resolve));

@@ -11,13 +11,13 @@ import { progressLine } from '../../src/cli/operator';
 import { ArchiveWriter, verifyArchive } from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
-import { until } from '../database/processes';
 import { plain } from '../files/pictures';
 import { furnish } from '../setup/belongings';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { shapeOf } from '../setup/shape';
 import type { Person } from '../setup/person';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-backups-'));

@@ -14,8 +14,6 @@ import { Fitgraph } from '../setup/fitgraph';
 import { shapeOf } from '../setup/shape';
 import { randomFor, seeded, type Random } from '../setup/random';
 
-jest.setTimeout(120_000);
-
 const TABLES = ['ingredient', 'workout_log'];
 const NUMBERS = `SELECT "table", "name", "oid"::int FROM (
     SELECT conrelid::regclass::text AS "table", conname::text AS "name", oid FROM pg_constraint WHERE contype = 'f'

@@ -10,14 +10,13 @@ import { finishRestores } from '../../src/transfer/backup/files';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { createUser } from '../../src/auth/accounts';
 import type { Database } from '../../src/database/connection';
-import { until } from '../database/processes';
 import { build } from '../server/running';
 import { createDatabase, open, SECRET_KEY, type Content } from '../setup/databases';
+import { until } from '../setup/waits';
 
 const ROOT = path.join(__dirname, '../..');
 const WORKOUTS = 25_000;
 
-jest.setTimeout(120_000);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-killed-'));
 const file = path.join(folder, 'backup.tar.gz');
 const closing: (() => Promise<void>)[] = [];
@@ -54,7 +53,7 @@ beforeAll(async () => {
   );
   const media = new Media(new FolderStore(source.media));
   await takeBackup({ file, database: source.database, media, secretKey: SECRET_KEY });
-}, 120_000);
+});
 afterAll(async () => {
   for (const close of closing) await close();
   fs.rmSync(folder, { recursive: true, force: true });
