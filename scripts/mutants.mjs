@@ -1,0 +1,234 @@
+// Mutation testing by sampling: draws mutants of src with a seed and prints the share that the tests notice, with its 95 % interval.
+//   node scripts/mutants.mjs run [--seed 20261124] [--count 200] [--revision HEAD] [--out .data/mutants] [--minutes 600]
+//   node scripts/mutants.mjs run --ids 3,17        these only, tested anew
+//   node scripts/mutants.mjs run --like FILE       the mutants of an earlier run (its drawn.json) in this revision
+//   node scripts/mutants.mjs report | show [id …]
+// `run` goes on where it stopped. It works in a copy of the revision below --out. For each mutant it runs the tests of the service that
+// reach it, those of the same folder first; mutants that survive these are tried together, and at last by the system tests.
+import { existsSync, mkdirSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { draw, relocate } from './mutants/draw.mjs';
+import { Suites } from './mutants/suites.mjs';
+import { copyTo, prepare } from './mutants/tree.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '20261124' },
+    count: { type: 'string', default: '200' },
+    revision: { type: 'string', default: 'HEAD' },
+    out: { type: 'string', default: join(root, '.data/mutants') },
+    minutes: { type: 'string', default: '600' },
+    ids: { type: 'string' },
+    like: { type: 'string' },
+  },
+});
+
+const out = resolve(options.out);
+const folder = join(out, 'tree');
+const places = { active: join(out, 'active'), reached: join(out, 'reached'), current: join(out, 'current') };
+const file = (name) => join(out, `${name}.json`);
+const read = (name) => JSON.parse(readFileSync(file(name), 'utf8'));
+const write = (name, value) => writeFileSync(file(name), JSON.stringify(value, null, 1));
+const deadline = performance.now() + Number(options.minutes) * 60_000;
+
+/** How many survivors are active at once when they are tried together. */
+const TOGETHER = 25;
+/** A mutant that makes the tests of its folder take longer counts as noticed. They take about a minute. */
+const LIMIT_S = 240;
+/** Folders of the tests that belong to a folder of src of another name. */
+const RELATED = {
+  exchange: ['server', 'rest', 'graphql'],
+  platform: ['server', 'rest', 'files'],
+  contract: ['rest', 'docs'],
+  auth: ['auth', 'pages'],
+  cli: ['transfer', 'server'],
+};
+
+// What is known of each mutant: the last line about it counts.
+
+const results = join(out, 'results.jsonl');
+
+function verdicts() {
+  const lines = existsSync(results) ? readFileSync(results, 'utf8').split('\n').filter(Boolean) : [];
+  return new Map(lines.map((line) => JSON.parse(line)).map((line) => [line.id, line]));
+}
+
+function note(id, verdict) {
+  appendFileSync(results, `${JSON.stringify({ id, ...verdict })}\n`);
+  console.log(`${id}: ${verdict.result} (${verdict.stage}) ${verdict.by ?? ''}`);
+}
+
+// Setup
+
+function setUp() {
+  mkdirSync(out, { recursive: true });
+  for (const place of Object.values(places)) if (!existsSync(place)) writeFileSync(place, '');
+  if (!existsSync(folder)) copyTo(folder, root, options.revision);
+  if (existsSync(file('drawn'))) return;
+  const mutants = options.like
+    ? relocate(JSON.parse(readFileSync(options.like, 'utf8')), folder)
+    : draw(folder, Number(options.seed), Number(options.count));
+  prepare(folder, mutants, places);
+  write('drawn', mutants);
+}
+
+/** One run of all tests without an active mutant, once: it records what reaches each mutant and which tests fail anyway. */
+async function suitesOf(project) {
+  const known = `ignored-${project}`;
+  const suites = new Suites({ folder, out, places, ignored: existsSync(file(known)) ? read(known) : [] });
+  if (existsSync(file(known))) return suites;
+  const { failed, seconds, ended } = await suites.run({
+    active: [0],
+    project,
+    workers: project === 'system' ? 1 : 2,
+    bail: false,
+    seconds: 5400,
+  });
+  suites.ignored = failed.map(({ failed: name }) => name);
+  console.log(`${project} without mutants: ${ended.length} files in ${seconds.toFixed(0)} s, ${failed.length} failures`, suites.ignored);
+  write(known, suites.ignored);
+  return suites;
+}
+
+// Running
+
+const noticed = ({ failed, expired, code, ended }, chosen) => failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
+const reason = ({ failed: [first], expired }) =>
+  first ? { by: first.failed, message: first.message.slice(0, 400) } : { by: expired ? 'time' : 'no run' };
+
+/** The suites of the folder of the same name that reach the mutant, or the one with the most files that do. */
+function related(mutant, suites) {
+  const top = (suite) => suite.split('/')[0].replace(/\.test\.ts$/, '');
+  const names = RELATED[mutant.folder] ?? [mutant.folder];
+  const folderOfTests = names.find((name) => [...suites.keys()].some((suite) => top(suite) === name));
+  const found = [...suites].filter(([suite]) => top(suite) === folderOfTests);
+  return new Map(found.length > 0 ? found : [...suites].sort((a, b) => b[1].size - a[1].size).slice(0, 1));
+}
+
+const union = (maps) => {
+  const all = new Map();
+  for (const map of maps) for (const [suite, files] of map) all.set(suite, new Set([...(all.get(suite) ?? []), ...files]));
+  return all;
+};
+
+/** One of the mutants that make this test fail, found by halving; undefined if it passes with all of them. */
+async function culprit(suites, project, ids, { path, failed: name }) {
+  const chosen = new Map([[suites.suiteOf(path), new Set(suites.filesOf(suites.suiteOf(path)))]]);
+  const fails = async (active) =>
+    noticed(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
+  if (!(await fails(ids))) return undefined;
+  let left = ids;
+  while (left.length > 1) {
+    const half = left.slice(0, left.length >> 1);
+    left = (await fails(half)) ? half : left.slice(half.length);
+  }
+  return (await fails(left)) ? left[0] : undefined;
+}
+
+/** Tries all of these mutants at once, again without those that were noticed, until the tests pass. */
+async function tryTogether(suites, project, ids, reachedBy) {
+  let left = ids;
+  while (left.length > 0 && performance.now() < deadline) {
+    const chosen = union(left.map((id) => reachedBy.get(id) ?? new Map()));
+    if (chosen.size === 0) break;
+    const run = await suites.run({ active: left, project, chosen, bail: false, workers: 2, seconds: 3600 });
+    console.log(`${left.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
+    const before = left;
+    for (const failure of run.failed) {
+      const suite = suites.suiteOf(failure.path);
+      const candidates = left.filter((id) => reachedBy.get(id)?.has(suite));
+      const id = candidates.length > 0 && performance.now() < deadline ? await culprit(suites, project, candidates, failure) : undefined;
+      if (id === undefined) continue;
+      note(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }) });
+      left = left.filter((one) => one !== id);
+    }
+    if (left.length === before.length) break;
+  }
+  if (performance.now() < deadline) for (const id of left) note(id, { result: 'survived', stage: project });
+}
+
+async function run() {
+  setUp();
+  const wanted = options.ids?.split(',').map(Number);
+  const mutants = read('drawn').filter(({ id }) => !wanted || wanted.includes(id));
+  const service = await suitesOf('service');
+  const byService = service.reached('service');
+  for (const mutant of mutants) {
+    if (performance.now() > deadline) return;
+    if (!wanted && verdicts().has(mutant.id)) continue;
+    const reachedBy = byService.get(mutant.id);
+    const chosen = reachedBy && related(mutant, reachedBy);
+    const one = chosen && (await service.run({ active: [mutant.id], project: 'service', chosen, seconds: LIMIT_S }));
+    if (one && noticed(one, chosen)) note(mutant.id, { result: 'noticed', stage: 'related', ...reason(one) });
+    else note(mutant.id, { result: 'survived', stage: 'related' });
+  }
+  await tryAll(mutants, 'related', 'service', service);
+  await tryAll(mutants, 'service', 'system', await suitesOf('system'));
+  report();
+}
+
+/** Tries the survivors of a stage by all tests of the next one. */
+async function tryAll(mutants, stage, project, suites) {
+  const reachedBy = suites.reached(project);
+  const survivors = mutants
+    .map(({ id }) => id)
+    .filter((id) => verdicts().get(id).result === 'survived' && verdicts().get(id).stage === stage);
+  for (let at = 0; at < survivors.length && performance.now() < deadline; at += TOGETHER)
+    await tryTogether(suites, project, survivors.slice(at, at + TOGETHER), reachedBy);
+}
+
+// Reporting
+
+/** Wilson's interval of 95 %. */
+function share(part, all) {
+  const z = 1.96;
+  const p = part / all;
+  const middle = (p + z ** 2 / (2 * all)) / (1 + z ** 2 / all);
+  const half = (z / (1 + z ** 2 / all)) * Math.sqrt((p * (1 - p)) / all + z ** 2 / (4 * all ** 2));
+  const percent = (x) => `${(100 * Math.min(1, Math.max(0, x))).toFixed(0)} %`;
+  return `${part} of ${all} = ${percent(p)} (95 %: ${percent(middle - half)} to ${percent(middle + half)})`;
+}
+
+function report() {
+  const mutants = read('drawn');
+  const known = verdicts();
+  const tried = mutants.filter(({ id }) => known.has(id));
+  const isNoticed = ({ id }) => known.get(id).result === 'noticed';
+  const ofService = tried.filter((mutant) => isNoticed(mutant) && known.get(mutant.id).stage !== 'system');
+  console.log(`npm test: ${share(ofService.length, tried.length)}`);
+  console.log(`with the system tests: ${share(tried.filter(isNoticed).length, tried.length)}`);
+  console.log(`and the compiler: ${share(tried.filter((mutant) => isNoticed(mutant) || mutant.typeError).length, tried.length)}`);
+  for (const name of [...new Set(tried.map((mutant) => mutant.folder))].sort()) {
+    const some = tried.filter((mutant) => mutant.folder === name);
+    console.log(`${name.padEnd(12)} ${some.filter(isNoticed).length} of ${some.length}`);
+  }
+  console.log(
+    `survivors: ${tried
+      .filter((mutant) => !isNoticed(mutant))
+      .map(({ id }) => id)
+      .join(' ')}`,
+  );
+}
+
+function show() {
+  const known = verdicts();
+  const ids = positionals.slice(1).map(Number);
+  for (const mutant of read('drawn').filter(({ id }) => (ids.length > 0 ? ids.includes(id) : known.get(id)?.result === 'survived'))) {
+    const line = (text) => text.replaceAll(/\s+/g, ' ').slice(0, 160);
+    const { result = 'not tried', stage = '', by = '' } = known.get(mutant.id) ?? {};
+    console.log(`#${mutant.id} ${mutant.file}:${mutant.line}:${mutant.column} ${mutant.kind}: ${result} ${stage} ${by}`);
+    console.log(
+      `  - ${line(mutant.before)}\n  + ${line(mutant.after)}${mutant.typeError ? `\n  the compiler: ${mutant.typeError.slice(0, 120)}` : ''}`,
+    );
+  }
+}
+
+const command = { run, report, show }[positionals[0]];
+if (!command) {
+  console.error('usage: node scripts/mutants.mjs run | report | show [id …]');
+  process.exitCode = 2;
+} else await command();

@@ -1,0 +1,30 @@
+/** A Jest reporter: appends each failure and each passed file as a line of JSON to $MUTANT_REPORT; with $MUTANT_BAIL the first failure ends the run. */
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+
+const { MUTANT_REPORT: report, MUTANT_BAIL: bail, MUTANT_CURRENT: current, MUTANT_IGNORED: ignored = '[]' } = process.env;
+/** Tests that fail without any mutant. */
+const known = new Set(JSON.parse(ignored));
+
+const append = (line) => appendFileSync(report, `${JSON.stringify(line)}\n`);
+
+function failed(path, name, messages) {
+  if (known.has(name)) return;
+  const message = stripVTControlCharacters(messages.join('\n')).slice(0, 1500);
+  append({ failed: name, path, message });
+  if (bail) process.exit(1);
+}
+
+export default class Reporter {
+  onTestFileStart({ path }) {
+    writeFileSync(current, path);
+  }
+  onTestCaseResult({ path }, { status, fullName, failureMessages }) {
+    if (status === 'failed') failed(path, fullName, failureMessages);
+  }
+  onTestResult({ path }, { testExecError, failureMessage, testResults }) {
+    if (testExecError || (failureMessage && testResults.length === 0))
+      failed(path, '(file)', [failureMessage ?? String(testExecError?.message)]);
+    append({ ended: path });
+  }
+}
