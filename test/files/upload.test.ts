@@ -142,6 +142,15 @@ describe('what is kept of a good file', () => {
     expect((await sharp(await kept('a.jpg', await transparent().png().toBuffer())).metadata()).format).toBe('jpeg');
   });
 
+  it.each([
+    ['PNG', 'a.png', () => plain().png({ compressionLevel: 0 }).toBuffer()],
+    ['transparent PNG', 'a.png', () => transparent().png({ compressionLevel: 0 }).toBuffer()],
+    ['JPEG', 'a.jpg', () => plain().jpeg({ quality: 31 }).toBuffer()],
+  ])('a %s that holds nothing but a picture is stored as it was sent', async (_, filename, content) => {
+    const sent = await content();
+    expect((await kept(filename, sent)).equals(sent)).toBe(true);
+  });
+
   it('a progressive JPEG is pure', async () => {
     const content = await plain(300, 200).jpeg({ progressive: true }).toBuffer();
     expect(isPure(content, 'jpeg')).toBe(true);
