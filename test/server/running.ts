@@ -20,7 +20,14 @@ export function build(): void {
 
 type Environment = Record<string, string>;
 
-const environment = (own: Environment): Environment => ({ PATH: process.env.PATH!, TMPDIR: os.tmpdir(), PORT: '0', ...own });
+/** Admission control is off unless a test is about it: on a busy machine it would refuse requests of any test. */
+const environment = (own: Environment): Environment => ({
+  PATH: process.env.PATH!,
+  TMPDIR: os.tmpdir(),
+  PORT: '0',
+  MAX_LAG: 'off',
+  ...own,
+});
 
 export interface Ended {
   status: number | null;
@@ -88,6 +95,11 @@ export class Installation {
   /** The processes of its database that still run. */
   get processes(): number[] {
     return processesOf(this.folder);
+  }
+
+  /** The processes that answer requests, also those that start. */
+  get workers(): number[] {
+    return this.children.flatMap(({ pid }) => childrenOf(pid!, 'worker.js'));
   }
 
   /** Ends whatever still runs. */

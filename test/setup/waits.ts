@@ -28,16 +28,22 @@ export async function workOf(task: () => unknown): Promise<number> {
 }
 
 const ROUNDS = 5;
+const MIN_CONTROL_MS = 10;
+
+/** Upper limit of `growth` for linear work: 4 would be exact, quadratic work has 16. */
+export const LINEAR = 8;
 
 /**
- * CPU time of a task relative to that of a control. Both run in turn, and the smallest of several ratios counts: caches and sibling hardware
- * threads affect both alike, and a compilation or a garbage collection affects single rounds only.
+ * How much more CPU time a task takes for an input of full size than for a quarter of it. Both run in turn, and the smallest of several ratios
+ * counts: caches and sibling hardware threads affect both alike, a compilation or a garbage collection affects single rounds only.
  */
-export async function relativeWork(task: () => unknown, control: () => unknown, rounds = ROUNDS): Promise<number> {
+export async function growth(task: (share: 1 | 0.25) => unknown): Promise<number> {
   const ratios: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const expected = await workOf(control);
-    ratios.push((await workOf(task)) / Math.max(expected, 1));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const quarter = await workOf(() => task(0.25));
+    ratios.push((await workOf(() => task(1))) / Math.max(quarter, MIN_CONTROL_MS));
+    // One is enough for the smallest.
+    if (ratios.at(-1)! < LINEAR) break;
   }
   return Math.min(...ratios);
 }
@@ -54,6 +60,47 @@ export function schedulingDelay(...pids: number[]): number {
       return sum;
     }
   }, 0);
+}
+
+/** Scheduling delays of this process and of others from now on. A process that has ended keeps its last reading. */
+export class SchedulingDelays {
+  private readonly readings = new Map<number, { first: number; last: number }>();
+
+  constructor(...pids: number[]) {
+    this.add(process.pid, ...pids);
+  }
+
+  add(...pids: number[]): void {
+    for (const pid of pids) {
+      const delay = schedulingDelay(pid);
+      if (!this.readings.has(pid)) this.readings.set(pid, { first: delay, last: delay });
+    }
+  }
+
+  /** Milliseconds so far, of all together. */
+  get ms(): number {
+    let sum = 0;
+    for (const [pid, reading] of this.readings) {
+      reading.last = Math.max(reading.last, schedulingDelay(pid));
+      sum += reading.last - reading.first;
+    }
+    return sum;
+  }
+}
+
+/** Milliseconds that a task takes, without the scheduling delays of this process and of the processes it depends on. */
+export async function timeOf(task: () => Promise<unknown>, ...pids: number[]): Promise<number> {
+  const delays = new SchedulingDelays(...pids);
+  const began = performance.now();
+  let isOver = false;
+  const over = task().finally(() => (isOver = true));
+  // Processes that end meanwhile are read until then.
+  while (!isOver) {
+    void delays.ms;
+    await Promise.race([over, sleep(POLL_MS)]);
+  }
+  await over;
+  return performance.now() - began - delays.ms;
 }
 
 /** Resolves once some statement of this database waits for a lock. */
