@@ -6,7 +6,7 @@ import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 const fitgraph = fitgraphForThisFile();
 
 const ROUNDS = 15;
-const ATTEMPTS = 3;
+const ATTEMPTS = 10;
 const ALIKE = 1.5;
 /** As a reference service of that time made them. */
 const ITERATIONS = 260_000;

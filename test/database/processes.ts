@@ -22,9 +22,8 @@ const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 let embedded;
 const commands = {
   async open({ dataDir }) {
-    const began = Date.now();
     embedded = await openEmbedded({ dataDir, log: (logged) => say({ logged }) });
-    return { connection: embedded.connection, joined: embedded.joined, took: Date.now() - began };
+    return { connection: embedded.connection, joined: embedded.joined };
   },
   async query({ sql }) {
     const client = new Client(embedded.connection);
@@ -50,7 +49,6 @@ interface Answer {
   error?: string;
   logged?: string;
   joined?: boolean;
-  took?: number;
   connection?: { host: string; port: number; user: string; database: string };
   rows?: Record<string, unknown>[];
 }

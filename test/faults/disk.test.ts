@@ -18,7 +18,7 @@ test('changes are told to come back, and are made when there is room', async () 
     const server = await installation.start();
     const { token } = server.demo;
     const isReady = async () => (await server.anyone.send('GET', '/health/ready')).body;
-    const traffic = new Traffic(server.url, token).read(3).write(4);
+    const traffic = new Traffic(server, token).read(3).write(4);
     await until('all goes well', () => traffic.counted(201) > 5);
     const filler = path.join(installation.dataDir, 'filler');
     const file = fs.openSync(filler, 'w');

@@ -18,7 +18,7 @@ test(`${KILLS} kills of the server and ${DATABASE_KILLS} of PostgreSQL`, async (
   try {
     const server = await installation.start();
     const { token } = server.demo;
-    const traffic = new Traffic(server.url, token).read(3).write(4);
+    const traffic = new Traffic(server, token).read(3).write(4);
     const worksAgain = async () => {
       const before = traffic.acknowledgedSoFar;
       await until('writes are acknowledged', () => traffic.acknowledgedSoFar >= before + 5);

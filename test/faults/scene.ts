@@ -8,7 +8,7 @@ import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Proxy } from './proxy';
 import { Traffic, type Verdict } from './traffic';
 
-/** Longer than this nobody waits for an answer, whatever it is. */
+/** The longest time that an answer may take, without scheduling delays. */
 export const LONGEST_SILENCE_MS = 5_000;
 
 /** Prints what was counted, and asserts what was promised. */
@@ -61,7 +61,7 @@ export class Scene {
   }
 
   traffic(): Traffic {
-    return new Traffic(this.server.url, this.token);
+    return new Traffic(this.server, this.token);
   }
 
   async judge(what: string, traffic: Traffic): Promise<void> {

@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WAIT_LIMIT_MS } from '../setup/waits';
+import type { Server } from '../server/running';
+import { SchedulingDelays, WAIT_LIMIT_MS } from '../setup/waits';
 
 const PAUSE_MS = 20;
 /** Between one attempt of a write and the next, whatever the server advises: a test is in a hurry. */
 const AGAIN_MS = 200;
+const REFRESH_MS = 250;
 
 export interface Outcome {
   what: string;
@@ -14,6 +16,7 @@ export interface Outcome {
   status: number;
   retryAfter: boolean;
   text: string;
+  /** Without scheduling delays of this process and the server's. */
   ms: number;
   /** Why there was no answer, such as ECONNRESET. */
   why?: string;
@@ -54,16 +57,22 @@ export class Traffic {
   private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   private readonly working: Promise<void>[] = [];
   private readonly mark = `fault ${randomUUID()}`;
+  private readonly delays = new SchedulingDelays();
+  private readonly refreshing: NodeJS.Timeout;
   private over = false;
 
   constructor(
-    private readonly url: string,
+    private readonly server: Server,
     private readonly token: string,
-  ) {}
+  ) {
+    this.delays.add(...server.workers);
+    // Workers are replaced when they end.
+    this.refreshing = setInterval(() => this.delays.add(...server.workers), REFRESH_MS);
+  }
 
   /** Asks once; over a kept connection unless a new one is wanted. */
   async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
-    const began = performance.now();
+    const [began, delayed] = [performance.now(), this.delays.ms];
     const outcome = await new Promise<Outcome>((resolve) => {
       const done = (status: number, text: string, retryAfter = false, why?: string) =>
         resolve({
@@ -71,12 +80,12 @@ export class Traffic {
           status,
           retryAfter,
           text,
-          ms: performance.now() - began,
+          ms: performance.now() - began - (this.delays.ms - delayed),
           at: began,
           kept: request.reusedSocket,
           ...(why !== undefined && { why }),
         });
-      const request = http.request(`${this.url}${path}`, {
+      const request = http.request(`${this.server.url}${path}`, {
         method,
         headers: { Authorization: `Token ${this.token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
         agent: fresh ? false : this.agent,
@@ -165,6 +174,7 @@ export class Traffic {
   async end(stored: () => Promise<string[]>): Promise<Verdict> {
     this.over = true;
     await Promise.all(this.working);
+    clearInterval(this.refreshing);
     this.agent.destroy();
     const times = new Map<string, number>();
     for (const comment of await stored()) times.set(comment, (times.get(comment) ?? 0) + 1);

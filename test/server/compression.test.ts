@@ -4,6 +4,7 @@ import zlib from 'node:zlib';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { Visitor } from '../pages/visitor';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 
@@ -125,8 +126,7 @@ describe('public reads', () => {
     const path = '/api/v2/muscle/';
     const { etag } = (await send(path)).headers;
     await fitgraph.sql(`UPDATE "muscle" SET "name" = 'Changed' WHERE "id" = 1`);
-    for (let left = 100; left > 0 && (await send(path, { 'If-None-Match': etag })).status === 304; left -= 1)
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    await until('the change is known', async () => (await send(path, { 'If-None-Match': etag })).status !== 304);
     const after = await send(path, { 'If-None-Match': etag });
     expect([after.status, after.body.toString().includes('Changed')]).toEqual([200, true]);
   });

@@ -1,6 +1,5 @@
 /** The life of the real server: first start, the ends it may meet, and what comes after them. */
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openEmbedded } from '../../src/database/embedded';
 import { serverPid } from '../database/processes';
@@ -53,7 +52,6 @@ test('a request that runs when the server is told to stop is answered first', as
   const slow = server.signedIn(server.demo.token).get('/weightentry/?limit=1');
   await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
 
-  const told = performance.now();
   server.process.kill('SIGTERM');
   const refused = () =>
     server.anyone.get('/').then(
@@ -64,7 +62,6 @@ test('a request that runs when the server is told to stop is answered first', as
   await locker.query('COMMIT');
   expect(await slow).toMatchObject({ status: 200, body: { results: [expect.anything()] } });
   expect(await server.ended).toBe(0);
-  expect(performance.now() - told).toBeLessThan(10_000);
   await locker.end();
   await release();
 });
@@ -80,7 +77,8 @@ test('a request that never ends does not keep the server from stopping', async (
   const failed = expect(endless).rejects.toThrow();
   await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
   server.process.kill('SIGTERM');
-  const status = await Promise.race([server.ended, sleep(10_000, 'still running')]);
+  // The lock is held until the server has ended.
+  const status = await server.ended;
   await locker.end();
   await failed;
   await release();

@@ -3,7 +3,7 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile({ environment: { STATEMENT_TIMEOUT: '300ms' } });
 
-/** While nobody can read exercises. */
+/** Holds a lock that nobody can read exercises with until the work is done: only a timeout ends statements earlier. */
 async function blocked(work: () => Promise<void>): Promise<void> {
   const blocker = await fitgraph.database.pool.connect();
   try {
@@ -20,13 +20,11 @@ async function blocked(work: () => Promise<void>): Promise<void> {
 test('GraphQL says TIMEOUT, and the connections are free again', async () => {
   const count = '{ exercises { totalCount } }';
   await blocked(async () => {
-    const began = Date.now();
     const answers = await Promise.all(Array.from({ length: 8 }, () => fitgraph.anyone.query(count)));
     for (const { code, errors } of answers) {
       expect(code).toBe('TIMEOUT');
       expect(errors![0]!.message).toContain('takes too long');
     }
-    expect(Date.now() - began).toBeLessThan(10_000);
   });
   expect((await fitgraph.anyone.query(count)).data.exercises.totalCount).toBeGreaterThan(0);
 });
