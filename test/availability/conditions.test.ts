@@ -1,6 +1,6 @@
 /** Conditions on rows of rows: as costly as they are allowed, from many clients at once, they keep nobody else waiting. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ALIVE_MS, ANSWERED_MS, graphql, MEMORY_MB, p95, send, Siege, type Reply } from './siege';
+import { ALIVE_MS, graphql, MEMORY_MB, p95, send, Siege, type Reply } from './siege';
 
 const ATTACKERS = 25;
 const ROUNDS = 15;
@@ -10,8 +10,7 @@ const BUSY_TIMES = 10;
 
 let siege: Siege;
 beforeAll(async () => {
-  // They are in nobody's way without the help of the door, which would turn people away where other tests hold the process up.
-  siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1', MAX_LAG: 'off' });
+  siege = await Siege.start({ TRUSTED_PROXIES: '127.0.0.1, ::1' });
 });
 afterAll(() => siege.end());
 
@@ -35,9 +34,11 @@ const from = (network: string) => ({ 'X-Forwarded-For': network });
 
 test('what is allowed is answered in time', async () => {
   for (const [index, document] of DOCUMENTS.entries()) {
-    const { result, aliveMs } = await siege.under(() => graphql(siege.base, document, undefined, from(`198.51.100.${index}`)));
+    const { result, aliveMs, answerLimitMs } = await siege.under(() =>
+      graphql(siege.base, document, undefined, from(`198.51.100.${index}`)),
+    );
     expect(JSON.parse(result.text).errors).toBeUndefined();
-    expect(result.ms).toBeLessThan(ANSWERED_MS);
+    expect(result.ms).toBeLessThan(answerLimitMs);
     expect(aliveMs).toBeLessThan(ALIVE_MS);
   }
 });
@@ -46,14 +47,15 @@ test('what is allowed is answered in time', async () => {
 async function others(): Promise<Record<'strangers' | 'users', Reply[]>> {
   const strangers: Reply[] = [];
   const users: Reply[] = [];
+  const timed = siege.timer();
   for (let run = 0; run < ROUNDS; run += 1) {
     const elsewhere = from(`192.0.2.${run}`);
     const exercises = '{ exercises(first: 5) { totalCount nodes { name category { name } } } }';
-    strangers.push(await send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: elsewhere }));
-    strangers.push(await graphql(siege.base, exercises, undefined, elsewhere));
+    strangers.push(await timed(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: elsewhere })));
+    strangers.push(await timed(() => graphql(siege.base, exercises, undefined, elsewhere)));
     const signedIn = { Authorization: `Token ${siege.token}`, ...from('192.0.2.200') };
-    users.push(await send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn }));
-    users.push(await graphql(siege.base, '{ workouts { nodes { comment days { description } } } }', undefined, signedIn));
+    users.push(await timed(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn })));
+    users.push(await timed(() => graphql(siege.base, '{ workouts { nodes { comment days { description } } } }', undefined, signedIn)));
   }
   return { strangers, users };
 }

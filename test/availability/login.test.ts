@@ -1,5 +1,5 @@
 /** Guessing passwords, and work that it makes. */
-import { ALIVE_MS, ANSWERED_MS, graphql, MEMORY_MB, send, Siege, type Reply } from './siege';
+import { ALIVE_MS, graphql, MEMORY_MB, send, Siege, type Reply } from './siege';
 
 let siege: Siege;
 beforeAll(async () => {
@@ -26,11 +26,11 @@ test.each([
     { length: 400 },
     (_, index) => `a${index}: login(username: "n${index}", password: "a wrong password") { token }`,
   );
-  const { result, aliveMs } = await siege.under(() => graphql(siege.base, document(fields.join(' '))));
+  const { result, aliveMs, answerLimitMs } = await siege.under(() => graphql(siege.base, document(fields.join(' '))));
   expect(result.text).toContain('`login` may stand once in an operation.');
   expect(codes(result)).toContain('GRAPHQL_VALIDATION_FAILED');
   expect(result.text.length).toBeLessThan(10_000);
-  expect(result.ms).toBeLessThan(ANSWERED_MS);
+  expect(result.ms).toBeLessThan(answerLimitMs);
   expect(aliveMs).toBeLessThan(ALIVE_MS);
 });
 
@@ -41,7 +41,7 @@ test('a fragment with a login that is spread often', async () => {
 });
 
 test('many connections, each with a new name', async () => {
-  const { result, aliveMs, memoryMb } = await siege.under(async () => {
+  const { result, aliveMs, answerLimitMs, memoryMb } = await siege.under(async () => {
     const attackers = Array.from({ length: 60 }, (_, index) => login(`nobody${index}`));
     // Others are served meanwhile: files, the database, names of hosts wait for the same threads.
     const others = Array.from({ length: 10 }, () => send(siege.base, { path: '/api/v2/exercise/?limit=1' }));
@@ -50,11 +50,11 @@ test('many connections, each with a new name', async () => {
   for (const { status, ms, headers } of result.attackers) {
     expect([401, 429, 503]).toContain(status);
     if (status !== 401) expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-    expect(ms).toBeLessThan(ANSWERED_MS);
+    expect(ms).toBeLessThan(answerLimitMs);
   }
   for (const { status, ms } of result.others) {
     expect(status).toBe(200);
-    expect(ms).toBeLessThan(ANSWERED_MS);
+    expect(ms).toBeLessThan(answerLimitMs);
   }
   expect(aliveMs).toBeLessThan(ALIVE_MS);
   expect(memoryMb).toBeLessThan(MEMORY_MB);

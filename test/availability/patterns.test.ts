@@ -67,9 +67,10 @@ const hostile = (length: number): string[] =>
 async function sendAll(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<string[]> {
   const waiting = [...texts];
   const bad: string[] = [];
+  const timed = siege.timer();
   const sender = async () => {
     for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
-      const { status, ms, text: answer } = await request(text);
+      const { status, ms, text: answer } = await timed(() => request(text));
       if (status === 0 || status === 500 || ms > ANSWERED_MS)
         bad.push(`${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`);
     }

@@ -5,9 +5,11 @@ import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { childrenOf } from '../database/processes';
 import { build, Installation, type Server } from '../server/running';
+import { schedulingDelay, WAIT_LIMIT_MS } from '../setup/waits';
 
-/** Answered or refused within this, alive within that, and in so much memory. */
+/** Limits for an answer or refusal, and for `/health/live` meanwhile; the time in which processes had no processor comes on top. */
 export const ANSWERED_MS = 2_000;
 export const ALIVE_MS = 500;
 export const MEMORY_MB = 600;
@@ -19,8 +21,6 @@ export const MEMORY_MB = 600;
 function goFirst(): void {
   if (os.userInfo().uid === 0) os.setPriority(os.constants.priority.PRIORITY_HIGH);
 }
-
-const GIVEN_UP_MS = 30_000;
 
 export interface Reply {
   status: number;
@@ -55,7 +55,7 @@ export function send(
         }),
       );
     });
-    request.setTimeout(GIVEN_UP_MS, () => request.destroy(new Error('given up')));
+    request.setTimeout(WAIT_LIMIT_MS, () => request.destroy(new Error('given up')));
     request.on('error', (error) => none(error.message));
     request.end(body);
   });
@@ -74,8 +74,10 @@ export const p95 = (replies: readonly Reply[]): number =>
 
 export interface Damage<T> {
   result: T;
-  /** The longest that `/health/live` took. */
+  /** The longest time that `/health/live` took, without scheduling delays. */
   aliveMs: number;
+  /** The most that an answer may take: ANSWERED_MS and the scheduling delays during the attack. */
+  answerLimitMs: number;
   /** The most memory that the process which answers has held so far. */
   memoryMb: number;
 }
@@ -122,16 +124,48 @@ export class Siege {
     if (os.userInfo().uid === 0) os.setPriority(os.constants.priority.PRIORITY_NORMAL);
   }
 
-  /** Attacks, and asks all the while whether the server lives. */
+  /**
+   * Returns a function for the scheduling delays, from now on, of all that an answer depends on, in milliseconds. A request is served by one process
+   * of the database at a time, or by one that reads images, so that only the largest of their delays counts.
+   */
+  delays(others = this.others()): () => number {
+    const delaysOf = (pids: number[]) => pids.map((pid) => schedulingDelay(pid));
+    const [main, rest] = [schedulingDelay(process.pid, this.worker), delaysOf(others)];
+    return () => {
+      const grown = delaysOf(others).map((delay, index) => delay - rest[index]!);
+      return schedulingDelay(process.pid, this.worker) - main + Math.max(0, ...grown);
+    };
+  }
+
+  /** Processes of the database and of images. */
+  private others(): number[] {
+    return [...this.installation.processes.filter((pid) => pid !== this.worker), ...childrenOf(this.worker, 'imageworker.js')];
+  }
+
+  /** Sends requests whose `ms` are without scheduling delays. */
+  timer(): (request: () => Promise<Reply>) => Promise<Reply> {
+    const others = this.others();
+    return async (request) => {
+      const delays = this.delays(others);
+      const reply = await request();
+      return { ...reply, ms: reply.ms - delays() };
+    };
+  }
+
+  /** Runs an attack while a thread probes whether the server lives. */
   async under<T>(attack: () => Promise<T>): Promise<Damage<T>> {
-    const watch = new Worker(path.join(__dirname, 'watch.js'), { workerData: { base: this.base, givenUpMs: GIVEN_UP_MS } });
+    const watch = new Worker(path.join(__dirname, 'watch.js'), {
+      workerData: { base: this.base, server: this.worker, limitMs: WAIT_LIMIT_MS },
+    });
     try {
       await once(watch, 'message');
+      const delays = this.delays();
       const result = await attack();
+      const answerLimitMs = ANSWERED_MS + delays();
       const longest = once(watch, 'message');
       watch.postMessage('over');
       const [aliveMs] = (await longest) as [number];
-      return { result, aliveMs, memoryMb: this.memoryMb };
+      return { result, aliveMs, answerLimitMs, memoryMb: this.memoryMb };
     } finally {
       await watch.terminate();
     }

@@ -31,13 +31,18 @@ async function others(): Promise<Others> {
   const writes: Reply[] = [];
   const stranger = from('192.0.2.1');
   const user = { Authorization: `Token ${bea}`, ...from('192.0.2.2') };
+  const timed = siege.timer();
   for (let run = 0; run < ROUNDS; run += 1) {
-    reads.push(await send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: stranger }));
-    reads.push(await graphql(siege.base, '{ exercises(first: 5) { totalCount nodes { name category { name } } } }', undefined, stranger));
-    reads.push(await send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: user }));
-    reads.push(await graphql(siege.base, '{ workouts { nodes { comment days { description } } } }', undefined, user));
+    reads.push(await timed(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: stranger })));
+    reads.push(
+      await timed(() =>
+        graphql(siege.base, '{ exercises(first: 5) { totalCount nodes { name category { name } } } }', undefined, stranger),
+      ),
+    );
+    reads.push(await timed(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: user })));
+    reads.push(await timed(() => graphql(siege.base, '{ workouts { nodes { comment days { description } } } }', undefined, user)));
     const [headers, body] = [{ ...user, 'Content-Type': 'application/json' }, JSON.stringify({ comment: `Run ${run}` })];
-    writes.push(await send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers, body }));
+    writes.push(await timed(() => send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers, body })));
   }
   return { reads, writes };
 }

@@ -1,36 +1,55 @@
-/** Asks all the while whether a server lives: in a thread of its own, which is not late because the attackers are. */
+/**
+ * Probes `/health/live` of a server all the while, in a thread of its own. Reports the longest time an answer took, without the time in which this
+ * thread or the server was ready to run and had no processor: that is the load of the machine, and the rest is the server.
+ */
+const { lookup } = require('node:dns/promises');
+const fs = require('node:fs');
 const http = require('node:http');
 const { setTimeout: sleep } = require('node:timers/promises');
 const { parentPort, workerData } = require('node:worker_threads');
 
 const PROBE_EVERY_MS = 50;
 
-const { base, givenUpMs } = workerData;
+const { base, server, limitMs } = workerData;
 
-/** How many milliseconds an answer takes, by a connection of its own. */
-function probe() {
-  const began = performance.now();
+/** Scheduling delay of a thread since its start, in milliseconds; 0 where the kernel does not count it or the thread has ended. */
+function delayOf(thread) {
+  try {
+    return Number(fs.readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
+  } catch {
+    return 0;
+  }
+}
+const delay = () => delayOf('thread-self') + delayOf(server);
+
+/** Milliseconds until the answer, by a connection of its own. */
+function probe(addresses) {
+  const [began, delayed] = [performance.now(), delay()];
   return new Promise((resolve) => {
-    const request = http.get(`${base}/health/live`, { agent: false }, (response) => {
+    const answered = () => resolve(performance.now() - began - Math.max(0, delay() - delayed));
+    // Other threads of this process, which would resolve the name each time, may be late.
+    const resolved = (_name, _options, done) => done(null, addresses);
+    const request = http.get(`${base}/health/live`, { agent: false, lookup: resolved }, (response) => {
       response.resume();
-      response.once('error', () => resolve(givenUpMs));
-      response.once('end', () => resolve(response.statusCode === 200 ? performance.now() - began : givenUpMs));
+      response.once('error', () => resolve(limitMs));
+      response.once('end', () => (response.statusCode === 200 ? answered() : resolve(limitMs)));
     });
-    request.setTimeout(givenUpMs, () => request.destroy());
-    request.once('error', () => resolve(givenUpMs));
+    request.setTimeout(limitMs, () => request.destroy());
+    request.once('error', () => resolve(limitMs));
   });
 }
 
-/** Says that it has begun, and at the end the longest that an answer took. */
+/** Posts a message when probing has begun, and at the end the longest time an answer took. */
 async function watch() {
-  // The first one of a thread takes longer, which is not the server's.
-  await probe();
+  const addresses = await lookup(new URL(base).hostname, { all: true });
+  // The first probe of a thread takes longer, because of the thread.
+  await probe(addresses);
   let over = false;
   parentPort.once('message', () => (over = true));
   parentPort.postMessage('begun');
   let longest = 0;
   while (!over) {
-    longest = Math.max(longest, await probe());
+    longest = Math.max(longest, await probe(addresses));
     await sleep(PROBE_EVERY_MS);
   }
   parentPort.postMessage(longest);

@@ -7,7 +7,7 @@ import { build, Installation, type Server } from '../server/running';
 import { open, SECRET_KEY } from '../setup/databases';
 import type { Person } from '../setup/person';
 import { Poolers } from './throughpooler';
-import { SchedulingDelays, until } from '../setup/waits';
+import { delaysOf, until } from '../setup/waits';
 
 /** Fewer statements than the server has, so that sessions have to forget some. */
 const SETTINGS =
@@ -182,7 +182,7 @@ test('what nobody waits for any more is stopped', async () => {
 });
 
 test('a pooler that is silent is told of like a database that is, and comes back like one', async () => {
-  const delays = new SchedulingDelays();
+  const delays = delaysOf();
   const began = performance.now();
   poolers.signal(0, 'SIGSTOP');
   try {
@@ -190,7 +190,7 @@ test('a pooler that is silent is told of like a database that is, and comes back
     for (const { status, headers } of answers)
       expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
     // Three times as long without checks of the connection.
-    expect(performance.now() - began - delays.ms).toBeLessThan(9_000);
+    expect(performance.now() - began - delays()).toBeLessThan(9_000);
   } finally {
     poolers.signal(0, 'SIGCONT');
   }

@@ -5,7 +5,7 @@ import { send } from '../availability/siege';
 import { build, Installation, type Server } from '../server/running';
 import { judged } from './scene';
 import { Traffic, type Outcome } from './traffic';
-import { SchedulingDelays, timeOf, until } from '../setup/waits';
+import { delaysOf, timeOf, until } from '../setup/waits';
 
 let installation: Installation;
 
@@ -32,11 +32,23 @@ test('a server that is told to end under load resets no connection', async () =>
   let server = await installation.start();
   const { token } = server.demo;
   for (let drain = 1; drain <= DRAINS; drain += 1) {
-    const traffic = new Traffic(server, token).read(6).write(4);
+    // Also the workers of the next server, which start while requests wait.
+    const workers = () => installation.workers;
+    const traffic = new Traffic(
+      {
+        url: server.url,
+        get workers() {
+          return workers();
+        },
+      },
+      token,
+    )
+      .read(6)
+      .write(4);
     await until('all goes well', () => traffic.counted(200) > 50);
-    const delays = new SchedulingDelays(server.process.pid!, ...server.workers);
+    const delays = delaysOf(server.process.pid!, ...server.workers);
     const took = await timeOf(() => ended(server), server.process.pid!, ...server.workers);
-    const instantMs = INSTANT_MS + delays.ms;
+    const instantMs = INSTANT_MS + delays();
     const { port } = new URL(server.url);
     server = await installation.start({ PORT: port });
     const verdict = await traffic.end(comments(server, token));

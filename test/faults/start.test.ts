@@ -11,7 +11,7 @@ import { dripping } from '../setup/dripping';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { Person } from '../setup/person';
 import { Proxy } from './proxy';
-import { SchedulingDelays, timeOf, until } from '../setup/waits';
+import { delaysOf, timeOf, until } from '../setup/waits';
 
 beforeAll(build);
 
@@ -65,7 +65,7 @@ test('a start that takes long: who waits for it is told to come back, and is ans
         () => false,
       ),
     );
-    const delays = new SchedulingDelays(...installation.workers);
+    const delays = delaysOf(...installation.workers);
     const asked = performance.now();
     const stranger = dripping(port);
     const [rest, graphql, upgraded] = await Promise.all([
@@ -74,7 +74,7 @@ test('a start that takes long: who waits for it is told to come back, and is ans
       new Promise<string>((resolve) => new WebSocket(`ws://localhost:${port}/graphql`).once('error', ({ message }) => resolve(message))),
       stranger.over,
     ]);
-    expect(performance.now() - asked - delays.ms).toBeLessThan(5_000);
+    expect(performance.now() - asked - delays()).toBeLessThan(5_000);
     expect(stranger.answer()).toMatch(/^HTTP\/1\.1 503 /);
     expect([rest.status, rest.headers.get('retry-after'), rest.body]).toEqual([
       503,

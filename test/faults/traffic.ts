@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Server } from '../server/running';
 import { SchedulingDelays, WAIT_LIMIT_MS } from '../setup/waits';
 
 const PAUSE_MS = 20;
@@ -62,7 +61,7 @@ export class Traffic {
   private over = false;
 
   constructor(
-    private readonly server: Server,
+    private readonly server: { readonly url: string; readonly workers: number[] },
     private readonly token: string,
   ) {
     this.delays.add(...server.workers);
@@ -72,7 +71,7 @@ export class Traffic {
 
   /** Asks once; over a kept connection unless a new one is wanted. */
   async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
-    const [began, delayed] = [performance.now(), this.delays.ms];
+    const [began, delays] = [performance.now(), this.delays.measure()];
     const outcome = await new Promise<Outcome>((resolve) => {
       const done = (status: number, text: string, retryAfter = false, why?: string) =>
         resolve({
@@ -80,7 +79,7 @@ export class Traffic {
           status,
           retryAfter,
           text,
-          ms: performance.now() - began - (this.delays.ms - delayed),
+          ms: performance.now() - began - delays(),
           at: began,
           kept: request.reusedSocket,
           ...(why !== undefined && { why }),

@@ -1,7 +1,7 @@
 /** What a process manager and a load balancer ask, while the database does not answer. */
 import { send } from '../availability/siege';
 import { build, Installation } from './running';
-import { SchedulingDelays, until } from '../setup/waits';
+import { delaysOf, until } from '../setup/waits';
 
 let installation: Installation;
 
@@ -20,13 +20,13 @@ test('a database that is frozen: the server lives and says within a second that 
   for (const pid of frozen) process.kill(pid, 'SIGSTOP');
   try {
     for (let round = 0; round < 2; round += 1) {
-      const delays = new SchedulingDelays(...workers);
+      const delays = delaysOf(...workers);
       const asked = Array.from({ length: 30 }, ready);
       const lives = await send(url, { path: '/health/live' });
       expect(lives.status).toBe(200);
-      expect(lives.ms - delays.ms).toBeLessThan(500);
+      expect(lives.ms - delays()).toBeLessThan(500);
       const answers = await Promise.all(asked);
-      const delayMs = delays.ms;
+      const delayMs = delays();
       for (const { status, text, ms } of answers) {
         expect([status, JSON.parse(text)]).toEqual([
           503,

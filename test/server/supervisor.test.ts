@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { send, type Reply } from '../availability/siege';
 import { childrenOf, isRunning, serverPid } from '../database/processes';
 import { build, Installation, run, type Server } from './running';
-import { SchedulingDelays, timeOf, until, WAIT_LIMIT_MS } from '../setup/waits';
+import { delaysOf, timeOf, until, WAIT_LIMIT_MS } from '../setup/waits';
 
 let installation: Installation;
 
@@ -30,12 +30,12 @@ const postponed = ({ status, headers }: Reply) => status === 503 && Boolean(head
 /** Asks all the while, each time by a new connection, and comes back when told to; tells of each what it came to and how long it took. */
 function asking(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
   const asked: Promise<{ status: number; ms: number }>[] = [];
-  const delays = new SchedulingDelays(...server.workers);
+  const { workers } = server;
   const ask = async () => {
-    const [began, delayed] = [performance.now(), delays.ms];
+    const [began, delays] = [performance.now(), delaysOf(...workers)];
     for (;;) {
       const reply = await send(server.url, { path: requestPath });
-      if (!postponed(reply)) return { status: reply.status, ms: performance.now() - began - (delays.ms - delayed) };
+      if (!postponed(reply)) return { status: reply.status, ms: performance.now() - began - delays() };
       await sleep(Number(reply.headers['retry-after']) * 1_000);
     }
   };
@@ -95,13 +95,13 @@ test('a worker that hangs is replaced: everybody is answered, and what was ackno
   await until('some is written', () => writes.acknowledged.length > 50);
   const asked = asking(server);
   process.kill(hung!, 'SIGSTOP');
-  const delays = new SchedulingDelays(server.process.pid!);
+  const delays = delaysOf(server.process.pid!);
   const stopped = performance.now();
   await sleep(200);
   const next = writing(server, token, 1);
   await until('a write is acknowledged', () => next.acknowledged.length > 0);
   // 5 s of silence are allowed; the rest is for the one that takes over, which is as long about it as a start was.
-  expect(performance.now() - stopped - delays.ms).toBeLessThan(Math.max(12_000, 5_000 + 3 * startMs));
+  expect(performance.now() - stopped - delays()).toBeLessThan(Math.max(12_000, 5_000 + 3 * startMs));
   expect(isRunning(hung!)).toBe(false);
   expect(server.workers).toHaveLength(1);
 

@@ -62,12 +62,15 @@ export function schedulingDelay(...pids: number[]): number {
   }, 0);
 }
 
-/** Scheduling delays of this process and of others from now on. A process that has ended keeps its last reading. */
+/**
+ * Scheduling delays of this process and of those that answer it. A request is answered by one of them at a time, so that only the largest of their
+ * delays is added to that of this process. A process that has ended keeps its last reading.
+ */
 export class SchedulingDelays {
   private readonly readings = new Map<number, { first: number; last: number }>();
 
   constructor(...pids: number[]) {
-    this.add(process.pid, ...pids);
+    this.add(...pids);
   }
 
   add(...pids: number[]): void {
@@ -77,30 +80,38 @@ export class SchedulingDelays {
     }
   }
 
-  /** Milliseconds so far, of all together. */
-  get ms(): number {
-    let sum = 0;
-    for (const [pid, reading] of this.readings) {
-      reading.last = Math.max(reading.last, schedulingDelay(pid));
-      sum += reading.last - reading.first;
-    }
-    return sum;
+  /** Returns a function for the delays from now on, in milliseconds. */
+  measure(): () => number {
+    const own = schedulingDelay(process.pid);
+    const before = this.read();
+    return () => {
+      const grown = [...this.read()].map(([pid, delay]) => delay - (before.get(pid) ?? this.readings.get(pid)!.first));
+      return schedulingDelay(process.pid) - own + Math.max(0, ...grown);
+    };
+  }
+
+  private read(): Map<number, number> {
+    for (const [pid, reading] of this.readings) reading.last = Math.max(reading.last, schedulingDelay(pid));
+    return new Map([...this.readings].map(([pid, { last }]) => [pid, last]));
   }
 }
 
+/** As `SchedulingDelays.measure`, for processes that are known. */
+export const delaysOf = (...pids: number[]): (() => number) => new SchedulingDelays(...pids).measure();
+
 /** Milliseconds that a task takes, without the scheduling delays of this process and of the processes it depends on. */
 export async function timeOf(task: () => Promise<unknown>, ...pids: number[]): Promise<number> {
-  const delays = new SchedulingDelays(...pids);
+  const delays = delaysOf(...pids);
   const began = performance.now();
   let isOver = false;
   const over = task().finally(() => (isOver = true));
   // Processes that end meanwhile are read until then.
   while (!isOver) {
-    void delays.ms;
+    delays();
     await Promise.race([over, sleep(POLL_MS)]);
   }
   await over;
-  return performance.now() - began - delays.ms;
+  return performance.now() - began - delays();
 }
 
 /** Resolves once some statement of this database waits for a lock. */
