@@ -104,6 +104,27 @@ test('instances tell each other what was spent', async () => {
   expect(Math.abs((await standing(there)).remaining - left)).toBeLessThan(150);
 });
 
+test('charges what is spent while the levels of all instances are exchanged', async () => {
+  const fitgraph = await started(SMALL);
+  const ann = await fitgraph.user('ann');
+  // An exchange takes place only once a noticeable part of the budget is spent.
+  await ann.query('{ __type(name: "Exercise") { fields { name args { name } } } }');
+  const locker = await fitgraph.database.pool.connect();
+  try {
+    await locker.query('BEGIN; LOCK TABLE "budget" IN ACCESS EXCLUSIVE MODE');
+    const sharing = fitgraph.services.budgets.share();
+    await lockIsAwaited(fitgraph);
+    const before = (await standing(ann)).remaining;
+    await ann.query('{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }');
+    expect(before - (await standing(ann)).remaining).toBeGreaterThan(300);
+    await locker.query('COMMIT');
+    await sharing;
+    expect(before - (await standing(ann)).remaining).toBeGreaterThan(250);
+  } finally {
+    locker.release(true);
+  }
+});
+
 test('it can be switched off', async () => {
   const fitgraph = await started({ ...SMALL, BUDGET: 'off' });
   const { headers } = await fitgraph.anyone.get('/exercise/');
