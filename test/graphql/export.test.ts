@@ -229,6 +229,11 @@ describe('what is no file is refused before the first byte', () => {
     expect([answer.status, error!.extensions.code]).toEqual([status, code]);
   });
 
+  test('names the parameter that is missing', async () => {
+    const { status, error } = await file(ann, {});
+    expect([status, error!.extensions]).toEqual([400, { code: 'BAD_USER_INPUT', field: 'query' }]);
+  });
+
   test.each(['id', 'id @skip(if: true)'])('fragments that make millions of columns of a few words: %s', async (leaf) => {
     const spread = (level: number) =>
       `fragment F${level} on Ingredient { ${[...'abcdefgh'].map((alias) => `${alias}: units { ingredient { ...F${level + 1} } }`).join(' ')} }`;
