@@ -85,6 +85,12 @@ test('a migration that fails leaves nothing behind', async () => {
   expect((await migrateUp(database)).length).toBeGreaterThanOrEqual(2);
 });
 
+test('reports that the database accepts no writes', async () => {
+  const { pool, options } = connected();
+  await pool.query(`ALTER DATABASE "${options.connection.database}" SET default_transaction_read_only = on`);
+  await expect(migrateUp(connected())).rejects.toThrow('cannot execute CREATE TABLE in a read-only transaction');
+});
+
 test('without trigrams a search finds what contains the term, the shorter text ranked higher', async () => {
   const { pool } = connected();
   await migrateUp(opened[0]!);
