@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -210,4 +211,18 @@ describe.each(PLACES)('in %s', (_where, start) => {
       expect(await names()).toEqual([path]);
     });
   });
+});
+
+test('a folder reports a file that cannot be put in its place, and keeps no temporary file', async () => {
+  const [, startFolder] = PLACES[0]!;
+  const place = await startFolder();
+  try {
+    const path = `${FOLDER}/a.png`;
+    mkdirSync(join(place.folder, path), { recursive: true });
+    const { files } = mediaOf(place);
+    await expect(files.write(path, (at) => writeFile(at, 'an image'))).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(readdirSync(join(place.folder, FOLDER))).toEqual(['a.png']);
+  } finally {
+    await place.end();
+  }
 });
