@@ -20,8 +20,8 @@ export default async function start(): Promise<void> {
   // Processes that the tested code starts read TypeScript too.
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, `--require=${path.join(__dirname, 'typescript.js')}`].filter(Boolean).join(' ');
   // PostgreSQL has the clock of Node, also where that is moved.
-  const { LD_PRELOAD, FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC } = process.env;
-  if (FAKETIME) Object.assign(SERVER_ENV, { LD_PRELOAD, FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC });
+  const { LD_PRELOAD, CLOCK_OFFSET } = process.env;
+  if (CLOCK_OFFSET) Object.assign(SERVER_ENV, { LD_PRELOAD, CLOCK_OFFSET });
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-tests-'));
   fs.chmodSync(folder, 0o755);
   process.env[FOLDER] = folder;
