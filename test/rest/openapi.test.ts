@@ -249,21 +249,6 @@ describe('the document is served', () => {
     expect(document.servers).toEqual([{ url: `${fitgraph.url}/api/v2` }]);
   });
 
-  test('with the session cookie that clients get: another one over HTTPS', async () => {
-    const behindProxy = await Fitgraph.start({ beside: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1,::1' } });
-    try {
-      const names = await Promise.all(
-        ['http', 'https'].map(async (protocol) => {
-          const proxy = behindProxy.anyone.sending({ 'X-Forwarded-Proto': protocol, 'X-Forwarded-For': '192.0.2.7' });
-          return (await proxy.get('/schema.json')).body.components.securitySchemes.session.name;
-        }),
-      );
-      expect(names).toEqual(['fitgraph', '__Host-fitgraph']);
-    } finally {
-      await behindProxy.stop();
-    }
-  });
-
   test('to pages of every origin, whatever headers they send', async () => {
     const headers = {
       Origin: 'https://tools.example',

@@ -51,6 +51,8 @@ installed?.('rows, tokens and key move over, and the old database stays beside t
   expect(upgraded).toMatchObject({ status: 0, stderr: '' });
   expect(upgraded.stdout).toMatch(/^The database is one of PostgreSQL \d+ now\. That of PostgreSQL 15 is kept in \S+postgres\.15: /);
   expect(fs.readdirSync(installation.dataDir).filter((name) => /upgrade|postgres\.\d/.test(name))).toEqual(['postgres.15']);
+  // The server of the new version was stopped before its folder was moved.
+  expect(fs.existsSync(path.join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   expect((await installation.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
   expect((await installation.command('upgrade')).stdout).toBe('Nothing to do.\n');
 
