@@ -61,12 +61,12 @@ async function differencesOf(server, results) {
 /** Differs between any two servers: ids of uploads, and what is added to a file name that is taken. */
 const RANDOM = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|_[A-Za-z0-9]{7}(?=\.[a-z]+")/g;
 
-/** Responses to reads by the id of the case, without the server's own address. */
+/** JSON responses to reads by the id of the case, without the server's own address. */
 function reads({ results, base }) {
   const port = new RegExp(`:${new URL(base).port}\\b`, 'g');
   return new Map(
     results
-      .filter(({ testCase: { request }, answer }) => answer && ['GET', 'HEAD', 'OPTIONS'].includes(request.method))
+      .filter((result) => isJson(result) && ['GET', 'HEAD', 'OPTIONS'].includes(result.testCase.request.method))
       .map(({ testCase: { id }, answer }) => [id, `${answer.status} ${answer.text.replace(port, '').replace(RANDOM, '')}`]),
   );
 }
