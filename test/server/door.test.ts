@@ -4,8 +4,7 @@ import { dripping, type Dripping } from '../setup/dripping';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { until } from '../setup/waits';
 
-const METRICS_TOKEN = 'a token of the metrics';
-const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms', METRICS_TOKEN } });
+const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
 
 /** The server runs in this process, and is late while it does something else. */
 const beLate = (ms = 300) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -62,26 +61,6 @@ const calm = () =>
     const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anyone.get('/muscle/')));
     return answers.every(({ status }) => status === 200);
   });
-
-test('counts each refused request once in the metrics, by its reason', async () => {
-  const logged = () => fitgraph.logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'turned away');
-  const already = logged().length;
-  await until('some are refused', async () => {
-    const asked = Array.from({ length: 50 }, () => fitgraph.anyone.get('/muscle/'));
-    beLate();
-    await Promise.all(asked);
-    return logged().length > already;
-  });
-  const metrics = fitgraph.anyone.sending({ Authorization: `Bearer ${METRICS_TOKEN}` });
-  await until('the metrics count as many as the log', async () => {
-    const { text } = await metrics.send('GET', '/metrics');
-    return ['pressure', 'late'].every((reason) => {
-      const refused = logged().filter(({ why }) => why === reason).length;
-      return text.includes(`\nfitgraph_refusals_total{reason="${reason}"} ${refused}\n`);
-    });
-  });
-  await calm();
-});
 
 test('what they would send is not waited for', async () => {
   const port = Number(new URL(fitgraph.url).port);
