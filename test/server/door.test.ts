@@ -9,6 +9,14 @@ const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
 /** The server runs in this process, and is late while it does something else. */
 const beLate = (ms = 300) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
+/** As under load: late again and again, which the server measures each time, until it refuses strangers. */
+async function beBusy() {
+  for (let pauses = 0; pauses < 8; pauses += 1) {
+    beLate();
+    await sleep(10);
+  }
+}
+
 test('one pause, however long, turns nobody away', async () => {
   const patient = await Fitgraph.start({ environment: { MAX_LAG: '500ms' }, beside: fitgraph });
   try {
@@ -34,8 +42,8 @@ interface Line {
 test('with the id that the client was told, and without what it sent', async () => {
   const refused = new Map<string, number>();
   await until('some are refused', async () => {
+    await beBusy();
     const asked = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
-    beLate();
     const answers = await Promise.all(asked);
     for (const answer of answers) {
       await answer.arrayBuffer();
@@ -66,8 +74,8 @@ test('what they would send is not waited for', async () => {
   const port = Number(new URL(fitgraph.url).port);
   const refused: Dripping[] = [];
   await until('some are refused', async () => {
+    await beBusy();
     const asked = Array.from({ length: 50 }, () => dripping(port));
-    beLate();
     await sleep(200);
     for (const one of asked)
       if (one.answer().startsWith('HTTP/1.1 503')) refused.push(one);
