@@ -10,11 +10,15 @@ const ENDING = '.test.ts';
  * take longer than what all others do for a change.
  */
 const SYSTEM = [
+  'attacks/answers',
+  'attacks/injection',
+  'attacks/xss',
   'availability',
   'browser',
   'contract',
   'core/groupingmodel',
   'core/million',
+  'core/orders',
   'database/embedded',
   'database/pooler',
   'database/poolertransactions',
@@ -35,6 +39,7 @@ const SYSTEM = [
   'server/terminal',
   'server/upgrade',
   'telemetry',
+  'transfer/keysaside',
   'transfer/restorekills',
 ];
 

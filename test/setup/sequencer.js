@@ -1,4 +1,4 @@
-/** Suites in the order in which two workers are done soonest: what takes long is begun first. */
+/** Suites in the order in which the workers are done soonest: what takes long is begun first. */
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /** The longest ones, measured; the others follow in Jest's own order, by how long they took last or by their size. */
@@ -6,8 +6,8 @@ const FIRST = [
   'server/supervisor',
   'browser/pages',
   'server/commands',
+  'attacks/injection',
   'house/suite',
-  'attacks/suite',
   'core/suite',
   'graphql/fuzz',
   'graphql/suite',

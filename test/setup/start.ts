@@ -10,6 +10,9 @@ import { openEmbedded, type Embedded } from '../../src/database/embedded';
 import { SERVER_ENV } from '../../src/database/embedded/participants';
 import { DATABASE_SOCKET, FOLDER } from './run';
 
+/** Jest's workers allocate quickly; with V8's default of 16 MB a tenth of their time is spent on garbage collection. */
+const YOUNG_GENERATION_MB = 64;
+
 export interface Run {
   folder: string;
   listener: net.Server;
@@ -18,7 +21,8 @@ export interface Run {
 
 export default async function start(): Promise<void> {
   // Processes that the tested code starts read TypeScript too.
-  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, `--require=${path.join(__dirname, 'typescript.js')}`].filter(Boolean).join(' ');
+  const options = [`--require=${path.join(__dirname, 'typescript.js')}`, `--max-semi-space-size=${YOUNG_GENERATION_MB}`];
+  process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, ...options].filter(Boolean).join(' ');
   // PostgreSQL has the clock of Node, also where that is moved.
   const { LD_PRELOAD, CLOCK_OFFSET } = process.env;
   if (CLOCK_OFFSET) Object.assign(SERVER_ENV, { LD_PRELOAD, CLOCK_OFFSET });
