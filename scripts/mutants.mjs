@@ -1,10 +1,11 @@
 // Mutation testing by sampling: draws mutants of src with a seed and prints the share that the tests notice, with its 95 % interval.
 //   node scripts/mutants.mjs run [--seed 20261124] [--count 200] [--revision HEAD] [--out .data/mutants] [--minutes 600]
 //   node scripts/mutants.mjs run --ids 3,17        these only, tested anew
-//   node scripts/mutants.mjs run --like FILE       the mutants of an earlier run (its drawn.json) in this revision
+//   node scripts/mutants.mjs run --like DIR        the mutants of an earlier run (its --out) in this revision
 //   node scripts/mutants.mjs report | show [id …]
-// `run` goes on where it stopped. It works in a copy of the revision below --out. For each mutant it runs the tests of the service that
-// reach it, those of the same folder first; mutants that survive these are tried together, and at last by the system tests.
+// `run` goes on where it stopped. It works in a copy of the revision below --out. The compiler notices mutants that are no valid types. For each
+// other one it runs the tests of the same folder that reach it, or with --like the test that noticed it then; mutants that survive are tried
+// together by all tests of the service that reach them, and at last by all system tests.
 import { existsSync, mkdirSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +37,7 @@ const write = (name, value) => writeFileSync(file(name), JSON.stringify(value, n
 const deadline = performance.now() + Number(options.minutes) * 60_000;
 
 /** How many survivors are active at once when they are tried together. */
-const TOGETHER = 25;
+const TOGETHER = 40;
 /** A mutant that makes the tests of its folder take longer counts as noticed. They take about a minute. */
 const LIMIT_S = 240;
 /** Folders of the tests that belong to a folder of src of another name. */
@@ -50,15 +51,14 @@ const RELATED = {
 
 // What is known of each mutant: the last line about it counts.
 
-const results = join(out, 'results.jsonl');
-
-function verdicts() {
+function verdicts(folder = out) {
+  const results = join(folder, 'results.jsonl');
   const lines = existsSync(results) ? readFileSync(results, 'utf8').split('\n').filter(Boolean) : [];
   return new Map(lines.map((line) => JSON.parse(line)).map((line) => [line.id, line]));
 }
 
 function note(id, verdict) {
-  appendFileSync(results, `${JSON.stringify({ id, ...verdict })}\n`);
+  appendFileSync(join(out, 'results.jsonl'), `${JSON.stringify({ id, ...verdict })}\n`);
   console.log(`${id}: ${verdict.result} (${verdict.stage}) ${verdict.by ?? ''}`);
 }
 
@@ -70,35 +70,30 @@ function setUp() {
   if (!existsSync(folder)) copyTo(folder, root, options.revision);
   if (existsSync(file('drawn'))) return;
   const mutants = options.like
-    ? relocate(JSON.parse(readFileSync(options.like, 'utf8')), folder)
+    ? relocate(JSON.parse(readFileSync(join(options.like, 'drawn.json'), 'utf8')), folder)
     : draw(folder, Number(options.seed), Number(options.count));
   prepare(folder, mutants, places);
   write('drawn', mutants);
 }
 
-/** One run of all tests without an active mutant, once: it records what reaches each mutant and which tests fail anyway. */
-async function suitesOf(project) {
-  const known = `ignored-${project}`;
-  const suites = new Suites({ folder, out, places, ignored: existsSync(file(known)) ? read(known) : [] });
-  if (existsSync(file(known))) return suites;
-  const { failed, seconds, ended } = await suites.run({
-    active: [0],
-    project,
-    workers: project === 'system' ? 1 : 2,
-    bail: false,
-    seconds: 5400,
-  });
+/** One run of the service's tests without an active mutant, once: it records what reaches each mutant and which tests fail anyway. */
+async function serviceSuites() {
+  const suites = new Suites({ folder, out, places, ignored: existsSync(file('ignored')) ? read('ignored') : [] });
+  if (existsSync(file('ignored'))) return suites;
+  const { failed, seconds, ended } = await suites.run({ active: [], project: 'service', workers: 2, bail: false, seconds: 5400 });
   suites.ignored = failed.map(({ failed: name }) => name);
-  console.log(`${project} without mutants: ${ended.length} files in ${seconds.toFixed(0)} s, ${failed.length} failures`, suites.ignored);
-  write(known, suites.ignored);
+  console.log(`without mutants: ${ended.length} files in ${seconds.toFixed(0)} s, ${failed.length} failures`, suites.ignored);
+  write('ignored', suites.ignored);
   return suites;
 }
 
 // Running
 
 const noticed = ({ failed, expired, code, ended }, chosen) => failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
-const reason = ({ failed: [first], expired }) =>
-  first ? { by: first.failed, message: first.message.slice(0, 400) } : { by: expired ? 'time' : 'no run' };
+const reason = ({ failed: [first], expired }, suites) =>
+  first
+    ? { by: first.failed, suite: suites.suiteOf(first.path), message: first.message.slice(0, 400) }
+    : { by: expired ? 'time' : 'no run' };
 
 /** The suites of the folder of the same name that reach the mutant, or the one with the most files that do. */
 function related(mutant, suites) {
@@ -115,7 +110,7 @@ const union = (maps) => {
   return all;
 };
 
-/** One of the mutants that make this test fail, found by halving; undefined if it passes with all of them. */
+/** One of the mutants that make this test fail, found by halving; undefined if it passes with all of them, or fails without any. */
 async function culprit(suites, project, ids, { path, failed: name }) {
   const chosen = new Map([[suites.suiteOf(path), new Set(suites.filesOf(suites.suiteOf(path)))]]);
   const fails = async (active) =>
@@ -126,24 +121,26 @@ async function culprit(suites, project, ids, { path, failed: name }) {
     const half = left.slice(0, left.length >> 1);
     left = (await fails(half)) ? half : left.slice(half.length);
   }
-  return (await fails(left)) ? left[0] : undefined;
+  return (await fails(left)) && !(await fails([])) ? left[0] : undefined;
 }
 
-/** Tries all of these mutants at once, again without those that were noticed, until the tests pass. */
+/** Tries all of these mutants at once, again without those that were noticed, until the tests pass. Without `reachedBy` any test may reach any. */
 async function tryTogether(suites, project, ids, reachedBy) {
   let left = ids;
+  const passing = new Set();
   while (left.length > 0 && performance.now() < deadline) {
-    const chosen = union(left.map((id) => reachedBy.get(id) ?? new Map()));
-    if (chosen.size === 0) break;
+    const chosen = reachedBy && union(left.map((id) => reachedBy.get(id) ?? new Map()));
+    if (chosen?.size === 0) break;
     const run = await suites.run({ active: left, project, chosen, bail: false, workers: 2, seconds: 3600 });
     console.log(`${left.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
     const before = left;
     for (const failure of run.failed) {
+      if (passing.has(failure.failed) || performance.now() > deadline) continue;
       const suite = suites.suiteOf(failure.path);
-      const candidates = left.filter((id) => reachedBy.get(id)?.has(suite));
-      const id = candidates.length > 0 && performance.now() < deadline ? await culprit(suites, project, candidates, failure) : undefined;
-      if (id === undefined) continue;
-      note(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }) });
+      const candidates = left.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
+      const id = candidates.length > 0 ? await culprit(suites, project, candidates, failure) : undefined;
+      if (id === undefined) passing.add(failure.failed);
+      else note(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
       left = left.filter((one) => one !== id);
     }
     if (left.length === before.length) break;
@@ -151,29 +148,45 @@ async function tryTogether(suites, project, ids, reachedBy) {
   if (performance.now() < deadline) for (const id of left) note(id, { result: 'survived', stage: project });
 }
 
+/** Whether the test that noticed a mutant in an earlier revision does so in this one. */
+async function noticedAgain(suites, { id, by, suite }) {
+  if (!suite || !suites.runs.service.includes(suite)) return false;
+  const chosen = new Map([[suite, new Set(suites.filesOf(suite))]]);
+  const run = await suites.run({ active: [id], project: 'service', chosen, name: by === '(file)' ? undefined : by, seconds: LIMIT_S });
+  return noticed(run, chosen) && reason(run, suites);
+}
+
 async function run() {
   setUp();
   const wanted = options.ids?.split(',').map(Number);
   const mutants = read('drawn').filter(({ id }) => !wanted || wanted.includes(id));
-  const service = await suitesOf('service');
+  const service = await serviceSuites();
   const byService = service.reached('service');
+  const earlier = options.like ? verdicts(options.like) : new Map();
   for (const mutant of mutants) {
     if (performance.now() > deadline) return;
-    if (!wanted && verdicts().has(mutant.id)) continue;
-    const reachedBy = byService.get(mutant.id);
-    const chosen = reachedBy && related(mutant, reachedBy);
-    const one = chosen && (await service.run({ active: [mutant.id], project: 'service', chosen, seconds: LIMIT_S }));
-    if (one && noticed(one, chosen)) note(mutant.id, { result: 'noticed', stage: 'related', ...reason(one) });
-    else note(mutant.id, { result: 'survived', stage: 'related' });
+    const known = verdicts().get(mutant.id);
+    if (mutant.typeError && known?.result !== 'noticed')
+      note(mutant.id, { result: 'noticed', stage: 'compiler', by: mutant.typeError.slice(0, 200) });
+    else if (wanted || !known) await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
   }
-  await tryAll(mutants, 'related', 'service', service);
-  await tryAll(mutants, 'service', 'system', await suitesOf('system'));
+  await tryAll(mutants, 'related', 'service', service, byService);
+  await tryAll(mutants, 'service', 'system', service);
   report();
 }
 
+/** Tries one mutant by itself. `earlier` is what an earlier run says about it. */
+async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
+  const again = earlier?.result === 'noticed' && (await noticedAgain(suites, earlier));
+  if (again) return note(id, { result: 'noticed', stage: 'related', ...again });
+  const chosen = earlier?.result !== 'survived' && reachedBy && related(mutant, reachedBy);
+  const one = chosen && (await suites.run({ active: [id], project: 'service', chosen, seconds: LIMIT_S }));
+  if (one && noticed(one, chosen)) note(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
+  else note(id, { result: 'survived', stage: 'related' });
+}
+
 /** Tries the survivors of a stage by all tests of the next one. */
-async function tryAll(mutants, stage, project, suites) {
-  const reachedBy = suites.reached(project);
+async function tryAll(mutants, stage, project, suites, reachedBy) {
   const survivors = mutants
     .map(({ id }) => id)
     .filter((id) => verdicts().get(id).result === 'survived' && verdicts().get(id).stage === stage);
@@ -198,10 +211,10 @@ function report() {
   const known = verdicts();
   const tried = mutants.filter(({ id }) => known.has(id));
   const isNoticed = ({ id }) => known.get(id).result === 'noticed';
-  const ofService = tried.filter((mutant) => isNoticed(mutant) && known.get(mutant.id).stage !== 'system');
-  console.log(`npm test: ${share(ofService.length, tried.length)}`);
+  const by = (...stages) => tried.filter((mutant) => isNoticed(mutant) && stages.includes(known.get(mutant.id).stage)).length;
+  console.log(`the compiler: ${by('compiler')}, npm test: ${by('related', 'service')}, system tests: ${by('system')}`);
+  console.log(`the compiler and npm test: ${share(by('compiler', 'related', 'service'), tried.length)}`);
   console.log(`with the system tests: ${share(tried.filter(isNoticed).length, tried.length)}`);
-  console.log(`and the compiler: ${share(tried.filter((mutant) => isNoticed(mutant) || mutant.typeError).length, tried.length)}`);
   for (const name of [...new Set(tried.map((mutant) => mutant.folder))].sort()) {
     const some = tried.filter((mutant) => mutant.folder === name);
     console.log(`${name.padEnd(12)} ${some.filter(isNoticed).length} of ${some.length}`);
