@@ -13,7 +13,7 @@ import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3Client, S3Clien
 import type { RequestHandler, Response } from 'express';
 import type { Bucket } from '../platform/bucket';
 import { ConfigError } from '../platform/config';
-import { FilesUnavailable } from '../core/model/errors';
+import { FilesUnavailable } from '../platform/filesunavailable';
 import { KEPT_SECONDS, PRIVATE_FILE, type FileFacts, type FileStore } from './filestore';
 
 type Library = typeof import('@aws-sdk/client-s3');

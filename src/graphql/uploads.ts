@@ -46,6 +46,7 @@ export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMes
 
 function said({ reason, subject }: MultipartError, { maxUpload }: MultipartLimits): string {
   if (reason === 'boundary') return 'The multipart form has no boundary.';
+  if (reason === 'charset') return `The charset of part ${JSON.stringify(subject)} is not known.`;
   if (reason === 'file too large') return `The file of part ${JSON.stringify(subject)} is larger than ${maxUpload} bytes.`;
   if (reason === 'too many parts') return TOO_MANY_PARTS;
   return 'The multipart form is too large.';

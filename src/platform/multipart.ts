@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
+import { FilesUnavailable } from './filesunavailable';
 
 /** A file as it was sent; nothing of it is to be believed. Its content is gone once the request is answered. */
 export class UploadedFile {
@@ -52,7 +53,7 @@ export const limitsOfStrangers = (limits: MultipartLimits): MultipartLimits => (
 
 export class MultipartError extends Error {
   constructor(
-    readonly reason: 'boundary' | 'body too large' | 'file too large' | 'too many parts',
+    readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
     /** The boundary as it was given, or the name of the part. */
     readonly subject?: string,
     /** What is good of it: all texts that there was room for, and the files before the refusal. */
@@ -65,8 +66,9 @@ export class MultipartError extends Error {
 /** In bytes. */
 const MIN_PATIENCE = 1024 * 1024;
 const MAX_FILES = 20;
-const MAX_TEXTS = 200;
-export const TOO_MANY_PARTS = `A form has at most ${MAX_FILES} files and ${MAX_TEXTS} other parts.`;
+/** Of all kinds; the reference has the same limit. */
+const MAX_PARTS = 1000;
+export const TOO_MANY_PARTS = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
 /** Longer than any request takes. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
@@ -92,8 +94,14 @@ class Spool {
     private readonly sender?: number,
   ) {}
 
-  /** Keeps the chunks that fit. */
-  async write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
+  /** Keeps the chunks that fit. Throws FilesUnavailable. */
+  write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
+    return this.written(filename, chunks, fits).catch((error: unknown) => {
+      throw new FilesUnavailable(error);
+    });
+  }
+
+  private async written(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
     const path = await placeForUpload(this.dataDir);
     this.paths.push(path);
     const file = await open(path, 'wx', PRIVATE_FILE);
@@ -119,30 +127,39 @@ class Spool {
   }
 }
 
-/** What comes of a stream. Whoever looks at the whole finds out that it broke off. */
-async function* arriving(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The chunks of a stream until it ends or breaks off; the end of the whole body tells which. */
+async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
   try {
     yield* stream;
   } catch {
-    // Said above.
+    // The form is incomplete.
   }
 }
 
-/** The parts of one body, as they arrive. */
+/** The name of a file without folders; a browser sends a blank one for a file input without a choice. */
+const isNamed = (filename: string | undefined) => filename !== undefined && filename.split(/[/\\]/).at(-1)!.trim() !== '';
+
+/** Undefined: a file after a refusal. */
+type Arriving = [name: string, part: Part | Promise<Part | undefined>];
+
+/** The parts of one body. */
 class Arrival {
-  /** In the order of the body; undefined is a file that came too late. */
-  private readonly parts: [name: string, part: Part | Promise<Part | undefined>][] = [];
+  private readonly texts: Arriving[] = [];
+  private readonly files: Arriving[] = [];
   private refusal?: { reason: MultipartError['reason']; name?: string };
   private room: number;
+  private isOver = false;
 
   constructor(
     private readonly limits: MultipartLimits,
     private readonly spool: Spool,
+    /** Stops reading. */
+    private readonly stop: () => void,
   ) {
     this.room = limits.maxBody + limits.maxUpload;
   }
 
-  /** The first refusal is told. */
+  /** The first refusal counts. */
   refuse(reason: MultipartError['reason'], name?: string): void {
     this.refusal ??= { reason, name };
   }
@@ -150,13 +167,19 @@ class Arrival {
   listen(parser: busboy.Busboy): void {
     parser.on('field', (name, value, info) => this.field(name, value, info));
     parser.on('file', (name, stream, { filename }) => this.file(name, stream, filename));
-    parser.on('fieldsLimit', () => this.refuse('too many parts'));
-    parser.on('filesLimit', () => this.refuse('too many parts'));
+    for (const limit of ['partsLimit', 'filesLimit'] as const)
+      parser.on(limit, () => {
+        this.refuse('too many parts');
+        this.stop();
+      });
   }
 
   async collected(): Promise<Parts> {
+    // The parser still emits what follows in the chunk it is reading.
+    this.isOver = true;
     const all: Parts = new Map();
-    for (const [name, reading] of this.parts) {
+    // The reference puts files behind the texts of the same name.
+    for (const [name, reading] of [...this.texts, ...this.files]) {
       const part = await reading;
       if (part === undefined) continue;
       const known = all.get(name);
@@ -167,29 +190,40 @@ class Arrival {
     return all;
   }
 
-  private field(name: string, value: string, { valueTruncated, mimeType }: busboy.FieldInfo): void {
-    // The parser takes a file without a name for a text.
-    if (mimeType.startsWith('image/')) this.parts.push([name, new UploadedFile('', '', 0, '')]);
+  /** `name` is undefined for a part without one, which the reference ignores, and `value` where the parser does not know the charset. */
+  private field(name: string | undefined, value: string | undefined, { valueTruncated }: busboy.FieldInfo): void {
+    if (this.isOver || name === undefined) return;
+    if (value === undefined) this.refuse('charset', name);
     else if (valueTruncated) this.refuse('body too large');
-    else if (this.fits(Buffer.byteLength(value))) this.parts.push([name, value]);
+    else if (this.fits(Buffer.byteLength(value))) this.texts.push([name, value]);
   }
 
-  private file(name: string, stream: Readable, filename = ''): void {
+  private file(name: string | undefined, stream: Readable, filename: string | undefined): void {
     stream.on('limit', () => this.refuse('file too large', name));
     // It may break off before anybody reads it.
     stream.on('error', () => undefined);
+    const isText = filename === undefined;
+    if (this.isOver || name === undefined || !(isText || isNamed(filename))) return void stream.resume();
+    if (isText) return void this.texts.push([name, this.text(stream)]);
     if (this.limits.isStrange) {
       stream.resume();
-      return void this.parts.push([name, new UploadedFile(filename, '', 0, '')]);
+      return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
-    const written = this.spool.write(filename, arriving(stream), (bytes) => this.fits(bytes) && !this.refusal);
+    const written = this.spool.write(filename, chunksOf(stream), (bytes) => this.fits(bytes) && !this.refusal);
     const part = written.then((file) => (this.refusal ? undefined : file));
-    // A disk that is full must not leave the rest of the body unread.
-    part.catch(() => stream.resume());
-    this.parts.push([name, part]);
+    // On a full disk the rest of the body is of no use, and the parser would wait for somebody to read the file.
+    part.catch(() => this.stop());
+    this.files.push([name, part]);
   }
 
-  /** Whether there is room for so many bytes more; what there is no room for is read and dropped. */
+  /** A part of the type application/octet-stream, which the parser takes for a file, but without a filename. */
+  private async text(stream: Readable): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of chunksOf(stream)) if (this.fits(chunk.length)) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  }
+
+  /** Reserves so many bytes; the caller reads and drops what there is no room for. */
   private fits(bytes: number): boolean {
     this.room -= bytes;
     if (this.room < 0) this.refuse('body too large');
@@ -204,7 +238,7 @@ function parserOf(header: string, { maxBody, maxUpload }: MultipartLimits): busb
       headers: { 'content-type': header },
       defParamCharset: 'utf8',
       preservePath: true,
-      limits: { fieldSize: maxBody, fileSize: maxUpload + 1, fields: MAX_TEXTS, files: MAX_FILES },
+      limits: { fieldSize: maxBody, fileSize: maxUpload + 1, parts: MAX_PARTS + 1, files: MAX_FILES },
     });
   } catch {
     return undefined;
@@ -220,27 +254,27 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
   if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
   const spool = new Spool(dataDir, sender);
   response.once('close', () => void spool.discard().catch(() => undefined));
-  const arrival = new Arrival(limits, spool);
-  arrival.listen(parser);
   return new Promise((resolve) => {
-    let over = false;
-    // Breaks off the file that is being read, if any. Nobody would hear what a second reading of the parts throws.
-    const done = () => {
-      if (over) return;
-      over = true;
+    let isOver = false;
+    const stop = () => {
+      if (isOver) return;
+      isOver = true;
       request.unpipe(parser);
+      // Breaks off the file that is being read, if any.
       parser.destroy();
       resolve(arrival.collected());
     };
-    parser.on('close', done).on('error', done);
-    request.on('error', done).on('aborted', done);
+    const arrival = new Arrival(limits, spool, stop);
+    arrival.listen(parser);
+    parser.on('close', stop).on('error', stop);
+    request.on('error', stop).on('aborted', stop);
     // What comes behind something that is too large is read on, because it may be what was typed beside it; but not for ever.
     let patience = isStrange ? maxBody : Math.max(MIN_PATIENCE, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       patience -= chunk.length;
       if (patience >= 0) return;
       arrival.refuse('body too large');
-      done();
+      stop();
     });
     request.pipe(parser);
   });

@@ -46,3 +46,29 @@ test('changes are told to come back, and are made when there is room', async () 
     await installation.remove();
   }
 });
+
+test('an upload for which there is no room is refused at once, and leaves nothing behind', async () => {
+  const installation = await Installation.started();
+  const incoming = path.join(installation.dataDir, 'incoming');
+  fs.mkdirSync(incoming);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', incoming]);
+  try {
+    const server = await installation.start({ WEB_CONCURRENCY: '0' });
+    const descriptors = () => fs.readdirSync(`/proc/${server.process.pid}/fd`).length;
+    const upload = async () => {
+      const form = new FormData();
+      form.set('exercise', '1');
+      form.set('image', new Blob([new Uint8Array(4 * 1024 * 1024)]), 'picture.png');
+      return server.signedIn(server.demo.token).send('POST', '/api/v2/exerciseimage/', form);
+    };
+    const { status, headers } = await upload();
+    expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+    const before = descriptors();
+    for (let time = 0; time < 20; time += 1) expect((await upload()).status).toBe(503);
+    await until('nothing is left', () => fs.readdirSync(incoming).length === 0 && descriptors() <= before + 2);
+  } finally {
+    await installation.end();
+    execFileSync('umount', ['-l', incoming]);
+    await installation.remove();
+  }
+});

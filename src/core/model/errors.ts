@@ -3,6 +3,7 @@ import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { PASSING } from '../../contract/statuses';
 import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, Uncertain } from '../../database/refusals';
+import { FilesUnavailable } from '../../platform/filesunavailable';
 import type { Mistake } from './mistakes';
 
 /** Messages by the paths of fields in GraphQL, such as `days[1].workoutSets[0].sets`; those of a row as a whole under `nonFieldErrors`. */
@@ -60,13 +61,6 @@ export const invalid = (fields: FieldErrors) =>
     { fields },
   );
 export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });
-
-/** What keeps the files of rows did not answer, or not as it should. */
-export class FilesUnavailable extends Error {
-  constructor(override readonly cause: unknown) {
-    super(`files cannot be kept or read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`);
-  }
-}
 
 export const RETRY_SECONDS = 2;
 

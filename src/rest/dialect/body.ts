@@ -88,6 +88,7 @@ async function multipart(request: IncomingMessage, response: ServerResponse, lim
     if (!(error instanceof MultipartError)) throw error;
     const { reason, subject, arrived } = error;
     if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
+    if (reason === 'charset') throw badRequest(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
     const tooLargeFile = () => invalid({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
     throw new OversizedForm(
       reason === 'file too large' ? tooLargeFile() : tooLarge(reason === 'too many parts' ? TOO_MANY_PARTS : undefined),
