@@ -104,14 +104,16 @@ export function trustedDocuments(trusted: TrustedDocuments): RequestHandler {
   return (request, response, next) => {
     try {
       if (request.method === 'GET') {
-        const address = new URL(request.url, 'http://localhost');
-        const given = Object.fromEntries(address.searchParams);
+        // Only what follows the question mark is read: not everything that express takes for a path is one for URL.
+        const [path, ...query] = request.url.split('?');
+        const parameters = new URLSearchParams(query.join('?'));
+        const given = Object.fromEntries(parameters);
         const extensions = jsonOf(given.extensions);
-        const { query, ...resolved } = trusted.resolve({ ...given, extensions });
-        if (query !== given.query) {
-          address.searchParams.set('query', String(query));
-          address.searchParams.set('extensions', JSON.stringify(resolved.extensions));
-          request.url = address.pathname + address.search;
+        const { query: text, ...resolved } = trusted.resolve({ ...given, extensions });
+        if (text !== given.query) {
+          parameters.set('query', String(text));
+          parameters.set('extensions', JSON.stringify(resolved.extensions));
+          request.url = `${path}?${parameters.toString()}`;
         }
       } else if (request.body !== null && typeof request.body === 'object' && !Array.isArray(request.body))
         request.body = trusted.resolve(request.body);

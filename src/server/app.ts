@@ -76,6 +76,7 @@ export async function createApp(services: Services): Promise<App> {
     known: exchanges.of,
     networkOf: (request) => origin.network(request),
     refuses: door.refuses,
+    log,
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
   const scrape = dependencies.metrics && scrapeOf(dependencies.metrics.registry);

@@ -69,15 +69,25 @@ export function leaveUnread(request: IncomingMessage, response: ServerResponse):
   });
 }
 
-/** Of requests that were sent without waiting for answers the next one begins when the answer before it is taken, as they are answered anyway. */
+/** Requests that wait on one connection. Each holds its headers, so a client that pipelines more and reads nothing would fill the memory. */
+const MAX_PIPELINED = 100;
+
+/** Begins each pipelined request when the response before it has been taken. */
 export function inOrder(listener: RequestListener): RequestListener {
-  const last = new WeakMap<Socket, ServerResponse>();
+  const queues = new WeakMap<Socket, { last: ServerResponse; waiting: number }>();
   return (request, response) => {
     const { socket } = request;
-    const before = last.get(socket);
-    last.set(socket, response);
-    if (!before || before.writableFinished) return void listener(request, response);
+    const queue = queues.get(socket);
+    if (!queue || queue.last.writableFinished) {
+      queues.set(socket, { last: response, waiting: 0 });
+      return void listener(request, response);
+    }
+    if (queue.waiting >= MAX_PIPELINED) return cutOff(socket);
+    queue.waiting += 1;
+    const before = queue.last;
+    queue.last = response;
     before.once('close', () => {
+      queue.waiting -= 1;
       if (!socket.destroyed) listener(request, response);
     });
   };

@@ -50,3 +50,18 @@ test('what was closed makes room', async () => {
     close();
   }
 });
+
+test('clients that leave while their cookie is looked up take no place', async () => {
+  const network = '203.0.113.4';
+  const leave = () =>
+    new Promise<void>((resolve, reject) => {
+      const headers = { ...from(network), Cookie: `fitgraph=${'A'.repeat(43)}` };
+      const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
+      client.on('open', () => client.send('{"type":"connection_init"}', () => client.terminate()));
+      client.on('close', () => resolve());
+      client.on('error', reject);
+    });
+  for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 50 }, leave));
+  const answers = await Promise.all(Array.from({ length: MOST }, () => socket(network)));
+  expect(new Set(answers)).toEqual(new Set(['connection_ack']));
+});

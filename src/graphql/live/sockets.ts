@@ -1,10 +1,10 @@
 /** Subscriptions over WebSocket (graphql-ws, the protocol graphql-transport-ws). */
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { GraphQLError } from 'graphql';
-import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type ConnectionInitMessage, type Disposable } from 'graphql-ws';
-import { useServer, type Extra } from 'graphql-ws/use/ws';
-import { WebSocketServer } from 'ws';
+import { GraphQLError } from 'graphql';
+import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionInitMessage, type Server } from 'graphql-ws';
+import type { Logger } from 'pino';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isPassing, overloaded } from '../../core/model/errors';
 import type { HttpExchange } from '../../exchange/exchange';
 import { REQUEST_ID } from '../../exchange/origin';
@@ -17,6 +17,12 @@ const MAX_OF_NETWORK = 100;
 /** https://www.iana.org/assignments/websocket */
 const SERVICE_RESTART = 1012;
 const TRY_AGAIN_LATER = 1013;
+const INTERNAL_ERROR = 1011;
+/** Milliseconds between pings; a client that has not answered one by the next is gone. */
+const PING_EVERY_MS = 12_000;
+/** Bytes of replies that a client has not read. */
+const MAX_UNREAD = 1024 * 1024;
+const LOG_EVERY_MS = 1_000;
 
 export interface SocketOptions {
   /** Bytes of one message, whose sender may be unknown. */
@@ -27,10 +33,17 @@ export interface SocketOptions {
   networkOf(request: IncomingMessage): string;
   /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
   refuses(isStranger: boolean): boolean;
+  log: Logger;
 }
 
-/** What is kept of a connection. */
-type Connected = Extra & { exchange?: () => HttpExchange };
+/** The state of a connection. */
+interface Connected {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  /** Ids of subscriptions that are being set up. */
+  readonly pending: Set<string>;
+  exchange?: () => HttpExchange;
+}
 
 /** What a browser's cookie may do over a WebSocket it may do with a CSRF token only, as if it came by POST: no same-origin rule holds there. */
 function asPost(request: IncomingMessage, parameters: Record<string, unknown> | undefined): IncomingMessage {
@@ -46,7 +59,8 @@ export class Sockets {
   /** Those of nobody, by their networks; how much may be followed over them is limited where it is read. */
   private readonly anonymous = new Map<unknown, string>();
   private readonly server: WebSocketServer;
-  private readonly served: Disposable;
+  private readonly protocol: Server<Connected>;
+  private lastLogged = -Infinity;
 
   constructor(
     private readonly subscriptions: Subscriptions,
@@ -58,15 +72,14 @@ export class Sockets {
       handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
     });
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID])}`));
-    this.served = useServer<NonNullable<ConnectionInitMessage['payload']>, Pick<Connected, 'exchange'>>(
-      {
-        onConnect: ({ extra, connectionParams }) => this.connect(extra, connectionParams),
-        onClose: ({ extra }) => void this.anonymous.delete(extra.socket),
-        onSubscribe: ({ extra }, _id, params) => this.begin(extra, { ...params }),
-        subscribe: subscriptions.follow,
-      },
-      this.server,
-    );
+    this.server.on('connection', (socket, request) => this.serve(socket, request));
+    this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connected>({
+      onConnect: ({ extra, connectionParams }) => this.connect(extra, connectionParams),
+      onClose: ({ extra }) => void this.anonymous.delete(extra.socket),
+      onSubscribe: ({ extra }, id, params) => this.begin(extra, id, { ...params }),
+      onOperation: ({ extra }, id) => void extra.pending.delete(id),
+      subscribe: subscriptions.follow,
+    });
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -83,7 +96,61 @@ export class Sockets {
 
   async end(): Promise<void> {
     for (const client of this.server.clients) client.close(SERVICE_RESTART, 'Service Restart');
-    await this.served.dispose();
+    await new Promise<void>((resolve, reject) => this.server.close((error) => (error ? reject(error) : resolve())));
+  }
+
+  /** Adapts a WebSocket to graphql-ws, whose own adapter prints a stack trace for each bad frame and does not limit unread replies. */
+  private serve(socket: WebSocket, request: IncomingMessage): void {
+    let isAlive = true;
+    const ping = setInterval(() => {
+      if (!isAlive) return socket.terminate();
+      isAlive = false;
+      if (socket.readyState === socket.OPEN) socket.ping();
+    }, PING_EVERY_MS);
+    socket.on('pong', () => (isAlive = true));
+    // `ws` has closed it with the right code.
+    socket.on('error', (error) => this.note(request, error));
+    const isReadable = () => {
+      if (socket.readyState !== socket.OPEN) return false;
+      if (socket.bufferedAmount <= MAX_UNREAD) return true;
+      socket.terminate();
+      return false;
+    };
+    const send = (data: string) =>
+      new Promise<void>((resolve) => {
+        // A client that has gone is reported by the close event.
+        if (isReadable()) socket.send(data, () => resolve());
+        else resolve();
+      });
+    const failed = (error: unknown) => {
+      this.note(request, error);
+      socket.close(INTERNAL_ERROR, 'Internal server error');
+    };
+    const closed = this.protocol.opened(
+      {
+        protocol: socket.protocol,
+        send,
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) =>
+          socket.on('message', (data: RawData) => {
+            if (isReadable()) handle(String(data)).catch(failed);
+          }),
+      },
+      { socket, request, pending: new Set() },
+    );
+    socket.once('close', (code, reason) => {
+      clearInterval(ping);
+      Promise.resolve(closed(code, String(reason))).catch((error: unknown) => this.note(request, error));
+    });
+  }
+
+  /** One line a second at most: a client may connect as often as it likes. */
+  private note(request: IncomingMessage, error: unknown): void {
+    const now = performance.now();
+    if (now - this.lastLogged < LOG_EVERY_MS) return;
+    this.lastLogged = now;
+    const { code, message } = error as { code?: string; message?: string };
+    this.options.log.warn({ id: request.headers[REQUEST_ID], code, reason: message }, 'WebSocket error');
   }
 
   private async connect(extra: Connected, parameters: Params | undefined): Promise<void> {
@@ -94,6 +161,8 @@ export class Sockets {
     try {
       // Who is nobody may follow the catalogue; wrong credentials are a mistake.
       if (await extra.exchange().authenticate()) return;
+      // Its slot would never be returned.
+      if (extra.socket.readyState !== extra.socket.OPEN) return;
     } catch (error) {
       if (isPassing(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');
       return close(CloseCode.Unauthorized, 'Unauthorized');
@@ -111,7 +180,19 @@ export class Sockets {
     return true;
   }
 
-  private async begin(extra: Connected, params: Params) {
+  private async begin(extra: Connected, id: string, params: Params) {
+    // graphql-ws loses a subscription that is completed while it is being set up if its id is used again meanwhile.
+    if (extra.pending.has(id)) {
+      extra.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
+      return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
+    }
+    extra.pending.add(id);
+    const args = await this.read(extra, params);
+    if (Array.isArray(args)) extra.pending.delete(id);
+    return args;
+  }
+
+  private async read(extra: Connected, params: Params) {
     const exchange = extra.exchange!();
     try {
       // A connection that is open costs nothing; what is asked for over it waits for nobody before it begins.

@@ -1,5 +1,14 @@
 /** A subscription, by whatever transport it comes: read, followed, and shown as every answer is. */
-import { getOperationAST, GraphQLError, type ExecutionArgs, type ExecutionResult } from 'graphql';
+import {
+  getOperationAST,
+  GraphQLError,
+  Kind,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
 import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/execute';
 import type { HttpExchange } from '../../exchange/exchange';
@@ -16,6 +25,26 @@ export type Params = Record<string, unknown>;
 export type Asked = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
 
 const refused = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+
+const CONDITIONS = ['skip', 'include'];
+
+/** Whether the root field may be left out (https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids that). */
+function isConditional({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
+  const visited = new Set<string>();
+  const fragment = (name: string) => {
+    if (visited.has(name)) return undefined;
+    visited.add(name);
+    return definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name);
+  };
+  const has = ({ selections }: SelectionSetNode): boolean =>
+    selections.some((selection) => {
+      if (selection.directives?.some(({ name }) => CONDITIONS.includes(name.value))) return true;
+      if (selection.kind === Kind.INLINE_FRAGMENT) return has(selection.selectionSet);
+      const found = selection.kind === Kind.FRAGMENT_SPREAD ? fragment(selection.name.value) : undefined;
+      return found?.kind === Kind.FRAGMENT_DEFINITION && has(found.selectionSet);
+    });
+  return has(selectionSet);
+}
 
 /** Not a generator of its own: those end only once they have what they wait for. */
 const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (result: ExecutionResult) => ExecutionResult) =>
@@ -52,6 +81,7 @@ export class Subscriptions {
     const operation = getOperationAST(document, name);
     exchange.operation = operation?.name?.value;
     if (operation?.operation !== 'subscription') return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
+    if (isConditional(document, operation)) return [refused('The field of a subscription takes neither @skip nor @include.')];
     return {
       schema,
       document,
