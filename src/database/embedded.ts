@@ -6,6 +6,7 @@
  * it anew. Losing the server (its process was killed) means opening again; whichever participant comes first starts it.
  */
 import fs from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { findBinaries, findPackage } from './embedded/binaries';
@@ -28,6 +29,9 @@ const DATABASE = 'fitgraph';
 
 /** The name under which each participant's own connection is seen in pg_stat_activity. */
 const SENTRY = 'fitgraph participant';
+
+/** The socket file is missing in two checks in a row before the server is restarted: one that starts has none for a moment. */
+const SOCKET_CHECK_MS = 5_000;
 
 /** How long the last participant waits for the server's end. */
 const STOP_LIMIT = 10_000;
@@ -168,7 +172,19 @@ export async function openEmbedded(options: { dataDir: string; log?: Log }): Pro
     }
   };
 
+  let missing = 0;
+  // Without its socket file (a cleaner of temporary files may remove it) a server takes no connections until it is restarted.
+  const checkSocket = setInterval(() => {
+    missing = fs.existsSync(path.join(share.host, `.s.PGSQL.${PORT}`)) ? 0 : missing + 1;
+    const server = missing > 1 ? findServer(share.place) : undefined;
+    if (!server) return;
+    missing = 0;
+    log('The socket of the embedded database has been removed; restarting the database');
+    askToStop(server.pid);
+  }, SOCKET_CHECK_MS).unref();
+
   const release = async (): Promise<void> => {
+    clearInterval(checkSocket);
     // A share that is being renewed is given up afterwards, here or, if that takes too long, there.
     await Promise.race([attempt?.catch(() => {}), sleep(STOP_LIMIT, undefined, { ref: false })]);
     dropped = true;

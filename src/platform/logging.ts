@@ -20,8 +20,14 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
         options,
         terminal((text) => void process.stdout.write(text)),
       )
-    : pino(options);
+    : pino(options, standardOutput());
 }
+
+/** Bytes of lines that are kept while standard output takes none; later ones are dropped. */
+const MAX_UNWRITTEN = 1024 * 1024;
+
+/** Standard output, whose reader may go away or whose disk may be full: the log is lost then, and the server goes on. */
+const standardOutput = () => pino.destination({ fd: 1, maxLength: MAX_UNWRITTEN }).on('error', () => undefined);
 
 const pretty = prettyFactory({ colorize: true, singleLine: true });
 /** All that is worth a glance stands in the message. */

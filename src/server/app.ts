@@ -40,6 +40,8 @@ export interface App {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** What the server tells of itself, where somebody may ask. */
   scrape?: Scrape;
+  /** Answers requests that failed. */
+  failures: Failures;
   /** It is not ready any more, and whoever follows what happens is told to come back, which may be elsewhere. */
   leave(): void;
   stop(): Promise<void>;
@@ -92,6 +94,7 @@ export async function createApp(services: Services): Promise<App> {
       live.end();
     },
     scrape,
+    failures,
     async stop() {
       door.stop();
       dependencies.metrics?.stop();

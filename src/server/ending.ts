@@ -15,6 +15,11 @@ export function fail(error: unknown): never {
   process.exit(1);
 }
 
+/** Output that nobody reads any more must not end the process: the terminal has been closed, or the program after the pipe has ended. */
+export function ignoreClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
+
 /** Told twice, as everybody in a terminal is by Ctrl-C, it stops once. */
 export function onSignal(signals: readonly NodeJS.Signals[], stop: () => void): void {
   let told = false;
@@ -26,7 +31,8 @@ export function onSignal(signals: readonly NodeJS.Signals[], stop: () => void): 
   for (const signal of signals) process.on(signal, once);
 }
 
-export const ENDS = ['SIGTERM', 'SIGINT'] as const;
+/** SIGHUP: the terminal has been closed. SIGUSR2: nodemon restarts. */
+export const ENDS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
 /** Whatever hangs by then, a database perhaps, is left behind. */
 const HARD_END_MS = 9_000;

@@ -10,6 +10,7 @@ import { Draining } from './draining';
 import { createLog } from '../platform/logging';
 import { Origin } from '../exchange/origin';
 import { serveMetrics } from '../telemetry/scrape';
+import { Guard } from './guard';
 import { answerOnceOpen, others } from './opening';
 import { followTls, readTls } from './tls';
 import { answerUnreadable } from './unreadable';
@@ -55,7 +56,8 @@ export function checkFiles(config: Config) {
 export async function serve(config: Config, { early = true, announce = true, ready }: Terms = {}): Promise<RunningServer> {
   const { origin, tls } = checkFiles(config);
   const log = createLog(config.logLevel);
-  const options = patience(config);
+  const guard = new Guard(log);
+  const options = { ...patience(config), ...guard.options };
   const secure = tls && createTlsServer({ ...options, ...tls });
   const server = secure ?? createServer(options);
   answerUnreadable(server, log);
@@ -66,6 +68,8 @@ export async function serve(config: Config, { early = true, announce = true, rea
   let site: Site;
   try {
     site = await (await loadSite()).openSite(config, origin, log);
+    guard.failures = site.app.failures;
+    guard.containOthers();
     open(site);
     if (!early) await listen(server, config).catch((error) => site.close().then(() => Promise.reject(error)));
   } catch (error) {

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 import { readConfig } from '../platform/config';
 import type { Message as MetricsMessage } from '../telemetry/worker';
-import { endOn, fail } from './ending';
+import { ENDS, endOn, fail, ignoreClosedOutput } from './ending';
 import { makeReady, serve, type RunningServer } from './serve';
 
 /** What a supervisor says: do what can be done before the port is needed, or serve. */
@@ -35,6 +35,7 @@ function leave(): void {
 }
 
 function work(): void {
+  ignoreClosedOutput();
   const config = readConfig();
   setInterval(() => report('alive'), config.workerTimeout / BEATS || UNWATCHED_BEAT_MS).unref();
   let server: RunningServer | undefined;
@@ -42,8 +43,8 @@ function work(): void {
     leave();
     await server?.stop();
   });
-  // Ctrl-C in a terminal reaches everybody, and the supervisor says what comes of it.
-  process.on('SIGINT', () => undefined);
+  // A terminal sends these to the whole process group, and the supervisor drains its workers.
+  for (const signal of ENDS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
   process.on('message', (order: Order | MetricsMessage) => {
     if (order.kind === 'load') return void makeReady();
     // Others talk over the same channel, such as who collects metrics.

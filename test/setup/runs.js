@@ -31,6 +31,7 @@ const SYSTEM = [
   'graphql/fuzz',
   'live/instances',
   'server/commands',
+  'server/containment',
   'server/health',
   'server/life',
   'server/log',
@@ -68,6 +69,7 @@ const RANDOM = [
   'graphql/variables',
   'house/writtenrows',
   'pages/upload',
+  'server/containment',
   'transfer/keysaside',
 ];
 

@@ -96,6 +96,7 @@ export class Supervisor {
     cluster.on('exit', (worker, status, signal) => this.lost(worker, status, signal));
     setInterval(() => this.check(), CHECK_MS);
     const first = this.fork();
+    if (!first) return this.giveIn(1, 'no process can be started');
     this.order(first);
     // While it loads its code.
     first.worker.once('listening', () => this.hold());
@@ -120,8 +121,11 @@ export class Supervisor {
     return [...this.members.values()].find(({ state }) => state === 'spare');
   }
 
-  private fork(): Member {
+  /** Undefined where the system has no descriptors or memory for another process. */
+  private fork(): Member | undefined {
     const worker = cluster.fork();
+    worker.on('error', (error) => this.log.error({ err: error }, 'a worker cannot be started or reached'));
+    if (worker.process.pid === undefined) return undefined;
     const member: Member = { worker, state: 'spare', lastReport: now(), replaced: false };
     this.members.set(worker, member);
     this.keep();
@@ -142,7 +146,8 @@ export class Supervisor {
   private replace(): Member | undefined {
     if (this.stopping) return undefined;
     const member = this.spare ?? this.fork();
-    this.order(member);
+    if (member) this.order(member);
+    else this.replaceLater();
     return member;
   }
 
@@ -187,7 +192,12 @@ export class Supervisor {
     }
     const { spare } = this;
     if (!suspected) spare?.worker.process.kill('SIGKILL');
-    else if (!spare && !this.stopping) this.send(this.fork(), { kind: 'load' });
+    else if (!spare && !this.stopping) this.startSpare();
+  }
+
+  private startSpare(): void {
+    const spare = this.fork();
+    if (spare) this.send(spare, { kind: 'load' });
   }
 
   private giveUp(member: Member, silence: number): void {
@@ -234,10 +244,14 @@ export class Supervisor {
       this.log[status === 0 ? 'info' : 'error'](ended, 'a worker has ended, and another one takes its place');
       return void this.replace();
     }
-    this.failedStarts += 1;
     this.log.error(ended, 'a worker ended while it started');
-    if (this.failedStarts >= MAX_FAILED_STARTS && this.serving.length === 0)
-      return this.giveIn(1, `no worker could be started, ${this.failedStarts} times in a row`);
+    if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.serving.length === 0)
+      return this.giveIn(1, `no worker could be started, ${this.failedStarts + 1} times in a row`);
+    this.replaceLater();
+  }
+
+  private replaceLater(): void {
+    this.failedStarts += 1;
     setTimeout(() => this.replace(), Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.failedStarts - 1)));
   }
 

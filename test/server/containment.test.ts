@@ -1,0 +1,385 @@
+/** Nothing that a request brings ends a worker: errors fail the request they belong to, and what a client leaves behind is released. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import WebSocket from 'ws';
+import { randomFor, seeded, type Random } from '../setup/random';
+import { until } from '../setup/waits';
+import { build, Installation, type Server } from './running';
+
+/** More for `npm run explore`. */
+const FORMS = Number(process.env.FUZZ_FORMS ?? 3_000);
+
+let installation: Installation;
+let server: Server;
+beforeAll(async () => {
+  build();
+  installation = await Installation.started();
+});
+afterAll(() => installation.remove());
+
+const METRICS_TOKEN = 'a token for metrics';
+
+const start = async (environment: Record<string, string> = {}) => {
+  server = await installation.start({ WEB_CONCURRENCY: '1', METRICS_TOKEN, LOGIN_RATE: '1000000/min', BUDGET: 'off', ...environment });
+};
+const stop = async () => {
+  server.process.kill('SIGTERM');
+  await server.ended;
+};
+
+const serving = () => server.workers[0]!;
+const descriptors = (pid: number): string[] => {
+  try {
+    return fs.readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return fs.readlinkSync(`/proc/${pid}/fd/${fd}`);
+      } catch {
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+};
+const port = () => Number(new URL(server.url).port);
+interface Sent {
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Sends a body as it is and resolves with the status; 0 where the server closed the connection without a response. */
+function send(agent: http.Agent, { path: to, headers, body }: Sent): Promise<number> {
+  return new Promise((resolve) => {
+    const request = http.request({ port: port(), path: to, method: 'POST', headers, agent, timeout: 60_000 }, (response) => {
+      response.on('error', () => undefined).on('close', () => resolve(response.statusCode!));
+      response.resume();
+    });
+    request.on('error', () => resolve(0)).on('timeout', () => request.destroy(new Error('no answer')));
+    request.end(body);
+  });
+}
+
+const CHARSETS = [
+  'utf-8',
+  'utf-16',
+  'utf-32',
+  'utf16',
+  'hex',
+  'base64',
+  'latin1',
+  'ascii',
+  'nope',
+  '',
+  '""',
+  "'",
+  '\u0000',
+  '__proto__',
+  'toString',
+];
+const TYPES = [
+  'text/plain',
+  'application/octet-stream',
+  'image/png',
+  'application/json',
+  'multipart/mixed',
+  'x',
+  '',
+  '/',
+  ';',
+  'text/plain;;;',
+];
+const NAMES = [
+  'username',
+  'password',
+  'image',
+  'exercise',
+  'operations',
+  'map',
+  '0',
+  '',
+  'name',
+  '__proto__',
+  'constructor',
+  'a'.repeat(3_000),
+];
+const FILENAMES = ['a.png', '', ' ', '/', '..', 'ü.png', '\u0000', 'a'.repeat(2_000)];
+const PATHS = [
+  '/api/v2/login/',
+  '/api/v2/register/',
+  '/api/v2/exerciseimage/',
+  '/api/v2/workout/',
+  '/graphql',
+  '/login',
+  '/nowhere',
+  '/api/v2/workout/1/',
+];
+
+function randomForm(random: Random, token: string): Sent {
+  const boundary = random.pick(['b', 'boundary', '-', 'a b', 'x'.repeat(70), '', 'ü']);
+  const part = (): string => {
+    const parameters = [
+      ...(random.chance(0.9) ? [`name=${random.chance(0.8) ? `"${random.pick(NAMES)}"` : random.pick(NAMES)}`] : []),
+      ...(random.chance(0.4) ? [`filename${random.chance(0.1) ? '*' : ''}="${random.pick(FILENAMES)}"`] : []),
+    ];
+    const lines = [
+      ...(random.chance(0.9)
+        ? [`Content-Disposition: ${random.pick(['form-data', 'form-data', 'form-data', 'attachment', ''])}; ${parameters.join('; ')}`]
+        : []),
+      ...(random.chance(0.6) ? [`Content-Type: ${random.pick(TYPES)}; charset=${random.pick(CHARSETS)}`] : []),
+      ...(random.chance(0.2) ? [`Content-Transfer-Encoding: ${random.pick(['7bit', 'base64', 'nope', ''])}`] : []),
+      ...(random.chance(0.1) ? [random.pick(['X', 'no colon at all', ': empty', 'A: \u0000', 'a'.repeat(20_000)])] : []),
+    ];
+    return `${random.pick(['--', '--', '--', '-', ''])}${boundary}${random.pick(['\r\n', '\r\n', '\r\n', '\n', ''])}${lines.join('\r\n')}\r\n\r\n${random.pick(['', 'x', '{"query":"{ version }"}', 'a'.repeat(random.below(70_000)), '\u0000', '1'])}\r\n`;
+  };
+  const whole = Buffer.from(
+    `${Array.from({ length: random.int(0, 4) }, part).join('')}--${boundary}--\r\n`,
+    random.pick(['utf8', 'latin1']),
+  );
+  const body = random.chance(0.3) ? whole.subarray(0, random.below(whole.length + 1)) : whole;
+  const type = random.chance(0.85)
+    ? `multipart/form-data; boundary=${random.chance(0.7) ? boundary.replace(/[^\x20-\x7e]/g, '') : random.pick(['"', 'other', '', '"a'])}`
+    : random.pick([...TYPES, 'application/x-www-form-urlencoded', 'application/json; charset=utf-16', 'application/json; charset=nope']);
+  return {
+    path: random.pick(PATHS),
+    headers: {
+      'Content-Type': type,
+      Accept: random.pick(['application/json', 'text/html', '*/*']),
+      'Apollo-Require-Preflight': '1',
+      ...(random.chance(0.5) && { Authorization: `Token ${token}` }),
+      ...(random.chance(0.5) ? { 'Content-Length': String(body.length) } : { 'Transfer-Encoding': 'chunked' }),
+    },
+    body,
+  };
+}
+
+describe('with one worker', () => {
+  beforeAll(() => start());
+  afterAll(() => stop());
+
+  test(seeded('random forms get no 500, end no worker and leave neither files nor descriptors behind'), async () => {
+    const random = randomFor('forms');
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+    const worker = serving();
+    const { token } = server.demo;
+    await send(agent, randomForm(randomFor('warm up'), token));
+    const before = descriptors(worker).length;
+    const statuses = new Map<number, number>();
+    let sent = 0;
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (sent < FORMS) {
+          sent += 1;
+          const form = randomForm(random, token);
+          const status = await send(agent, form);
+          if (status >= 500 && status !== 503) throw new Error(`${status}: ${JSON.stringify(form)} ${form.body.toString()}`);
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        }
+      }),
+    );
+    agent.destroy();
+    expect(serving()).toBe(worker);
+    expect(server.stdout).not.toMatch(/uncaught error|unexpected error/);
+    expect([...statuses.keys()]).toEqual(expect.arrayContaining([201, 400]));
+    const incoming = path.join(installation.dataDir, 'incoming');
+    await until('no file is left', () => !fs.existsSync(incoming) || fs.readdirSync(incoming).length === 0);
+    await until('no descriptor is left', () => descriptors(worker).length <= before);
+  });
+
+  test.each(['utf-16', 'utf-32', 'utf16', 'hex', 'nope', ''])('a text of the charset "%s" is refused or read', async (charset) => {
+    const body = Buffer.from(
+      `--b\r\nContent-Disposition: form-data; name="username"\r\nContent-Type: text/plain; charset=${charset}\r\n\r\nann\r\n--b--\r\n`,
+    );
+    const status = await send(new http.Agent(), {
+      path: '/api/v2/login/',
+      headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
+      body,
+    });
+    expect(status).toBe(400);
+  });
+
+  test('addresses that are no URL, parts without a name and conditional subscriptions are mistakes of the client', async () => {
+    const get = await new Promise<number>((resolve, reject) =>
+      http.get({ port: port(), path: '/graphql/\\[' }, (response) => resolve(response.resume().statusCode!)).on('error', reject),
+    );
+    expect(get).toBeLessThan(500);
+    const body = Buffer.from('--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n');
+    const headers = { 'Content-Type': 'multipart/form-data; boundary=b', Accept: 'text/html', Authorization: `Token ${server.demo.token}` };
+    expect(await send(new http.Agent(), { path: '/api/v2/workout/', headers, body })).toBeLessThan(500);
+    const subscription = new URLSearchParams({ query: 'subscription { changed @skip(if: true) { cursor } }' });
+    const answer = await fetch(`${server.url}/graphql/stream?${subscription}`, { headers: { Accept: 'text/event-stream' } });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('takes neither @skip nor @include');
+  });
+
+  const socket = () => new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+
+  test('a client that sends pings or requests without reading the replies is cut off', async () => {
+    const worker = serving();
+    const residentMb = () => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${worker}/status`, 'utf8'))![1]) / 1024;
+    const before = residentMb();
+    const client = socket();
+    await new Promise((resolve) => client.once('open', resolve));
+    client.pause();
+    client.on('error', () => undefined);
+    const closed = new Promise((resolve) => client.once('close', resolve));
+    const ping = JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(50_000) } });
+    for (let sent = 0; sent < 1_000; sent += 1) client.send(ping, () => undefined);
+    // What arrived before is not read either, so that only the end of the connection shows.
+    await until('the server has closed the connection', () => descriptors(worker).length > 0 && client.bufferedAmount === 0);
+    client.resume();
+    await closed;
+
+    const agent = new http.Agent();
+    const stream = http.get({
+      port: port(),
+      path: '/graphql/stream?query=subscription{changed{cursor}}',
+      headers: { Accept: 'text/event-stream' },
+      agent,
+    });
+    stream.on('error', () => undefined);
+    const raw = await new Promise<Socket>((resolve) => stream.once('response', (response) => resolve(response.socket)));
+    const ended = new Promise((resolve) => raw.once('close', resolve));
+    raw.on('error', () => undefined);
+    const request = `GET /api/v2/muscle/ HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(1_000);
+    for (let sent = 0; sent < 200 && !raw.destroyed; sent += 1) await new Promise((resolve) => raw.write(request, resolve));
+    await ended;
+    expect(serving()).toBe(worker);
+    expect(residentMb() - before).toBeLessThan(200);
+  });
+
+  test('malformed frames are one line of the log', async () => {
+    const lines = () => server.stdout.split('\n').filter((line) => line.includes('WebSocket error'));
+    for (let connection = 0; connection < 20; connection += 1) {
+      const client = socket();
+      client.on('error', () => undefined);
+      await new Promise((resolve) => client.once('open', resolve));
+      const closed = new Promise((resolve) => client.once('close', resolve));
+      (client as unknown as { _socket: Socket })._socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
+      await closed;
+    }
+    await until('it is logged', () => lines().length > 0);
+    expect(lines().length).toBeLessThan(10);
+    expect(JSON.parse(lines()[0]!)).toMatchObject({ msg: 'WebSocket error', code: expect.stringMatching(/^WS_ERR/) });
+    expect(server.stderr).toBe('');
+  });
+
+  test('a subscription whose id is used again while it is set up does not outlive its connection', async () => {
+    const running = async () => {
+      const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
+      return Number(/^fitgraph_subscriptions (\d+)/m.exec(text)![1]);
+    };
+    const before = await running();
+    for (let connection = 0; connection < 5; connection += 1) {
+      const client = socket();
+      client.on('error', () => undefined);
+      await new Promise((resolve) => client.once('open', resolve));
+      client.send('{"type":"connection_init"}');
+      await new Promise((resolve) => client.once('message', resolve));
+      const subscribe = JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'subscription { changed { cursor } }' } });
+      const closed = new Promise<number>((resolve) => client.once('close', resolve));
+      // In one packet.
+      const { _socket: underlying } = client as unknown as { _socket: Socket };
+      underlying.cork();
+      for (const message of [subscribe, '{"id":"1","type":"complete"}', subscribe]) client.send(message);
+      underlying.uncork();
+      expect(await closed).toBe(4409);
+    }
+    await until('nothing is left', async () => (await running()) <= before);
+  });
+});
+
+test.each([
+  ['data', 500],
+  ['finish', 405],
+  ['timer', 405],
+  ['promise', 405],
+])('an error that no handler catches (%s) ends neither the worker nor another request', async (kind, expected) => {
+  const preload = path.join(installation.folder, 'throw.js');
+  fs.writeFileSync(
+    preload,
+    `const { Server } = require('node:http');
+     const emit = Server.prototype.emit;
+     Server.prototype.emit = function (type, request, response) {
+       const kind = type === 'request' && request.headers['x-throw'];
+       const fail = () => { throw new Error('thrown by the test'); };
+       if (kind === 'data') request.on('data', fail);
+       if (kind === 'finish') response.on('finish', fail);
+       if (kind === 'timer') setTimeout(fail, 0);
+       if (kind === 'promise') void Promise.reject(new Error('thrown by the test'));
+       return emit.apply(this, arguments);
+     };`,
+  );
+  await start({ NODE_OPTIONS: `--require=${preload}` });
+  try {
+    const worker = serving();
+    const others = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
+    const failing = await fetch(`${server.url}/api/v2/login/`, {
+      method: kind === 'data' ? 'POST' : 'PUT',
+      body: '{}',
+      headers: { 'X-Throw': kind, 'Content-Type': 'application/json' },
+    });
+    expect(failing.status).toBe(expected);
+    for (const other of await Promise.all(others)) expect(other.status).toBe(200);
+    expect(serving()).toBe(worker);
+    await until('it is logged', () => server.stdout.includes('uncaught error'));
+    expect(server.stdout.match(/uncaught error/g)).toHaveLength(1);
+  } finally {
+    await stop();
+  }
+});
+
+test('a supervisor without descriptors for another worker tries again', async () => {
+  await start();
+  try {
+    const supervisor = server.process.pid!;
+    const limit = (number: number | string) => execFileSync('prlimit', ['--pid', String(supervisor), `--nofile=${number}:4096`]);
+    // Fewer than it has, because those of the workers become free.
+    limit(fs.readdirSync(`/proc/${supervisor}/fd`).length - 8);
+    for (const pid of server.workers) process.kill(pid, 'SIGKILL');
+    await until('a start has failed', () => server.stdout.includes('a worker cannot be started'));
+    limit(4096);
+    await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);
+    expect(server.process.exitCode).toBeNull();
+  } finally {
+    await stop();
+  }
+});
+
+test('the server goes on when nobody reads its output any more', async () => {
+  await start();
+  try {
+    const worker = serving();
+    server.process.stdout!.destroy();
+    server.process.stderr!.destroy();
+    for (let request = 0; request < 20; request += 1) expect((await fetch(`${server.url}/api/v2/muscle/`)).status).toBe(200);
+    expect(serving()).toBe(worker);
+  } finally {
+    await stop();
+  }
+});
+
+test.each(['SIGHUP', 'SIGUSR2'] as const)('%s ends the server after its requests', async (signal) => {
+  await start();
+  const slow = fetch(`${server.url}/api/v2/exerciseinfo/?limit=100`);
+  await sleep(5);
+  server.process.kill(signal);
+  expect((await slow).status).toBe(200);
+  expect(await server.ended).toBe(0);
+});
+
+test('the database is restarted when the file of its socket has been removed', async () => {
+  await start();
+  try {
+    const folder = path.join(installation.dataDir, 'socket');
+    fs.rmSync(path.join(folder, '.s.PGSQL.5432'));
+    await until('there is a socket again', () => fs.existsSync(path.join(folder, '.s.PGSQL.5432')));
+    await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/exercise/`)).status === 200);
+  } finally {
+    await stop();
+  }
+});
