@@ -209,20 +209,22 @@ export class BucketStore implements FileStore {
       const path = decodeURIComponent(request.path).slice(1);
       const found = await this.head(path);
       if (!found) return next();
-      const size = found.ContentLength ?? 0;
+      // Some servers tell it only with the content.
+      const size = found.ContentLength;
       describe(response, path);
       response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${KEPT_SECONDS}, immutable` });
       if (found.ETag) response.set('ETag', found.ETag);
       if (found.LastModified) response.set('Last-Modified', found.LastModified.toUTCString());
       if (request.fresh) return void response.status(304).end();
-      const ranges = unchanged(request.get('if-range'), found) ? request.range(size, { combine: true }) : undefined;
+      const ranges = size !== undefined && unchanged(request.get('if-range'), found) ? request.range(size, { combine: true }) : undefined;
       if (ranges === -1) {
         response.set('Content-Range', `bytes */${size}`);
         return next(Object.assign(new Error('Range Not Satisfiable'), { status: NOT_SATISFIABLE, expose: true }));
       }
       // As with files: several parts at once are answered by the whole.
       const part = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined;
-      response.set('Content-Length', String(part ? part.end - part.start + 1 : size));
+      const length = part ? part.end - part.start + 1 : size;
+      if (length !== undefined) response.set('Content-Length', String(length));
       if (part) response.status(206).set('Content-Range', `bytes ${part.start}-${part.end}/${size}`);
       if (request.method === 'HEAD') return void response.end();
       const content = await this.get(path, part && `bytes=${part.start}-${part.end}`);
@@ -232,6 +234,10 @@ export class BucketStore implements FileStore {
         response.status(200);
         return next();
       }
+      // A server that ignores ranges sends all of it.
+      if (part && content.ContentRange === undefined) response.status(200).removeHeader('Content-Range');
+      if (content.ContentLength === undefined) response.removeHeader('Content-Length');
+      else response.set('Content-Length', String(content.ContentLength));
       await pipeline(content.Body as Readable, response).catch(() => response.destroy());
     };
   }

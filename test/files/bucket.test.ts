@@ -1,6 +1,8 @@
 /** What is special about files in a bucket: it may be away, and commands of the operator have to find it. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { ConfigError, readConfig } from '../../src/platform/config';
@@ -167,4 +169,40 @@ test('what names no bucket is refused', async () => {
   ])
     expect(() => readConfig(environment)).toThrow(ConfigError);
   expect(readConfig({ MEDIA_URL: 's3://bucket/a/b/' }).bucket).toMatchObject({ name: 'bucket', prefix: 'a/b/', region: 'us-east-1' });
+});
+
+test.each([
+  ['ignores ranges', 'range'],
+  ['does not say how long a file is', 'length'],
+])('of a server that %s no more is sent than was said', async (_what, lacks) => {
+  const own = await startBucket();
+  const endpoint = new URL(own.environment.MEDIA_ENDPOINT!);
+  const proxy = http.createServer((request, response) => {
+    const headers = { ...request.headers };
+    if (lacks === 'range') delete headers.range;
+    const { method, url } = request;
+    const asked = http.request({ port: endpoint.port, host: endpoint.hostname, method, path: url, headers }, (answer) => {
+      if (lacks === 'length') delete answer.headers['content-length'];
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(asked);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const behind = await Fitgraph.start({ environment: { ...own.environment, MEDIA_ENDPOINT: `http://127.0.0.1:${port}` } });
+  try {
+    const { body } = await upload(await behind.user('ben'));
+    const whole = Buffer.from(await (await fetch(body.image)).arrayBuffer());
+    expect(whole.length).toBeGreaterThan(100);
+    const part = await fetch(body.image, { headers: { Range: 'bytes=10-19' } });
+    expect(part.status).toBe(200);
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(whole);
+    expect(part.headers.get('content-range')).toBeNull();
+    expect(part.headers.get('content-length')).toBe(lacks === 'length' ? null : String(whole.length));
+  } finally {
+    await behind.stop();
+    await new Promise((resolve) => proxy.close(resolve));
+    await own.end();
+  }
 });
