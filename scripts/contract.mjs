@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { loadKnown, loadPhases } from '../test/contract/replay/cases.js';
+import { loadPhases } from '../test/contract/replay/cases.js';
 import { describeFailure, replayPhase } from '../test/contract/replay/replay.js';
 import { contract, withServer } from './contract-server.mjs';
 
@@ -14,7 +14,6 @@ const { values: options } = parseArgs({
   options: { contract: { type: 'string', default: contract }, only: { type: 'string', default: '' } },
 });
 const kit = resolve(options.contract);
-const known = loadKnown(join(contract, 'known.json'));
 const phases = loadPhases(join(kit, 'cases'));
 const pattern = new RegExp(options.only);
 const isWanted = ({ testCase: { id, group, name } }) => pattern.test(`${id} ${group} ${name}`);
@@ -28,7 +27,7 @@ const replayed = (port, settings, check = () => undefined) =>
     const results = [];
     for (const phase of phases) {
       await reset();
-      results.push(...(await replayPhase(phase, { base, known, concurrency: CONCURRENCY })).filter(isWanted));
+      results.push(...(await replayPhase(phase, { base, concurrency: CONCURRENCY })).filter(isWanted));
     }
     return { results, base, checked: await check(base, results) };
   });
@@ -87,8 +86,6 @@ try {
   const different = [...others].filter(([id, text]) => text !== responses.get(id));
   for (const [id] of different.slice(0, 20)) console.log(`compiled and interpreted responses differ: ${id}`);
   console.log(`${responses.size} reads, ${different.length} of them with another response without compiling`);
-  const rules = compiled.results.filter(({ rule }) => rule);
-  if (rules.length > 0) console.log(`${rules.length} cases pass but for the spelling of numbers (test/contract/known.json)`);
   const failed = failures.flat().length + differences.length + different.length;
   console.log(`contract: ${compiled.results.length - failures[0].length} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;

@@ -2,6 +2,7 @@
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
+  GraphQLFloat,
   GraphQLID,
   GraphQLList,
   GraphQLNonNull,
@@ -16,6 +17,7 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
 } from 'graphql';
+import { floatMark } from '../contract/floats';
 import { isChoices } from '../core/model/choices';
 import type { Only } from '../contract/facts';
 
@@ -54,15 +56,25 @@ const storedDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig
   return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
 };
 
-const NumericId = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
+/** REST shows ids as numbers, and floats as Python writes them; a bigint is an integer among floats. */
+const SHOWN = new Map<GraphQLOutputType, GraphQLScalarType>([
+  [GraphQLID, new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number })],
+  [
+    GraphQLFloat,
+    new GraphQLScalarType({
+      ...GraphQLFloat.toConfig(),
+      serialize: (value) => (typeof value === 'bigint' ? Number(value) : floatMark(Number(value))),
+    }),
+  ],
+]);
 
-function withNumericId(type: GraphQLOutputType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(withNumericId(type.ofType) as typeof type.ofType);
-  if (isListType(type)) return new GraphQLList(withNumericId(type.ofType));
-  return type === GraphQLID ? NumericId : type;
+function shownInRest(type: GraphQLOutputType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(shownInRest(type.ofType) as typeof type.ofType);
+  if (isListType(type)) return new GraphQLList(shownInRest(type.ofType));
+  return SHOWN.get(type) ?? type;
 }
 
-/** REST shows ids as numbers. `mapSchema` leaves the types of the specification as they are, so this is done in the copy that it makes. */
+/** `mapSchema` leaves the types of the specification as they are, so this is done in the copy that it makes. */
 export function restSchema(whole: GraphQLSchema): GraphQLSchema {
   const schema = mapSchema(whole, {
     [MapperKind.TYPE]: stored,
@@ -71,6 +83,6 @@ export function restSchema(whole: GraphQLSchema): GraphQLSchema {
   });
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      for (const field of Object.values(type.getFields())) field.type = withNumericId(field.type);
+      for (const field of Object.values(type.getFields())) field.type = shownInRest(field.type);
   return schema;
 }

@@ -13,7 +13,7 @@ import { Resource } from '../core/model/resource';
 import { DateScalar } from '../core/model/scalars';
 import { dayOf } from '../nutrition/day';
 import { DAY_VALUES, DiaryDay, MassUnit, PLAN_VALUES, PlanValues, VALUES } from '../nutrition/types';
-import { asNumbers, energyShares, perBodyWeight, sum, type Values } from '../nutrition/values';
+import { asNumbers, energyShares, NUTRIENTS, perBodyWeight, sum, type Values } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
 import { portionValues } from './ingredient';
 import { Language } from './language';
@@ -116,8 +116,11 @@ const on = (date: string): NamedCondition => ({
 
 async function diaryDay(date: string, plan: Dieted, context: Context) {
   const days = await diaryOf(plan, context, on(date));
-  return dayFrom(date, [...days.values()].flat(), unitOf(plan));
+  return dayFrom(date, days.get(date) ?? [], unitOf(plan));
 }
+
+/** The reference adds floats to the integer 0, so that a day without entries has integers. */
+const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function valuesOf(plan: Planned, context: Context) {
   const unit = unitOf(plan);
@@ -171,7 +174,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
   @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES } })
   @Needs(() => NutritionPlan, 'unitSystem')
-  logSummary(
+  async logSummary(
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
     @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,
     @Arg('day', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) day: string | null,
@@ -180,6 +183,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   ) {
     const date = dayOf({ year, month, day }, today(context.timeZone));
     if (date === undefined) throw invalid({ date: ['Enter a valid date.'] });
-    return diaryDay(date, plan, context);
+    const days = await diaryOf(plan, context, on(date));
+    return days.has(date) ? dayFrom(date, days.get(date)!, unitOf(plan)) : INTEGER_ZEROS;
   }
 }

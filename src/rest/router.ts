@@ -1,6 +1,7 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { jsonText, plainFloats } from '../contract/floats';
 import { corsOf, preflight } from '../platform/cors';
 import { limitsOfStrangers, type MultipartLimits } from '../platform/multipart';
 import { admit } from './admission';
@@ -135,8 +136,8 @@ class Router {
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     // Whatever is wrong with the server, no page can be made that tells who looks at it.
     if (wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined))
-      return this.sendPage({ request, answer, headers }, response);
-    const text = body === undefined ? undefined : JSON.stringify(body, null, wanted.indent);
+      return this.sendPage({ request, answer: { ...answer, body: plainFloats(body) }, headers }, response);
+    const text = body === undefined ? undefined : jsonText(body, wanted.indent);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, ofEverybody(text));
       if (headers.ETag && isKnown(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();

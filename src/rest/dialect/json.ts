@@ -1,4 +1,5 @@
 /** JSON as Python's parser hands it on: a number keeps what tells an integer from a fraction, and all of its digits. */
+import { floatText } from '../../contract/floats';
 import { badRequest } from '../errors';
 
 /** A number that JavaScript would spell in another way: `1.0`, `1e2`, `100000000000000000000`. */
@@ -30,24 +31,9 @@ export const isInteger = (number: number | SentNumber): boolean =>
 
 /** `str(number)` in Python. */
 export function numberText(number: number | SentNumber): string {
-  if (!isInteger(number)) return fractionText(valueOf(number));
+  if (!isInteger(number)) return floatText(valueOf(number));
   const text = typeof number === 'number' ? String(number) : number.text;
   return text === '-0' ? '0' : text;
-}
-
-/** Exponents of ten between which Python writes a fraction without one. */
-const [LEAST, MOST] = [-4, 16];
-
-function fractionText(value: number): string {
-  if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';
-  if (Object.is(value, -0)) return '-0.0';
-  const [mantissa = '', power = '0'] = value.toExponential().split('e');
-  const exponent = Number(power);
-  if (exponent < LEAST || exponent >= MOST) return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
-  const digits = mantissa.replace(/[-.]/g, '');
-  const sign = value < 0 ? '-' : '';
-  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`;
-  return `${sign}${digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')}.${digits.slice(exponent + 1) || '0'}`;
 }
 
 /** Whoever looks into a value calls itself for what is in it. */

@@ -29,9 +29,4 @@ function loadPhases(directory) {
   });
 }
 
-/** Map from the id of a case that is known to fail to the rule that it breaks. */
-function loadKnown(file) {
-  return new Map(JSON.parse(readFileSync(file, 'utf8')).flatMap(({ rule, cases }) => cases.map((id) => [id, rule])));
-}
-
-module.exports = { loadPhases, loadKnown };
+module.exports = { loadPhases };

@@ -12,9 +12,7 @@ export interface Phase {
 export interface Result {
   testCase: Case;
   problems: { at: string }[];
-  /** The rule that the case is known to break. */
-  rule?: string;
 }
 
-export function replayPhase(phase: Phase, options: { base: string; known?: Map<string, string>; concurrency?: number }): Promise<Result[]>;
+export function replayPhase(phase: Phase, options: { base: string; concurrency?: number }): Promise<Result[]>;
 export function describeFailure(result: Result): string;
