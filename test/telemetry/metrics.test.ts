@@ -147,7 +147,9 @@ test('workers are added up, one that ends is not forgotten, and docs/operating.m
     const text = await scrape();
     expect(valuesOf(text).get(requests)).toBe(20);
     // Whoever is asked for metrics does nothing else: each worker has begun to serve once, and the first one has told where.
-    expect(server.stdout.match(/"msg":"ready"/g)).toHaveLength(3);
+    const ready = () => server.stdout.match(/"msg":"ready"/g)?.length;
+    await until('the replacement has said that it is ready', () => (ready() ?? 0) >= 3);
+    expect(ready()).toBe(3);
     expect(server.stdout.match(/Playground/g)).toHaveLength(1);
     // On the port of the service nobody is told.
     expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
