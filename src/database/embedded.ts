@@ -176,11 +176,16 @@ export async function openEmbedded(options: { dataDir: string; log?: Log }): Pro
   // Without its socket file (a cleaner of temporary files may remove it) a server takes no connections until it is restarted.
   const checkSocket = setInterval(() => {
     missing = fs.existsSync(path.join(share.host, `.s.PGSQL.${PORT}`)) ? 0 : missing + 1;
-    const server = missing > 1 ? findServer(share.place) : undefined;
-    if (!server) return;
+    if (missing < 2) return;
     missing = 0;
-    log('The socket of the embedded database has been removed; restarting the database');
-    askToStop(server.pid);
+    try {
+      const server = findServer(share.place);
+      if (!server) return;
+      log('The socket of the embedded database has been removed; restarting the database');
+      askToStop(server.pid);
+    } catch (error) {
+      log(`The embedded database cannot be restarted: ${(error as Error).message}`);
+    }
   }, SOCKET_CHECK_MS).unref();
 
   const release = async (): Promise<void> => {

@@ -116,7 +116,7 @@ const on = (date: string): NamedCondition => ({
 
 async function diaryDay(date: string, plan: Dieted, context: Context) {
   const days = await diaryOf(plan, context, on(date));
-  return dayFrom(date, days.get(date) ?? [], unitOf(plan));
+  return dayFrom(date, [...days.values()].flat(), unitOf(plan));
 }
 
 /** The reference adds floats to the integer 0, so that a day without entries has integers. */
@@ -183,7 +183,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   ) {
     const date = dayOf({ year, month, day }, today(context.timeZone));
     if (date === undefined) throw invalid({ date: ['Enter a valid date.'] });
-    const days = await diaryOf(plan, context, on(date));
-    return days.has(date) ? dayFrom(date, days.get(date)!, unitOf(plan)) : INTEGER_ZEROS;
+    const entries = [...(await diaryOf(plan, context, on(date))).values()].flat();
+    return entries.length > 0 ? dayFrom(date, entries, unitOf(plan)) : INTEGER_ZEROS;
   }
 }
