@@ -1,4 +1,4 @@
-/** GraphQL over HTTP: Apollo parses, validates and answers; operations run compiled, as REST's do. */
+/** GraphQL over HTTP: Apollo parses, validates and answers. */
 import { ApolloServer, HeaderMap, type ApolloServerOptions, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,

@@ -91,7 +91,7 @@ export interface Config {
   readonly introspection: 'anyone' | 'users';
   /** Whether /graphql refuses requests that another site's page can send without asking. */
   readonly graphqlCsrf: boolean;
-  /** Whether operations of a proven shape run compiled; else all of them run by graphql-js itself. */
+  /** Whether operations of our own, such as REST's, run compiled; else by graphql-js itself. */
   readonly compileOperations: boolean;
   /** What one operation may cost (`core/cost.ts`). */
   readonly maxCost: number;

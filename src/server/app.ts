@@ -64,7 +64,6 @@ export async function createApp(services: Services): Promise<App> {
   const dependencies = await dependenciesOf(services, {
     turnedAway: door.turnedAway,
     lateness: () => door.lateness,
-    compiled: () => executor.kept,
     subscriptions: () => ({ running: executor.following, told: executor.toldEvents, ...live.connections() }),
   });
   const exchanges = new Exchanges(dependencies);
@@ -114,7 +113,7 @@ export async function makeSchemas(): Promise<Record<'graphql' | 'rest', GraphQLS
 }
 
 async function executorsOf({ compileOperations, maxCost, introspection }: Config): Promise<Record<'executor' | 'restExecutor', Executor>> {
-  const executing: ExecutorOptions = { compiling: compileOperations ? undefined : 'never', maxCost };
+  const executing: ExecutorOptions = { compiles: compileOperations, maxCost };
   const { graphql, rest } = await makeSchemas();
   return { executor: new Executor(graphql, { ...executing, introspection }), restExecutor: new Executor(rest, executing) };
 }

@@ -17,8 +17,6 @@ export interface AppCounts {
   readonly turnedAway: Readonly<Record<string, number>>;
   /** Milliseconds that whoever asks for one thing waits at the door. */
   lateness(): number;
-  /** Compiled operations: how many and, as far as can be told, their bytes. */
-  compiled(): { count: number; bytes: number };
   subscriptions(): { running: number; told: number; events: number; sockets: number };
 }
 
@@ -263,10 +261,8 @@ export class Metrics extends Collected {
   }
 
   private caches(): void {
-    const { app, services } = this;
-    const { memory, names, reference, database } = services;
+    const { memory, names, reference, database } = this.services;
     const entries = () => ({
-      compiled_operations: app.compiled().count,
       user_states: memory.size.states,
       user_values: memory.size.values,
       statement_names: database.prepared.named,
@@ -274,6 +270,5 @@ export class Metrics extends Collected {
       reference_rows: reference.size,
     });
     this.gauge('fitgraph_cache_entries', 'What is kept in memory, by cache', 'cache', entries);
-    this.gauge('fitgraph_compiled_operations_bytes', 'Memory of compiled operations, estimated', undefined, () => app.compiled().bytes);
   }
 }

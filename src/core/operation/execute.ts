@@ -13,7 +13,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../../database/lane';
-import { CompiledOperations, type Run } from './compiled';
+import type { Run } from './compiled';
 import type { Context } from '../context';
 import { costOf, tooCostly, type Cost } from './cost';
 import { KnownError, notSignedIn, ofDatabase } from '../model/errors';
@@ -28,8 +28,8 @@ export interface Operation {
 }
 
 export interface ExecutorOptions {
-  /** `never`: all through graphql-js. A number: how often an operation of a client runs so before it is compiled. */
-  compiling?: 'never' | number;
+  /** Whether our own operations run compiled; else by graphql-js. */
+  compiles?: boolean;
   /** Operations that may cost more do not run. */
   maxCost?: number;
   /** Who may ask for the schema. */
@@ -37,7 +37,6 @@ export interface ExecutorOptions {
 }
 
 export class Executor {
-  private readonly operations?: CompiledOperations;
   /** Subscriptions that run, and how many events they were told. */
   following = 0;
   toldEvents = 0;
@@ -48,12 +47,11 @@ export class Executor {
 
   constructor(
     readonly schema: GraphQLSchema,
-    { compiling, maxCost = Infinity, introspection }: ExecutorOptions = {},
+    { compiles = true, maxCost = Infinity, introspection }: ExecutorOptions = {},
   ) {
     this.closed = introspection === 'users';
-    this.compiles = compiling !== 'never';
+    this.compiles = compiles;
     this.maxCost = maxCost;
-    if (compiling !== 'never') this.operations = new CompiledOperations(schema, compiling);
   }
 
   /** For operations of our own: checked now, so that a mistake shows at start, and compiled when they are asked for first. */
@@ -75,10 +73,6 @@ export class Executor {
       context.spending?.settle(price);
       return finish(result, context);
     };
-  }
-
-  get kept(): { count: number; bytes: number } {
-    return this.operations?.size ?? { count: 0, bytes: 0 };
   }
 
   private capped(cost: Cost): Cost {
@@ -196,12 +190,7 @@ export class Executor {
     const event = operation?.operation === 'subscription';
     const read = operation && !event ? this.read(document, operation, variables, context) : undefined;
     if (read?.errors) return finish(read, context);
-    const compiledRun = read && this.operations?.of(document);
-    const run = async (): Promise<ExecutionResult> => {
-      const result = await compiledRun?.(context, read!.values);
-      // Which errors a query has, and where, is graphql-js's to say; it reads once more what the loaders do not have.
-      return result && !result.errors ? result : this.interpreted(document, operationName, root)(context, variables);
-    };
+    const run = () => this.interpreted(document, operationName, root)(context, variables);
     const result = finish(
       await (context.trace && operation ? context.trace.operation(operation.operation, nameOf(operation), run) : run()),
       context,

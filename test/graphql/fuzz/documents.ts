@@ -34,8 +34,6 @@ const PAGE_ARGUMENTS = ['first', 'last', 'offset'];
 
 export class Documents {
   private aliases = 0;
-  /** Without what is never compiled: directives, abstract types, variables inside of values. */
-  private simple = false;
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -45,14 +43,12 @@ export class Documents {
   next(): Request {
     const { random } = this;
     this.aliases = 0;
-    // Every other document, so that enough of them are compiled whatever the seed.
-    this.simple = !this.simple;
-    const values = new Values(random, this.simple);
+    const values = new Values(random);
     const fragments = new Map<string, Part & { type: GraphQLObjectType }>();
-    const kind = !this.simple && random.chance(0.3) ? 'mutation' : 'query';
+    const kind = random.chance(0.3) ? 'mutation' : 'query';
     const root = kind === 'query' ? this.schema.getQueryType()! : this.schema.getMutationType()!;
     const started: Composite[] = [];
-    const count = !this.simple && random.chance(0.25) ? 2 : 1;
+    const count = random.chance(0.25) ? 2 : 1;
     const operations = Array.from({ length: count }, () => this.selection(root, 0, values, fragments, started));
     const names = count > 1 || random.chance(0.3) ? operations.map((_, index) => `O${index}`) : [''];
     const chosen = random.below(count);
@@ -99,8 +95,7 @@ export class Documents {
     const most = depth === 0 ? 3 : 5;
     const texts = (fields.length ? random.some(fields, most) : []).map((field) => this.field(field, type, part, values, below));
     if (random.chance(0.1)) texts.push(`__typename${this.directives(values, part)}`);
-    if (depth === 0 && !this.simple && this.schema.getQueryType() === type && random.chance(0.03))
-      texts.push('__type(name: "Exercise") { name kind }');
+    if (depth === 0 && this.schema.getQueryType() === type && random.chance(0.03)) texts.push('__type(name: "Exercise") { name kind }');
     if (isAbstractType(type))
       for (const possible of random.some(this.schema.getPossibleTypes(type), 3))
         texts.push(
@@ -127,7 +122,7 @@ export class Documents {
   }
 
   private offers(field: GraphQLField<unknown, unknown>, depth: number): boolean {
-    if (LEFT_OUT.includes(field.name) || (this.simple && isAbstractType(getNamedType(field.type)))) return false;
+    if (LEFT_OUT.includes(field.name)) return false;
     if (!field.args.every((argument) => hasValue(argument.type) || !String(argument.type).endsWith('!'))) return false;
     return depth < MAX_DEPTH || isLeafType(getNamedType(field.type));
   }
@@ -160,7 +155,7 @@ export class Documents {
 
   private directives(values: Values, part: Part): string {
     const { random } = this;
-    if (this.simple || !random.chance(0.09)) return '';
+    if (!random.chance(0.09)) return '';
     const condition = this.schema.getDirective('skip')!.args[0]!.type;
     return ` @${random.pick(['skip', 'include'])}(if: ${values.literal(condition, part.used)})`;
   }

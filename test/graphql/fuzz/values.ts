@@ -51,16 +51,12 @@ const MAX_DEPTH = 4;
 export class Values {
   readonly variables: Variable[] = [];
 
-  constructor(
-    private readonly random: Random,
-    /** Variables stand for whole arguments only. */
-    private readonly whole: boolean,
-  ) {}
+  constructor(private readonly random: Random) {}
 
   /** A literal; `used` collects the variables in it. */
   literal(type: GraphQLInputType, used: Set<string>, depth = 0, inVariable = false): string {
     const { random } = this;
-    if (!inVariable && (depth === 0 || !this.whole) && random.chance(depth === 0 ? 0.35 : 0.2)) return this.variable(type, used);
+    if (!inVariable && random.chance(depth === 0 ? 0.35 : 0.2)) return this.variable(type, used);
     if (!isNonNullType(type) && random.chance(0.06)) return 'null';
     const nullable = getNullableType(type);
     const inner = (one: GraphQLInputType) => this.literal(one, used, depth + 1, inVariable);
