@@ -20,7 +20,7 @@ export function floatText(value: number): string {
 const MARK = '\udfff';
 const MARKED = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
-/** What a float becomes until `jsonText` writes it. */
+/** What a float becomes until `withFloats` writes it. */
 export const floatMark = (value: number): string => MARK + floatText(value);
 
 /** A body with marked floats as numbers, for pages. */
@@ -31,8 +31,5 @@ export function plainFloats(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, plainFloats(value)]));
 }
 
-/** JSON.stringify, with marked floats as numbers. */
-export function jsonText(body: unknown, indent?: number): string {
-  const text = JSON.stringify(body, null, indent);
-  return text.includes('"\\udfff') ? text.replace(MARKED, '$1') : text;
-}
+/** JSON with marked floats as numbers. */
+export const withFloats = (json: string): string => (json.includes('"\\udfff') ? json.replace(MARKED, '$1') : json);

@@ -22,3 +22,6 @@ export const atLeast = (min: number): string => `Ensure this value is greater th
 export const atMost = (max: number | string): string => `Ensure this value is less than or equal to ${max}.`;
 export const atMostCharacters = (max: number): string => `Ensure this field has no more than ${max} characters.`;
 export const atMostElements = (max: number): string => `Ensure this list has no more than ${max} elements.`;
+
+export const answerTooLong = (limit: number): string =>
+  `The response would be longer than ${limit} bytes. Ask for fewer rows at a time, or for fewer fields.`;

@@ -3,6 +3,7 @@ export const STATUSES: Readonly<Record<string, number>> = {
   BAD_REQUEST: 400,
   BAD_USER_INPUT: 400,
   COST_LIMIT: 400,
+  RESULT_TOO_LARGE: 400,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { UploadedFile } from '../platform/multipart';
 import type { Trace } from '../platform/trace';
 import type { Session } from '../database/session';
+import type { AnswerSize } from './operation/answersize';
 import type { Cost } from './operation/cost';
 import type { Loaders } from './read/loaders';
 import type { ChangeLog } from './changes/changes';
@@ -49,6 +50,8 @@ export interface Spending {
   reserve(cost: Cost): void;
   /** After it has run: gives back what it did not need. */
   settle(cost: Cost): void;
+  /** Pays for an answer of so many bytes. */
+  sent(bytes: number): void;
   /** Once something was reserved. */
   readonly standing: Standing | undefined;
 }
@@ -97,6 +100,8 @@ export interface Context {
   credentials(): Credentials;
   /** Throws if the viewer may no longer be signed in. */
   confirm(): Promise<void>;
+  /** Of the answer to the operation that runs, where it is bounded. */
+  size?: AnswerSize;
   /** Absent: whoever asks may spend as much as they like. */
   spending?: Spending;
   log: Logger;

@@ -65,6 +65,8 @@ export class NamedQuery implements Submittable {
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
     private readonly before?: Before,
+    /** Told the bytes of each row; whether it is still wanted. */
+    private readonly wanted?: (bytes: number) => boolean,
   ) {
     this.values = values.map(prepareValue);
     this.early = before !== undefined;
@@ -108,8 +110,8 @@ export class NamedQuery implements Submittable {
     };
   }
 
-  handleDataRow({ fields }: { fields: (string | null)[] }): void {
-    if (this.failure || this.early) return;
+  handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
+    if (this.failure || this.early || this.wanted?.(length) === false) return;
     const { names, parsers, empty } = this.known.columns!;
     // All its rows have one shape.
     const row = { ...empty };

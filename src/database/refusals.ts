@@ -16,6 +16,13 @@ export class Overloaded extends Error {
   }
 }
 
+/** The rows for one answer are longer than it may be. */
+export class TooMuchRead extends Error {
+  constructor(readonly limit: number) {
+    super(`the rows that were asked for are longer than ${limit} bytes`);
+  }
+}
+
 /** No connection could be had, or it was lost. */
 export class Unavailable extends Error {
   constructor(override readonly cause: unknown) {

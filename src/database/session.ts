@@ -3,7 +3,7 @@ import type { Transaction } from 'sequelize';
 import type { Trace } from '../platform/trace';
 import type { Database, LaneName } from './connection';
 import type { Caller, Lane } from './lane';
-import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, Uncertain, Unavailable } from './refusals';
+import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, TooMuchRead, Uncertain, Unavailable } from './refusals';
 import type { Parameters, Row } from './rows';
 import { PATIENCE_MS } from './scarcity';
 import { Statement, type Asking } from './statement';
@@ -15,6 +15,9 @@ export class Session implements Asking {
   milliseconds = 0;
   /** Read so far. */
   rows = 0;
+  /** Bytes that may still be read for the answer that is being made. */
+  private left = Infinity;
+  private limit = Infinity;
   /** Where somebody collects them. */
   trace?: Trace;
   private readonly running = new Set<{ stop(why: Error): void }>();
@@ -88,6 +91,16 @@ export class Session implements Asking {
       over?.(read);
       this.milliseconds += performance.now() - began;
     }
+  }
+
+  /** From now on rows of so many bytes may be read. */
+  mayRead(bytes: number): void {
+    this.left = this.limit = bytes;
+  }
+
+  took(bytes: number): void {
+    this.left -= bytes;
+    if (this.left < 0) throw new TooMuchRead(this.limit);
   }
 
   private end(why: Error): void {

@@ -1,9 +1,9 @@
 /** One statement that reads: it waits for a place in its lane, runs on a connection of the pool, and can be stopped when nobody waits for it. */
-import { DatabaseError, type Pool, type PoolClient, type QueryResult } from 'pg';
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
 import type { Caller, Lane, Waiting } from './lane';
-import { NamedQuery, type Before, type Known } from './namedquery';
+import { NamedQuery, type Before } from './namedquery';
 import type { Prepared } from './prepared';
 import type { Pulse } from './pulse';
 import { isFull, isTimeout, isUnavailable, Unavailable } from './refusals';
@@ -34,6 +34,8 @@ export interface Asking {
   caller: Caller;
   /** It has had a place, so it may go on before others begin. */
   begun: boolean;
+  /** Counts bytes that were read for it. Throws TooMuchRead. */
+  took(bytes: number): void;
 }
 
 export class Statement {
@@ -122,18 +124,24 @@ export class Statement {
       const along = this.replica ? undefined : this.reads.before;
       const before = this.viewers ? this.viewers.before(client, this.viewer, along) : along;
       const name = values.decisive ? undefined : prepared.nameOf(text);
-      const ask = (as: string, known: Known) =>
-        client.query(new NamedQuery(as, text, values, known, client, (error, rows) => this.answered(error, rows, client), before));
-      if (name !== undefined) ask(name, prepared.known(client, name, text));
-      else if (before) ask('', { length: text.length });
-      else
-        client.query({ text, values }, (error: Error | null, result: QueryResult<Row> | undefined) =>
-          this.answered(error, result?.rows, client),
-        );
+      const known = name === undefined ? { length: text.length } : prepared.known(client, name, text);
+      const answered = (error: Error | null, rows: Row[]) => this.answered(error, rows, client);
+      client.query(new NamedQuery(name ?? '', text, values, known, client, answered, before, this.wanted));
     } catch (error) {
       this.answered(error as Error, [], client);
     }
   }
+
+  private readonly wanted = (bytes: number): boolean => {
+    if (this.why) return false;
+    try {
+      this.request.took(bytes);
+      return true;
+    } catch (error) {
+      this.stop(error as Error);
+      return false;
+    }
+  };
 
   private answered(error: Error | null, rows: Row[] | undefined, client: PoolClient): void {
     this.client = undefined;
@@ -145,7 +153,7 @@ export class Statement {
       client.release(broken);
       return this.connect();
     }
-    const end = () => this.end(error ? (this.why ?? broken ?? error) : undefined, rows, client, broken);
+    const end = () => this.end(this.why ?? broken ?? error ?? undefined, rows, client, broken);
     // What comes next on this connection must not be stopped in its place.
     if (this.stopping) void this.stopping.then(end);
     else end();

@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Context, Spending, Standing } from '../core/context';
-import type { Cost } from '../core/operation/cost';
+import { BYTES_PER_UNIT, type Cost } from '../core/operation/cost';
 import { KnownError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
@@ -25,8 +25,8 @@ const SHARED_EVERY_MS = 5_000;
 const WORTH_SHARING = 0.01;
 const FORGOTTEN_AFTER = '1 hour';
 /**
- * What an operation has cost: its statements, the rows that they have read, most of them with more than ten fields, and each millisecond that the
- * database took for them beyond what is usual.
+ * What an operation has cost: its statements, the rows that they have read, most of them with more than ten fields, each millisecond that the
+ * database took for them beyond what is usual, and the bytes of its answer.
  */
 const STATEMENT = 5;
 const ROW = 2;
@@ -63,8 +63,12 @@ class Bucket {
         retryAfter,
       });
     }
-    this.level += wanted;
-    this.untold += wanted;
+    this.spend(wanted);
+  }
+
+  spend(cost: number): void {
+    this.level += cost;
+    this.untold += cost;
   }
 
   giveBack(cost: number): void {
@@ -116,11 +120,23 @@ class Allowance implements Spending {
     this.cost -= back;
   }
 
+  sent(bytes: number): void {
+    // It is on its way: what is more than there is keeps the next one waiting.
+    const cost = bytes / BYTES_PER_UNIT;
+    this.bucket?.spend(cost);
+    this.cost += cost;
+  }
+
   get standing(): Standing | undefined {
     if (!this.bucket) return undefined;
     const { capacity, rate } = this.bucket;
     const spent = this.bucket.spent();
-    return { cost: Math.ceil(this.cost), limit: capacity, remaining: Math.floor(capacity - spent), seconds: Math.ceil(spent / rate) };
+    return {
+      cost: Math.ceil(this.cost),
+      limit: capacity,
+      remaining: Math.max(0, Math.floor(capacity - spent)),
+      seconds: Math.ceil(spent / rate),
+    };
   }
 }
 

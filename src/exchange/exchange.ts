@@ -241,6 +241,10 @@ export class HttpExchange {
     return lacking(group, access, this.full);
   }
 
+  sent(bytes: number): void {
+    this.full.spending?.sent(bytes);
+  }
+
   headers(): Record<string, string> {
     return { ...(this.services.config.serverTiming && this.timing()), ...rateLimitHeaders(this.full.spending) };
   }

@@ -8,6 +8,7 @@ import type { Config } from '../platform/config';
 import { ChangeLog } from '../core/changes/changes';
 import { Listener } from '../core/changes/listener';
 import { Memory } from '../core/cache/memory';
+import { Widths } from '../core/read/widths';
 import { NamesInMemory } from '../core/cache/namesinmemory';
 import { ReferenceTables } from '../core/cache/reference';
 import { entities } from '../core/model/registry';
@@ -32,6 +33,7 @@ export interface Services {
   vault: TokenVault;
   limit: LoginLimit;
   budgets: Budgets;
+  widths: Widths;
   media: Media;
   origin: Origin;
   /** Tells this process from others that share the database. */
@@ -68,6 +70,8 @@ export async function startServices(
   const limit = new LoginLimit(database, config);
   const budgets = new Budgets(database, config.budget, log);
   budgets.start();
+  const widths = new Widths();
+  await widths.follow(database, log);
   database.replica?.follow((text) => database.ask(text), database.viewers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
@@ -83,6 +87,7 @@ export async function startServices(
       vault,
       limit,
       budgets,
+      widths,
       media,
       origin,
       instance: listener.instance,
@@ -91,6 +96,7 @@ export async function startServices(
     async stop() {
       changes.stop();
       budgets.stop();
+      widths.stop();
       retention.stop();
       names.stop();
       await listener.stop();

@@ -1,8 +1,9 @@
-/** What a document may hold at most, told before anything of it runs. Every walk is linear: a fragment is looked at once, however often it is spread. */
+/** What a document may hold at most, told before anything of it runs. No walk looks at a fragment twice, however often it is spread. */
 import {
   GraphQLError,
   Kind,
   Lexer,
+  SchemaMetaFieldDef,
   Source,
   TokenKind,
   visit,
@@ -22,8 +23,10 @@ const MAX_ROOT_FIELDS = 100;
 /** Of a selection set, without what its fragments have; no type has half as many. */
 const MAX_SELECTIONS = 500;
 const MAX_ALIASES = 500;
-/** Characters: an alias comes back with each row. */
-const MAX_ALIAS = 200;
+/** Of a selection below the operation's own, with its fragments: aliases come back with each row. */
+const MAX_ALIASES_OF_ROW = 50;
+/** Characters. */
+const MAX_ALIAS = 64;
 /** At one place. */
 const MAX_DIRECTIVES = 5;
 
@@ -83,6 +86,30 @@ function gathered(
 const counted = (set: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
   gathered(set, context, weightOf, (one, other) => one + other);
 
+/** How many aliases one object may show of a selection set with its fragments: those for all types, and those for one type at a time. */
+function aliasesOf(set: SelectionSetNode, context: ValidationContext): number {
+  const byType = new Map<string, Set<string>>();
+  const spread = new Set<string>();
+  const walk = ({ selections }: SelectionSetNode, type: string): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        if (selection.alias) byType.set(type, (byType.get(type) ?? new Set()).add(selection.alias.value));
+        continue;
+      }
+      if (selection.kind === Kind.INLINE_FRAGMENT) {
+        walk(selection.selectionSet, selection.typeCondition?.name.value ?? type);
+        continue;
+      }
+      const fragment = spread.has(selection.name.value) ? undefined : context.getFragment(selection.name.value);
+      spread.add(selection.name.value);
+      if (fragment) walk(fragment.selectionSet, fragment.typeCondition.name.value);
+    }
+  };
+  walk(set, '');
+  const { '': ofAll = 0, ...ofTypes } = Object.fromEntries([...byType].map(([type, aliases]) => [type, aliases.size]));
+  return ofAll + Math.max(0, ...Object.values(ofTypes));
+}
+
 /** Levels of fields below a selection set. */
 function height(set: SelectionSetNode | undefined, context: ValidationContext, known: Map<string, number>): number {
   return gathered(set, context, ({ selectionSet }) => 1 + height(selectionSet, context, known), Math.max, known);
@@ -98,9 +125,13 @@ function* ofOperation(
     yield exceeded(`Fields are nested deeper than ${MAX_DEPTH} levels.`, MAX_DEPTH, operation);
   if (counted(selectionSet, context, () => 1) > MAX_ROOT_FIELDS)
     yield exceeded(`An operation may have ${MAX_ROOT_FIELDS} fields of its own, and has more.`, MAX_ROOT_FIELDS, operation);
-  // Fields with the fact `once`, such as `login`, which aliases would make a list of guesses.
-  for (const { name, extensions } of Object.values(context.getSchema().getRootType(operation.operation)?.getFields() ?? {}))
-    if (extensions.once && counted(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1)
+  // Fields with the fact `once`, such as `login`, which aliases would make a list of guesses, and the whole schema.
+  const fields = context.getSchema().getRootType(operation.operation)?.getFields() ?? {};
+  for (const { name, extensions } of [...Object.values(fields), SchemaMetaFieldDef])
+    if (
+      (extensions.once || name === SchemaMetaFieldDef.name) &&
+      counted(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1
+    )
       yield exceeded(`\`${name}\` may stand once in an operation.`, 1, operation);
 }
 
@@ -121,6 +152,10 @@ export const bounds: ValidationRule = (context): ASTVisitor => ({
           );
         if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS)
           context.reportError(exceeded(`A selection may have ${MAX_SELECTIONS} parts, and has more.`, MAX_SELECTIONS, node));
+        if (node.kind === Kind.FIELD && node.selectionSet && aliasesOf(node.selectionSet, context) > MAX_ALIASES_OF_ROW)
+          context.reportError(
+            exceeded(`A selection may have ${MAX_ALIASES_OF_ROW} aliases, and has more.`, MAX_ALIASES_OF_ROW, node.selectionSet),
+          );
         if (node.kind !== Kind.FIELD || !node.alias) return;
         aliases += 1;
         if (node.alias.value.length > MAX_ALIAS)

@@ -23,8 +23,9 @@ import { CsrfError } from '../auth/sessions';
 import { PASSING, STATUSES } from '../contract/statuses';
 import { bounds, MAX_TOKENS } from './bounds';
 import type { Config } from '../platform/config';
+import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
 import type { Context } from '../core/context';
-import { KnownError, MAX_ERRORS } from '../core/model/errors';
+import { KnownError, MAX_ERRORS, tooLong } from '../core/model/errors';
 import type { Executor } from '../core/operation/execute';
 import type { HttpExchange } from '../exchange/exchange';
 import type { Attempt } from '../exchange/idempotency';
@@ -132,11 +133,12 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
 /** After them the same request may come to something else. */
 const PERHAPS_LATER = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...PASSING];
 
-/** Whoever has spent what they may is told by the status too, and when to come back. */
-const spent: ApolloServerPlugin<GraphQLContext> = {
+/** Whoever has spent what they may, or is answered too much, is told by the status too. */
+const toldByStatus: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => ({
     willSendResponse: async ({ response: { http, body } }) => {
       const { code, retryAfter } = (body.kind === 'single' && body.singleResult.errors?.[0]?.extensions) || {};
+      if (code === 'RESULT_TOO_LARGE') http.status = 400;
       if (code !== 'RATE_LIMITED') return;
       http.status = 429;
       http.headers.set('retry-after', String(retryAfter));
@@ -152,6 +154,38 @@ const fewErrors: ApolloServerPlugin<GraphQLContext> = {
     },
   }),
 };
+
+/** What Apollo sends as it is. */
+class Written {
+  constructor(readonly text: string) {}
+}
+
+const textOf = ({ data, ...result }: FormattedExecutionResult): string =>
+  data instanceof Written ? data.text : `${JSON.stringify({ ...result, data })}\n`;
+
+/** The last of all: writes the answer, which is bounded in bytes and paid for by them, and its headers. */
+const written = (maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
+  requestDidStart: async ({ contextValue: { exchange, full } }) => ({
+    willSendResponse: async ({ response: { http, body }, operation }) => {
+      exchange.operation = operation && (operation.name?.value ?? null);
+      if (body.kind !== 'single') return;
+      const { errors, data, extensions } = body.singleResult;
+      const answer = { errors, data, extensions };
+      let text = full.size?.isLong ? await jsonInPieces(answer, maxResponse).catch(whenTooLong) : JSON.stringify(answer);
+      if (text === undefined || Buffer.byteLength(text) > maxResponse) {
+        http.status = 400;
+        text = JSON.stringify({ errors: [tooLong(maxResponse)] });
+      }
+      full.spending?.sent(Buffer.byteLength(text));
+      for (const [name, value] of Object.entries(exchange.headers())) http.headers.set(name.toLowerCase(), value);
+      body.singleResult = { data: new Written(`${text}\n`) as unknown as Record<string, unknown> };
+    },
+  }),
+});
+
+function whenTooLong(error: unknown): undefined {
+  if (!(error instanceof TooLongError)) throw error;
+}
 
 /** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
 const noEmptyName: ApolloServerPlugin<GraphQLContext> = {
@@ -190,10 +224,15 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
   },
 };
 
-export async function apolloServer(executor: Executor, { graphqlCsrf }: Config, log: Logger): Promise<ApolloServer<GraphQLContext>> {
+export async function apolloServer(
+  executor: Executor,
+  { graphqlCsrf, maxResponse }: Config,
+  log: Logger,
+): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {
     gateway: gateway(executor.schema, executor),
     introspection: true,
+    stringifyResult: textOf,
     csrfPrevention: graphqlCsrf,
     // Automatic persisted queries are kept by Apollo, 30 MB of those used last. Each instance has its own: a client that hears
     // PERSISTED_QUERY_NOT_FOUND sends the text again.
@@ -221,16 +260,8 @@ export async function apolloServer(executor: Executor, { graphqlCsrf }: Config, 
       overloaded,
       idempotency,
       statusByMediaType,
-      spent,
-      {
-        requestDidStart: async ({ contextValue }) => ({
-          willSendResponse: async ({ response, operation }) => {
-            const { exchange } = contextValue;
-            exchange.operation = operation && (operation.name?.value ?? null);
-            for (const [name, value] of Object.entries(exchange.headers())) response.http.headers.set(name.toLowerCase(), value);
-          },
-        }),
-      },
+      toldByStatus,
+      written(maxResponse),
     ],
   };
   const server = new ApolloServer<GraphQLContext>(options);

@@ -19,6 +19,7 @@ import {
 } from 'graphql';
 import { floatMark } from '../contract/floats';
 import { isChoices } from '../core/model/choices';
+import { countObjects } from '../core/operation/answersize';
 import type { Only } from '../contract/facts';
 
 type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
@@ -40,11 +41,13 @@ function withoutBlank(config: FieldConfig): FieldConfig | undefined {
 
 /** Without what only REST has a use for, and without the types that nothing else leads to. Null takes a field out of its type. */
 export const publicSchema = (whole: GraphQLSchema): GraphQLSchema =>
-  pruneSchema(
-    mapSchema(whole, {
-      [MapperKind.OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : withoutBlank(config)),
-      [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
-    }),
+  countObjects(
+    pruneSchema(
+      mapSchema(whole, {
+        [MapperKind.OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : withoutBlank(config)),
+        [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
+      }),
+    ),
   );
 
 /** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */

@@ -59,7 +59,9 @@ export interface Config {
   readonly logLevel: string;
   /** Bytes. */
   readonly maxBody: number;
+  readonly maxJson: number;
   readonly maxUpload: number;
+  readonly maxResponse: number;
   /** Of all images of one user; Infinity: as many as they like. */
   readonly uploadQuota: number;
   /** Of the files of all forms that came back with a mistake. */

@@ -158,7 +158,9 @@ export const loginRates = (env: Environment, loginRate: Rate) =>
 export const requests = (env: Environment) =>
   ({
     maxBody: env.size('MAX_BODY', 5 * MB),
+    maxJson: env.size('MAX_JSON', MB),
     maxUpload: env.size('MAX_UPLOAD', 10 * MB),
+    maxResponse: env.size('MAX_RESPONSE_BYTES', 16 * MB),
     uploadQuota: env.text('UPLOAD_QUOTA') === 'off' ? Infinity : env.size('UPLOAD_QUOTA', 200 * MB),
     maxKeys: env.whole('MAX_KEYS', 10_000, 1, 1_000_000),
     keptUploads: env.size('KEPT_UPLOADS', 100 * MB),

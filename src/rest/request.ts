@@ -26,6 +26,8 @@ export interface Exchange {
   once?(body: unknown, make: () => Promise<Answer>): Promise<Answer>;
   /** What was found at the address, for those who watch. */
   route?: Route;
+  /** Pays for a body of so many bytes. */
+  sent(bytes: number): void;
   /** Headers of the answer that are about the work done. */
   headers(): Record<string, string>;
 }

@@ -1,8 +1,10 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { jsonText, plainFloats } from '../contract/floats';
+import { plainFloats, withFloats } from '../contract/floats';
+import { answerTooLong } from '../contract/messages';
 import { corsOf, preflight } from '../platform/cors';
+import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
 import { limitsOfStrangers, type MultipartLimits } from '../platform/multipart';
 import { admit } from './admission';
 import { answersOf } from './answers';
@@ -13,7 +15,7 @@ import { MEDIA, negotiate, negotiateUnknown } from './dialect/negotiate';
 import { MAX_SHOWN } from './dialect/pagination';
 import { queryOf } from './dialect/query';
 import { endpointsOf, type Endpoints, type Prepare } from './endpoints';
-import { notFound, ofGraphQL, RestError } from './errors';
+import { badRequest, notFound, ofGraphQL, RestError } from './errors';
 import type { Described, Pages, Shown } from './page';
 import { isKnown } from './preconditions';
 import type { Answer, Exchange, Request } from './request';
@@ -29,6 +31,8 @@ export interface RestOptions {
   /** Pages take long to make, so they wait for their turn, outside of which bodies are read. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
+  /** In bytes: of a JSON body. */
+  maxResponse: number;
   timeZone: string;
 }
 
@@ -49,6 +53,10 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Re
     throw error;
   }
 }
+
+/** Rows of a list that are written in pieces, between which others are answered. */
+const LONG = 200;
+const rowsIn = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
 class Router {
   private readonly endpoints: Endpoints;
@@ -128,21 +136,35 @@ class Router {
   }
 
   private async send(answer: Answer, request: Request, response: ServerResponse): Promise<void> {
-    const { message, wanted, form } = request;
+    const { message, wanted, form, exchange } = request;
     const { status, body } = answer;
-    const headers = headersOf(request, answer.headers, request.exchange.headers());
+    const isPage = wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined);
+    const text = isPage || body === undefined ? undefined : await settled(() => this.textOf(body, wanted.indent));
+    if (text instanceof RestError) return this.send(text, request, response);
+    if (text !== undefined) exchange.sent(Buffer.byteLength(text));
+    const headers = headersOf(request, answer.headers, exchange.headers());
     // It is the tag of this representation alone; in others there are other bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
     // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
     // Whatever is wrong with the server, no page can be made that tells who looks at it.
-    if (wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined))
-      return this.sendPage({ request, answer: { ...answer, body: plainFloats(body) }, headers }, response);
-    const text = body === undefined ? undefined : jsonText(body, wanted.indent);
+    if (isPage) return this.sendPage({ request, answer: { ...answer, body: plainFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, ofEverybody(text));
       if (headers.ETag && isKnown(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
     }
     respond(response, status, headers, MEDIA.json, text);
+  }
+
+  private async textOf(body: unknown, indent: number | undefined): Promise<string> {
+    const { maxResponse } = this.options;
+    try {
+      const isLong = indent === undefined && rowsIn(body) > LONG;
+      const text = withFloats(isLong ? await jsonInPieces(body, maxResponse) : JSON.stringify(body, null, indent));
+      if (Buffer.byteLength(text) <= maxResponse) return text;
+    } catch (error) {
+      if (!(error instanceof TooLongError)) throw error;
+    }
+    throw badRequest(answerTooLong(maxResponse));
   }
 
   private async sendPage(shown: Shown, response: ServerResponse): Promise<void> {

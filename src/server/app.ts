@@ -13,7 +13,6 @@ import { browsePages } from '../pages/browse';
 import { UnsentFiles } from '../pages/browse/unsent';
 import { isReference } from '../pages/reference';
 import { compressed } from '../platform/compression';
-import type { Config } from '../platform/config';
 import { corsOf } from '../platform/cors';
 import { Turns } from '../platform/turns';
 import type { Prepare } from '../rest/endpoints';
@@ -60,7 +59,7 @@ export async function createApp(services: Services): Promise<App> {
   const { config, log, database, origin } = services;
   const failures = new Failures(log);
   const door = new Door(config.maxLag, origin, log, failures);
-  const { executor, restExecutor } = await executorsOf(config);
+  const { executor, restExecutor } = await executorsOf(services);
   const dependencies = await dependenciesOf(services, {
     turnedAway: door.turnedAway,
     lateness: () => door.lateness,
@@ -112,8 +111,9 @@ export async function makeSchemas(): Promise<Record<'graphql' | 'rest', GraphQLS
   return { graphql, rest };
 }
 
-async function executorsOf({ compileOperations, maxCost, introspection }: Config): Promise<Record<'executor' | 'restExecutor', Executor>> {
-  const executing: ExecutorOptions = { compiles: compileOperations, maxCost };
+async function executorsOf({ config, widths }: Services): Promise<Record<'executor' | 'restExecutor', Executor>> {
+  const { compileOperations, maxCost, maxResponse, introspection } = config;
+  const executing: ExecutorOptions = { compiles: compileOperations, maxCost, maxResponse, widthOf: widths.of };
   const { graphql, rest } = await makeSchemas();
   return { executor: new Executor(graphql, { ...executing, introspection }), restExecutor: new Executor(rest, executing) };
 }
@@ -137,6 +137,7 @@ function restOf({ services: { config, media, vault }, executor, restExecutor, pr
       browsePages({ ...described, schema, publicSchema: executor.schema, prepare }, new UnsentFiles(media, vault, config)),
     inTurn: (work) => pages.run(work),
     limits: config,
+    maxResponse: config.maxResponse,
     timeZone: config.timeZone,
   });
 }

@@ -20,9 +20,18 @@ describe('more than a document may hold', () => {
       'aliases',
       500,
       (count: number) =>
-        `{ exercise(id: 1) { ${repeated(count - 300, (i) => `a${i}: name`)} category { ${repeated(300, (i) => `b${i}: name`)} } } }`,
+        `{ ${repeated(count / 50, (level) => `a${level}: exercise(id: 1) { ${repeated(49, (i) => `b${i}: name`)} }`)}
+          ${repeated(count % 50, (i) => `c${i}: __typename`)} }`,
     ],
-    ['an alias', 200, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
+    ['aliases of a row', 50, (count: number) => `{ exercise(id: 1) { ${repeated(count, (i) => `a${i}: name`)} } }`],
+    [
+      'aliases of a row in fragments',
+      50,
+      (count: number) =>
+        `{ exercise(id: 1) { ...A ...B ...A } } fragment A on Exercise { ${repeated(30, (i) => `a${i}: name`)} }
+         fragment B on Exercise { ... { ${repeated(count - 30, (i) => `b${i}: name`)} } }`,
+    ],
+    ['an alias', 64, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
     ['directives', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
   ])('%s: %s', async (_what, limit, document) => {
     const over = await fitgraph.anyone.query(document(limit + 1));

@@ -28,6 +28,26 @@ test.each([
   expect(cost(text).total).toBeLessThan(4 * shown * times);
 });
 
+describe('its bytes are', () => {
+  test.each([
+    // {"data":{"exercise":{"id":…,"name":…}}} without braces, each value of 5 characters.
+    ['keys and values', '{ exercise(id: 1) { id name } }', 8 + 4 + (2 + 4 + 5) + (4 + 4 + 5)],
+    ['those of aliases', '{ exercise(id: 1) { abcdefgh: id } }', 8 + 4 + (8 + 4 + 5)],
+    ['those of each row of a page', '{ exercises(first: 100) { nodes { id } } }', 9 + 4 + (5 + 4) + 100 * (2 + 4 + 5)],
+  ])('%s', (_what, text, meant) => {
+    const { total, bytes } = cost(text);
+    expect(bytes).toBe(meant);
+    expect(total).toBeGreaterThan(bytes / 1024);
+  });
+
+  test('those that PostgreSQL has of a column on an average', () => {
+    const document = parse('{ exercises(first: 10) { nodes { description } } }');
+    const widthOf = (type: string, field: string) => (`${type}.${field}` === 'Exercise.description' ? 700 : 1);
+    const { bytes } = costOf(schema, document, getOperationAST(document)!, {}, widthOf);
+    expect(bytes).toBe(9 + 4 + (5 + 4) + 10 * (11 + 4 + 700));
+  });
+});
+
 describe('it is', () => {
   test.each([
     ['an object and its fields, at the root', '{ exercise(id: 1) { id name } }', 1 + 5 + 1.2],
@@ -46,7 +66,8 @@ describe('it is', () => {
       1 + 5 + 1.1,
     ],
   ])('%s', (_what, text, meant) => {
-    expect(cost(text).total).toBeCloseTo(meant, 6);
+    const { total, bytes } = cost(text);
+    expect(total - bytes / 1024).toBeCloseTo(meant, 6);
   });
 
   test('without what is skipped, and by the values of variables', () => {
@@ -71,7 +92,7 @@ describe('too much', () => {
     ],
     [
       'introspection many times',
-      `{ ${Array.from({ length: 60 }, (_, i) => `a${i}: __schema { types { fields { name type { name ofType { name } } } } }`).join(' ')} }`,
+      `{ __schema { ${Array.from({ length: 40 }, (_, i) => `a${i}: types { fields { name type { name ofType { name } } } }`).join(' ')} } }`,
       '__Schema.types',
     ],
     ['conditions in conditions', `{ exercises(where: { or: [${Array(5).fill(some(3))}] }) { totalCount } }`, 'Query.exercises'],

@@ -168,6 +168,7 @@ export class Orchard {
       context: undefined as never,
       baseUrl: 'https://fruit.example.com',
       authenticate: async () => request.headers.authorization === 'Token known',
+      sent: () => undefined,
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
     pages: (described) => {
@@ -178,7 +179,8 @@ export class Orchard {
       };
     },
     inTurn: (work) => work(),
-    limits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
+    maxResponse: 1_000_000,
+    limits: { maxJson: 1_000_000, maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',
   });
 

@@ -262,10 +262,13 @@ describe('when the server fails', () => {
 });
 
 describe('answers that take too much', () => {
-  /** The id of a row under so many long names, 20 KB for each hundred of them. */
-  const names = (count: number) => Array.from({ length: count }, (_, index) => `${'a'.repeat(190)}${index}: id`).join(' ');
-  const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { ${names(50)} } } }`;
-  const ONE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { ${names(480)} } } }`;
+  const times = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+  /** The id of a row under long names, 3 KB. */
+  const LONG = `fragment Long on WeightEntry { ${times(48, (index) => `${'a'.repeat(60)}${index}: id`)} }`;
+  const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) {
+    ${times(4, (index) => `b${index}: weightEntries { ...Long }`)} } } ${LONG}`;
+  const ONE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) {
+    ${times(30, (index) => `b${index}: weightEntry { ...Long }`)} } } ${LONG}`;
   const day = (index: number) => ({ ...ENTRY, date: new Date(Date.UTC(2015, 0, 1 + index)).toISOString().slice(0, 10) });
   const usage = async () => (await fitgraph.sql('SELECT "bytes"::int FROM "idempotency_usage" WHERE "user_id" = $1', [annId]))[0]?.bytes;
   const stored = async () =>

@@ -29,6 +29,7 @@ const SYSTEM = [
   'faults',
   'files/bucket',
   'graphql/fuzz',
+  'limits/responses',
   'live/instances',
   'server/commands',
   'server/containment',

@@ -1,8 +1,9 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
+import { answerTooLong } from '../../contract/messages';
 import { PASSING } from '../../contract/statuses';
-import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, Uncertain } from '../../database/refusals';
+import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, TooMuchRead, Uncertain } from '../../database/refusals';
 import { FilesUnavailable } from '../../platform/filesunavailable';
 import type { Mistake } from './mistakes';
 
@@ -62,6 +63,8 @@ export const invalid = (fields: FieldErrors) =>
   );
 export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });
 
+export const tooLong = (limit: number): KnownError => new KnownError('RESULT_TOO_LARGE', answerTooLong(limit), { limit });
+
 export const RETRY_SECONDS = 2;
 
 /** What is said of it, and nothing of what the database says, which is for the log. */
@@ -84,6 +87,7 @@ function reasonOf(error: unknown): [code: string, message: string] | undefined {
 export function ofDatabase(error: unknown, log: Logger, id: string): KnownError | undefined {
   if (error instanceof ClientGone) return new KnownError('CLIENT_GONE', 'The client has gone.');
   if (error instanceof Overloaded) return overloaded();
+  if (error instanceof TooMuchRead) return tooLong(error.limit);
   const reason = reasonOf(error);
   if (!reason) return undefined;
   const [code, message] = reason;

@@ -40,26 +40,37 @@ const PAGE = 2;
 const COUNT = 5;
 const CONDITION = 0.5;
 const SEARCH = 50;
-/** Of a row that is written. */
-const WRITTEN = 5;
+/** Of a row that is written, and of each KB of its texts: nobody fills a disk within minutes. */
+const WRITTEN = 200;
 /** Of a condition on the rows that a row leads to, times ten for each such condition around it, of two at most: such rows are read once each. */
 const QUANTIFIER = 1_000;
 const MAX_AROUND = 2;
 const QUANTIFIERS = ['some', 'every', 'none'];
 /** Of a list without pages of which nothing else is known. */
 const ASSUMED_SIZE = 10;
+/** Bytes of an answer. */
+export const BYTES_PER_UNIT = 1024;
+/** Of a key in JSON: quotes, colon and comma. */
+export const AROUND_KEY = 4;
+const WIDTH = 5;
+
+/** Bytes of a value on an average, by the names of a type and of its field. */
+export type WidthOf = (type: string, field: string) => number;
+
 /** Of an object of introspection, which runs in one piece while everybody else waits. */
 const INTROSPECTED = 3;
 
 export interface Cost {
   total: number;
+  /** Of the answer as it is expected, which are part of the total. */
+  bytes: number;
   /** Of the total, what no row that there is not takes off: introspection and writes. */
   fixed?: number;
   /** Schema coordinate of the field that most of it comes from, such as `ExerciseCategory.exercises`. */
   coordinate: string;
 }
 
-export const tooCostly = ({ total, coordinate }: Cost, limit: number): KnownError => {
+export const tooCostly = ({ total, coordinate }: Pick<Cost, 'total' | 'coordinate'>, limit: number): KnownError => {
   const cost = Math.ceil(total);
   return new KnownError(
     'COST_LIMIT',
@@ -73,6 +84,8 @@ type Field = GraphQLField<unknown, unknown>;
 
 /** Fields of a selection that answer under the same key. */
 type Group = readonly FieldNode[];
+
+const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
 const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
 
@@ -98,6 +111,13 @@ function objects(value: unknown): number {
   return Object.values(value).reduce((total: number, inner) => total + objects(inner), 1);
 }
 
+function characters(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return value === null || typeof value !== 'object'
+    ? 0
+    : Object.values(value).reduce((total: number, inner) => total + characters(inner), 0);
+}
+
 /** One operation with its variables. */
 class Estimate {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
@@ -110,6 +130,7 @@ class Estimate {
     private readonly schema: GraphQLSchema,
     document: DocumentNode,
     private readonly variables: Variables,
+    private readonly widthOf: WidthOf,
   ) {
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
@@ -119,20 +140,23 @@ class Estimate {
     const root = this.schema.getRootType(operation.operation)!;
     const cost = this.selection([operation.selectionSet], root, true);
     const writes = operation.operation === OperationTypeNode.MUTATION;
-    return { ...cost, fixed: writes ? cost.total : this.introspection };
+    const total = cost.total + cost.bytes / BYTES_PER_UNIT;
+    return { ...cost, total, fixed: writes ? total : this.introspection };
   }
 
   /** Of one object of this type; `scope`: what that of introspection is of. */
   private selection(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, atRoot = false, scope?: Scope): Cost {
-    let dearest: Cost = { total: 0, coordinate: type.name };
+    let dearest: Cost = { total: 0, bytes: 0, coordinate: type.name };
+    let bytes = 0;
     let total = isIntrospected(type) ? INTROSPECTED * OBJECT : OBJECT;
     for (const { parent, nodes } of this.collect(sets, type).values()) {
       const cost = this.field(nodes, parent, atRoot, scope);
       total += cost.total;
+      bytes += cost.bytes + keyOf(nodes[0]!).length + AROUND_KEY;
       if (cost.total > dearest.total) dearest = cost;
       if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspection += cost.total;
     }
-    return { total, coordinate: dearest.coordinate };
+    return { total, bytes, coordinate: dearest.coordinate };
   }
 
   /** As execution collects them: each fragment once for a selection, fields of one key together. */
@@ -143,7 +167,7 @@ class Estimate {
       for (const selection of set.selections) {
         if (this.isLeftOut(selection.directives)) continue;
         if (selection.kind === Kind.FIELD) {
-          const key = `${parent.name} ${selection.alias?.value ?? selection.name.value}`;
+          const key = `${parent.name} ${keyOf(selection)}`;
           const group = groups.get(key);
           if (group) group.nodes.push(selection);
           else groups.set(key, { parent, nodes: [selection] });
@@ -184,22 +208,26 @@ class Estimate {
     const node = nodes[0]!;
     const field = this.definition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
-    if (!field) return { total: LEAF, coordinate };
+    if (!field) return { total: LEAF, bytes: WIDTH, coordinate };
     const given: Variables = {};
     for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) given[name] = defaultValue;
     for (const { name, value } of node.arguments ?? []) given[name.value] = this.value(value) ?? given[name.value];
     const type = getNamedType(field.type);
     const own = this.own(field, given, atRoot, parent);
-    if (!isCompositeType(type)) return { total: own + LEAF * this.size(field, given, parent, scope), coordinate };
+    if (!isCompositeType(type)) {
+      const size = this.size(field, given, parent, scope);
+      return { total: own + LEAF * size, bytes: this.widthOf(parent.name, field.name) * size, coordinate };
+    }
     if (isPaged(field)) {
-      const { rows, rest } = this.connection(nodes, type);
+      const { rows, rest, bytes } = this.connection(nodes, type);
       const size = this.page(given);
       const total = own + rest + size * rows.total;
-      return { total, coordinate: rows.total > OBJECT * 50 ? rows.coordinate : coordinate };
+      return { total, bytes: bytes + size * rows.bytes, coordinate: rows.total > OBJECT * 50 ? rows.coordinate : coordinate };
     }
     const one = this.below(nodes, type, isIntrospected(type) ? scopeBelow(this.schema, field.name, given, scope) : undefined);
     const size = this.size(field, given, parent, scope);
-    return { total: own + size * one.total, coordinate: size < 2 && one.total > ROOT ? one.coordinate : coordinate };
+    const dearest = size < 2 && one.total > ROOT ? one.coordinate : coordinate;
+    return { total: own + size * one.total, bytes: size * one.bytes, coordinate: dearest };
   }
 
   private below(nodes: Group, type: GraphQLCompositeType, scope?: Scope): Cost {
@@ -219,21 +247,28 @@ class Estimate {
   }
 
   /** What a connection shows once for each row, and what once. */
-  private connection(nodes: Group, type: GraphQLCompositeType): { rows: Cost; rest: number } {
+  private connection(nodes: Group, type: GraphQLCompositeType): { rows: Cost; rest: number; bytes: number } {
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    let rows: Cost = { total: 0, coordinate: type.name };
+    let rows: Cost = { total: 0, bytes: 0, coordinate: type.name };
     let rest = OBJECT;
+    let bytes = 0;
     for (const { parent, nodes: group } of this.collect(sets, type).values()) {
       const name = group[0]!.name.value;
+      bytes += keyOf(group[0]!).length + AROUND_KEY;
       const field = this.definition(parent, name);
       const inner = field && getNamedType(field.type);
       if (!inner || !isCompositeType(inner)) rest += name === 'totalCount' ? COUNT : LEAF;
       else if (isList(field)) {
         const cost = this.below(group, inner);
-        rows = { total: rows.total + cost.total, coordinate: cost.total > rows.total ? cost.coordinate : rows.coordinate };
-      } else rest += this.below(group, inner).total;
+        const coordinate = cost.total > rows.total ? cost.coordinate : rows.coordinate;
+        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate };
+      } else {
+        const cost = this.below(group, inner);
+        rest += cost.total;
+        bytes += cost.bytes;
+      }
     }
-    return { rows, rest };
+    return { rows, rest, bytes };
   }
 
   private page({ first, last }: Variables): number {
@@ -255,7 +290,7 @@ class Estimate {
     const writes = parent === this.schema.getMutationType();
     const asked = Object.values(given).reduce((total: number, value) => {
       if (value === null || typeof value !== 'object') return total;
-      return total + (writes ? WRITTEN * Math.max(1, objects(value)) : conditions(value));
+      return total + (writes ? WRITTEN * (Math.max(1, objects(value)) + characters(value) / BYTES_PER_UNIT) : conditions(value));
     }, 0);
     const place = atRoot ? ROOT : isPaged(field) ? PAGE : 0;
     return place + asked + (field.extensions.cost?.weight ?? 0);
@@ -263,5 +298,10 @@ class Estimate {
 }
 
 /** `variables` are those that graphql-js has coerced, defaults included. */
-export const costOf = (schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables): Cost =>
-  new Estimate(schema, document, variables).of(operation);
+export const costOf = (
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+  widthOf: WidthOf = () => WIDTH,
+): Cost => new Estimate(schema, document, variables, widthOf).of(operation);

@@ -13,10 +13,11 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../../database/lane';
+import { AnswerSize } from './answersize';
 import type { Run } from './compiled';
 import type { Context } from '../context';
-import { costOf, tooCostly, type Cost } from './cost';
-import { KnownError, notSignedIn, ofDatabase } from '../model/errors';
+import { costOf, tooCostly, type Cost, type WidthOf } from './cost';
+import { KnownError, notSignedIn, ofDatabase, tooLong } from '../model/errors';
 import { introspects } from './introspection';
 import { selected } from '../read/plan';
 import { Prepared } from './prepared';
@@ -32,9 +33,15 @@ export interface ExecutorOptions {
   compiles?: boolean;
   /** Operations that may cost more do not run. */
   maxCost?: number;
+  /** Bytes of an answer. */
+  maxResponse?: number;
+  widthOf?: WidthOf;
   /** Who may ask for the schema. */
   introspection?: 'anyone' | 'users';
 }
+
+/** Bytes of rows that may be read for each byte of an answer: what is worked out of rows is shorter than they are. */
+const READ_FOR_ANSWER = 2;
 
 export class Executor {
   /** Subscriptions that run, and how many events they were told. */
@@ -43,15 +50,19 @@ export class Executor {
   private readonly telling = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
+  private readonly maxResponse: number;
+  private readonly widthOf?: WidthOf;
   private readonly closed: boolean;
 
   constructor(
     readonly schema: GraphQLSchema,
-    { compiles = true, maxCost = Infinity, introspection }: ExecutorOptions = {},
+    { compiles = true, maxCost = Infinity, maxResponse = Infinity, introspection, widthOf }: ExecutorOptions = {},
   ) {
     this.closed = introspection === 'users';
     this.compiles = compiles;
     this.maxCost = maxCost;
+    this.maxResponse = maxResponse;
+    this.widthOf = widthOf;
   }
 
   /** For operations of our own: checked now, so that a mistake shows at start, and compiled when they are asked for first. */
@@ -67,6 +78,7 @@ export class Executor {
       const price = this.capped(costs.of(read.values));
       const refused = this.refused(price, context);
       if (refused) return finish(refused, context);
+      context.session.mayRead(READ_FOR_ANSWER * this.maxResponse);
       const result = await (context.trace
         ? context.trace.operation(operation.operation, name, () => run(context, read.values))
         : run(context, read.values));
@@ -190,13 +202,14 @@ export class Executor {
     const event = operation?.operation === 'subscription';
     const read = operation && !event ? this.read(document, operation, variables, context) : undefined;
     if (read?.errors) return finish(read, context);
+    const size = (context.size = new AnswerSize(this.maxResponse));
+    context.loaders.made = size.made;
+    context.session.mayRead(READ_FOR_ANSWER * this.maxResponse);
     const run = () => this.interpreted(document, operationName, root)(context, variables);
-    const result = finish(
-      await (context.trace && operation ? context.trace.operation(operation.operation, nameOf(operation), run) : run()),
-      context,
-    );
+    const result = await (context.trace && operation ? context.trace.operation(operation.operation, nameOf(operation), run) : run());
     if (read) context.spending?.settle(read.cost);
-    return result;
+    // Part of it is of no use, and may be as long as it can be.
+    return finish(size.isOver ? { errors: [tooLong(this.maxResponse)] } : result, context);
   }
 
   /** The variables of an operation that may run; or what graphql-js would refuse, in our words and with the fields that are wrong. */
@@ -212,7 +225,7 @@ export class Executor {
     if (deep) return { errors: [deep] };
     const read = coerced(this.schema, operation, variables, !context.viewer);
     if (read.errors) return read;
-    const cost = costOf(this.schema, document, operation, read.values);
+    const cost = costOf(this.schema, document, operation, read.values, this.widthOf);
     const refused = this.refused(cost, context);
     return refused?.errors ? { errors: refused.errors } : { values: read.values, cost };
   }

@@ -18,11 +18,27 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 /** Loaders live as long as their request; the key tells what a batch selects. */
 export class Loaders {
   private loaders = new Map<unknown, DataLoader<Key, unknown>>();
+  /** Resolves once all objects of the answer that are ready are made, so that what they ask for is one batch; undefined if they are. */
+  made?: () => Promise<void> | undefined;
+
+  private readonly schedule = (dispatch: () => void): void => {
+    const begin = () => {
+      const waiting = this.made?.();
+      if (waiting) void waiting.then(() => this.schedule(dispatch));
+      else dispatch();
+    };
+    // As DataLoader does it: once all that is resolved now has asked.
+    void Promise.resolve().then(() => process.nextTick(begin));
+  };
 
   get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
     let loader = this.loaders.get(key);
     // What a batch throws before it waits for anything is an answer too; DataLoader would take it for a mistake in the program.
-    if (!loader) this.loaders.set(key, (loader = new DataLoader<Key, T>(async (keys) => batch(keys), { maxBatchSize: 10_000 })));
+    if (!loader)
+      this.loaders.set(
+        key,
+        (loader = new DataLoader<Key, T>(async (keys) => batch(keys), { maxBatchSize: 10_000, batchScheduleFn: this.schedule })),
+      );
     return loader as DataLoader<Key, T>;
   }
 

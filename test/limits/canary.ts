@@ -1,0 +1,46 @@
+/** Somebody who reads one page after the other while others attack: none of the reads may be rejected, and nearly all are fast. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { send, type Reply, type Siege } from '../availability/siege';
+
+const EVERY_MS = 200;
+/** The issue of each limit: how long nearly every read may take, without the time in which the processes had no processor. */
+const P99_MS = 1_000;
+
+const PATHS = ['/api/v2/exercise/?limit=5', '/api/v2/exerciseinfo/1/', '/api/v2/ingredient/?limit=20'];
+
+export interface Watched<T> {
+  result: T;
+  rejected: number[];
+  p99: number;
+}
+
+/** Reads until the attack is over, and at least for two seconds. */
+export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Promise<Watched<T>> {
+  const workers = siege.server.workers.join();
+  const timed = siege.timer();
+  const replies: Reply[] = [];
+  let isOver = false;
+  const reading = (async () => {
+    for (let run = 0; !isOver || run < 10; run += 1) {
+      replies.push(await timed(() => send(siege.base, { path: PATHS[run % PATHS.length]! })));
+      await sleep(EVERY_MS);
+    }
+  })();
+  const result = await attack().finally(() => (isOver = true));
+  await reading;
+  expect(siege.server.workers.join()).toBe(workers);
+  const times = replies.map(({ ms }) => ms).sort((a, b) => a - b);
+  return {
+    result,
+    rejected: replies.map(({ status }) => status).filter((status) => status !== 200),
+    p99: times[Math.ceil(times.length * 0.99) - 1]!,
+  };
+}
+
+/** The attack with others unharmed. */
+export async function unharmed<T>(siege: Siege, attack: () => Promise<T>): Promise<T> {
+  const { result, rejected, p99 } = await withCanary(siege, attack);
+  expect(rejected).toEqual([]);
+  expect(p99).toBeLessThan(P99_MS);
+  return result;
+}
