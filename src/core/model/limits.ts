@@ -12,6 +12,9 @@ export const MAX_ROWS = 500;
 
 export const OUT_OF_RANGE = 'Datetime value out of range.';
 
+/** Characters of a text that has no other limit. What is stored already may be longer. */
+export const MAX_TEXT = 10_000;
+
 /** Half of a character, which no text of Unicode holds. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -46,11 +49,11 @@ function defined({ min, max }: Limits): { min?: number; max?: number } {
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
-function text(value: string, { minLength, maxLength, blank, kind }: Limits): Mistake[] {
+function text(value: string, { minLength, maxLength = MAX_TEXT, blank, kind }: Limits): Mistake[] {
   if (value === '') return blank ? [] : [mistake(MistakeCode.BLANK, NOT_BLANK)];
   const found: Mistake[] = [];
   const length = [...value].length;
-  if (maxLength !== undefined && length > maxLength) found.push(mistake(MistakeCode.TOO_LONG, atMostCharacters(maxLength)));
+  if (length > maxLength) found.push(mistake(MistakeCode.TOO_LONG, atMostCharacters(maxLength)));
   if (minLength !== undefined && length < minLength)
     found.push(mistake(MistakeCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
   if (value.includes('\0')) found.push(mistake(MistakeCode.INVALID, NO_NULLS));
