@@ -69,6 +69,7 @@ const RANDOM = [
   'graphql/knowncosts',
   'graphql/variables',
   'house/writtenrows',
+  'limits/screens',
   'pages/upload',
   'server/containment',
   'transfer/keysaside',

@@ -1,0 +1,31 @@
+/** Fragments that several screens share, as the components of a client declare them. */
+
+export const PAGE_INFO = 'fragment PageInfoFields on PageInfo { startCursor endCursor hasNextPage hasPreviousPage }';
+
+export const EXERCISE_CARD = `fragment ExerciseCard on Exercise {
+  id uuid name
+  category { id name }
+  muscles { id name }
+  equipment { id name }
+  images { id isMain image thumbnails { mediumCropped { url } } }
+}`;
+
+export const LOG_ROW = `fragment LogRow on WorkoutLog {
+  id date reps weight rir
+  repetitionUnit { id name }
+  weightUnit { id name }
+}`;
+
+export const SETTING_ROW = `fragment SettingRow on Setting {
+  id version order reps targetWeight rir comment
+  repetitionUnit { id name }
+  weightUnit { id name }
+}`;
+
+export const NUTRIENTS = `fragment Nutrients on NutritionalValues {
+  energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
+}`;
+
+export const EXACT_NUTRIENTS = `fragment ExactNutrients on ExactNutritionalValues {
+  energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
+}`;

@@ -1,0 +1,85 @@
+/** Start page, settings and account pages. */
+import { daysAgo, TODAY } from '../account';
+import { PAGE_INFO } from './fragments';
+import { asApolloSends, type Screen } from './screen';
+
+const HOME: Screen[] = [
+  {
+    name: 'check of the sign-in when the app opens',
+    query: `query SignedIn {
+      viewer { id username email isStaff profile { id unitSystem notificationLanguage { id shortName } } }
+    }`,
+  },
+  {
+    name: 'start page',
+    query: `query StartPage($today: Date!, $monthAgo: Date!) {
+      viewer {
+        id username firstName
+        profile { id calories unitSystem }
+        schedules(first: 1, where: { isActive: { eq: true } }) {
+          nodes { id name startDate steps { id order duration workout { id comment } } }
+        }
+        workoutSessions(first: 5, orderBy: [{ date: DESC }]) {
+          totalCount
+          nodes { id date impression timeStart timeEnd workout { id comment } }
+        }
+        weightEntries(first: 30, where: { date: { gte: $monthAgo } }, orderBy: [{ date: DESC }]) { nodes { id date weight } }
+        nutritionPlans(first: 1) { nodes { id description diaryDay(date: $today) { date energy protein carbohydrates fat } } }
+      }
+      records: personalRecords(first: 5, since: $monthAgo) { totalCount nodes { date kind value exercise { id name } } }
+    }`,
+    variables: { today: TODAY, monthAgo: daysAgo(30) },
+  },
+  {
+    name: 'settings and profile',
+    query: `query Settings {
+      viewer {
+        id username email firstName lastName dateJoined lastLogin version
+        profile {
+          id version age birthdate gender height calories unitSystem
+          sleepHours workHours workIntensity sportHours sportIntensity freetimeHours freetimeIntensity
+          showComments showEnglishIngredients numDaysWeightReminder
+          timerActive timerPause workoutDuration workoutReminder workoutReminderActive
+          notificationLanguage { id shortName fullName }
+        }
+      }
+      languages(first: 100) { nodes { id shortName fullName } }
+    }`,
+  },
+  {
+    name: 'API keys and access tokens',
+    query: `query AccessTokens {
+      viewer { id username accessTokens { id name scopes createdAt expiresAt isExpired lastUsedAt } }
+      rateLimit { cost limit remaining resetAt }
+    }`,
+  },
+  {
+    name: 'security events',
+    query: `query SecurityEvents($first: Int!, $after: String) {
+      viewer {
+        id
+        securityEvents(first: $first, after: $after) {
+          totalCount
+          edges { cursor node { id kind at address detail isLast } }
+          pageInfo { ...PageInfoFields }
+        }
+      }
+    }
+    ${PAGE_INFO}`,
+    variables: { first: 50 },
+  },
+  {
+    name: 'counts of all own rows before the account is deleted',
+    query: `query OwnRows {
+      viewer {
+        id username
+        workouts { totalCount } schedules { totalCount } allScheduleSteps { totalCount } trainingDays { totalCount }
+        allWorkoutSets { totalCount } allSettings { totalCount } workoutSessions { totalCount } workoutLogs { totalCount }
+        weightEntries { totalCount } nutritionPlans { totalCount } allMeals { totalCount } mealItems { totalCount }
+        diaryEntries { totalCount }
+      }
+    }`,
+  },
+];
+
+export const home = HOME.map(asApolloSends);

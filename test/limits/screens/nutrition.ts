@@ -1,0 +1,183 @@
+/** Nutrition plans, the diary and ingredients. */
+import { CURRENT, daysAgo, OATS, TODAY } from '../account';
+import { EXACT_NUTRIENTS, NUTRIENTS, PAGE_INFO } from './fragments';
+import { asApolloSends, type Screen } from './screen';
+
+const ENTRY = `fragment Entry on DiaryEntry {
+  id version datetime amount notes
+  ingredient { id name energy }
+  ingredientUnit { id gram amount unit { id name } }
+  nutritionalValues { ...Nutrients }
+}`;
+
+const NUTRITION: Screen[] = [
+  {
+    name: "today's nutrition plan",
+    query: `query TodaysPlan($plan: ID!, $today: Date!) {
+      nutritionPlan(id: $plan) {
+        id description hasGoalCalories unitSystem
+        nutritionalValues { unit total { ...Nutrients energyKilojoule } percent { protein carbohydrates fat } perKg { protein carbohydrates fat } }
+        meals {
+          id order time
+          nutritionalValues { ...Nutrients }
+          items { id order amount ingredient { id name energy } ingredientUnit { id gram unit { id name } } nutritionalValues { ...Nutrients } }
+        }
+        diaryDay(date: $today) { date energy protein carbohydrates fat fibres sodium unit }
+      }
+    }
+    ${NUTRIENTS}`,
+    variables: { plan: CURRENT.plan, today: TODAY },
+  },
+  {
+    name: 'nutrition plans',
+    query: `query NutritionPlans($first: Int!) {
+      nutritionPlans(first: $first) {
+        totalCount
+        nodes {
+          id creationDate description hasGoalCalories language { id shortName }
+          nutritionalValues { total { ...Nutrients } percent { protein carbohydrates fat } }
+          meals { id time }
+          diaryEntries { totalCount }
+        }
+        pageInfo { ...PageInfoFields }
+      }
+    }
+    ${NUTRIENTS} ${PAGE_INFO}`,
+    variables: { first: 20 },
+  },
+  {
+    name: 'form that edits a nutrition plan',
+    query: `query EditPlan($plan: ID!) {
+      nutritionPlan(id: $plan) {
+        id version description hasGoalCalories
+        meals {
+          id version order time
+          items {
+            id version order amount ingredientUnitId
+            ingredient { id name energy protein carbohydrates fat units { id amount gram unit { id name } } }
+          }
+        }
+      }
+      householdUnits(first: 100) { nodes { id name } }
+    }`,
+    variables: { plan: CURRENT.plan },
+  },
+  {
+    name: 'diary of a day',
+    query: `query DiaryDay($plan: ID!, $day: Date!, $from: DateTime!, $to: DateTime!) {
+      nutritionPlan(id: $plan) {
+        id
+        diaryDay(date: $day) { date energy energyKilojoule protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium }
+        nutritionalValues { total { ...Nutrients } }
+        diaryEntries(first: 100, where: { datetime: { between: { from: $from, to: $to } } }, orderBy: [{ datetime: ASC }]) {
+          totalCount
+          nodes { ...Entry }
+        }
+      }
+    }
+    ${ENTRY} ${NUTRIENTS}`,
+    variables: { plan: CURRENT.plan, day: daysAgo(1), from: `${daysAgo(1)}T00:00:00Z`, to: `${daysAgo(1)}T23:59:59Z` },
+  },
+  {
+    name: 'diary of a week',
+    query: `query DiaryWeek($plan: ID!, $since: DateTime!, $from: DateTime!) {
+      diaryEntries(first: 200, where: { planId: { eq: $plan }, datetime: { gte: $since } }, orderBy: [{ datetime: DESC }]) {
+        totalCount
+        nodes { ...Entry }
+        pageInfo { ...PageInfoFields }
+      }
+      nutritionIntake(first: 7, by: DAY, where: { planId: { eq: $plan }, datetime: { gte: $since } }) {
+        nodes { bucket { start } total { ...ExactNutrients } goal { ...ExactNutrients } }
+      }
+      recent: topFoods(first: 20, where: { datetime: { gte: $from } }) { nodes { count grams ingredient { id name units { id gram unit { id name } } } } }
+    }
+    ${ENTRY} ${NUTRIENTS} ${EXACT_NUTRIENTS} ${PAGE_INFO}`,
+    variables: { plan: CURRENT.plan, since: `${daysAgo(6)}T00:00:00Z`, from: `${daysAgo(30)}T00:00:00Z` },
+  },
+  {
+    name: 'all days of the diary',
+    query: `query DiaryDays($plan: ID!) {
+      nutritionPlan(id: $plan) {
+        id description
+        diaryDays { date energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium unit }
+      }
+    }`,
+    variables: { plan: CURRENT.plan },
+  },
+  {
+    name: 'intake of two months against goals and body weight',
+    query: `query Intake($since: DateTime!) {
+      days: nutritionIntake(first: 100, by: DAY, where: { datetime: { gte: $since } }) {
+        totalCount
+        nodes { bucket { start end } total { ...ExactNutrients } goalEnergy bodyWeight proteinPerKg carbohydratesPerKg fatPerKg }
+      }
+      weeks: nutritionIntake(first: 20, by: WEEK, where: { datetime: { gte: $since } }) {
+        nodes { bucket { start end } days daysOver daysUnder mean { ...ExactNutrients } goal { ...ExactNutrients } plan { id description } }
+      }
+      meals: nutritionIntake(first: 50, by: MONTH, perMeal: true, where: { datetime: { gte: $since } }) {
+        nodes { bucket { start } meal { id time order } mean { energy protein } }
+      }
+    }
+    ${EXACT_NUTRIENTS}`,
+    variables: { since: `${daysAgo(59)}T00:00:00Z` },
+  },
+  {
+    name: 'charts of the diary',
+    query: `query DiaryCharts($since: DateTime!, $zone: String!) {
+      hours: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: HOUR_OF_DAY, timeZone: $zone } }]) {
+        nodes { keys { datetimeBucket { number } } count sum { amount } }
+      }
+      weeks: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: WEEK, timeZone: $zone } }]) {
+        nodes { keys { datetimeBucket { start end } } count countDistinct { ingredient } }
+      }
+      foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ count: DESC }]) {
+        nodes { keys { ingredient { id name energy } } count avg { amount } max { datetime } }
+      }
+      energy: topFoods(first: 10) { nodes { energyShare ingredient { id name } } }
+      protein: topFoods(first: 10, by: PROTEIN) { nodes { count grams total { ...ExactNutrients } ingredient { id name } } }
+    }
+    ${EXACT_NUTRIENTS}`,
+    variables: { since: `${daysAgo(59)}T00:00:00Z`, zone: 'Europe/Berlin' },
+  },
+  {
+    name: 'ingredient search as the user types',
+    query: `query SearchIngredients($term: String!, $language: String!) {
+      ingredientSearch(term: $term, language: $language) {
+        ingredientId name
+        ingredient { id energy protein carbohydrates fat units { id gram amount unit { id name } } }
+      }
+    }`,
+    variables: { term: 'oat', language: 'en' },
+  },
+  {
+    name: 'ingredients with much protein and little fat',
+    query: `query LeanProtein($where: IngredientWhere!, $first: Int!) {
+      ingredients(first: $first, where: $where, orderBy: [{ protein: DESC }]) {
+        totalCount
+        nodes { id name brand energy protein carbohydrates fat fibres sodium units { id gram unit { id name } } }
+        pageInfo { ...PageInfoFields }
+      }
+      bins: ingredientsGrouped(where: $where, groupBy: [{ energy: { width: 100 } }]) { nodes { keys { energyBin { from to } } count avg { protein } } }
+    }
+    ${PAGE_INFO}`,
+    variables: { first: 50, where: { protein: { gte: '10' }, fat: { lte: '10' } } },
+  },
+  {
+    name: 'one ingredient',
+    query: `query Ingredient($id: ID!, $amount: Decimal!) {
+      ingredient(id: $id) {
+        id name commonName brand code foodCategory creationDate updateDate sourceName sourceUrl licenseAuthor
+        energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
+        license { id shortName fullName url }
+        language { id shortName }
+        units { id amount gram unit { id name } }
+        portion: valuesOf(amount: $amount) { ...ExactNutrients energyKilojoule }
+        diaryEntries(first: 10, orderBy: [{ datetime: DESC }]) { totalCount nodes { id datetime amount plan { id description } } }
+      }
+    }
+    ${EXACT_NUTRIENTS}`,
+    variables: { id: OATS, amount: '80' },
+  },
+];
+
+export const nutrition = NUTRITION.map(asApolloSends);

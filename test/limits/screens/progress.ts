@@ -1,0 +1,143 @@
+/** History, records and charts. */
+import { BENCH, daysAgo, DEADLIFT, SQUAT, TODAY } from '../account';
+import { LOG_ROW, PAGE_INFO } from './fragments';
+import type { Screen } from './screen';
+
+export const progress: Screen[] = [
+  {
+    name: 'history of one exercise with records and one-rep maxes',
+    query: `query ExerciseHistory($exercise: ID!, $since: Date!) {
+      exercise(id: $exercise) {
+        id name
+        logs(first: 200, where: { date: { gte: $since } }, orderBy: [{ date: DESC }, { id: ASC }]) {
+          totalCount
+          nodes { ...LogRow weightKg oneRepMax intensity session { id date notes } }
+          pageInfo { ...PageInfoFields }
+        }
+        byDay: logsGrouped(first: 200, groupBy: [{ date: { by: DAY } }]) {
+          nodes { keys { dateBucket { start } } count sum { reps } max { weightKg reps } }
+        }
+      }
+      bestOneRepMaxes(first: 200, where: { exerciseId: { eq: $exercise } }) { nodes { date oneRepMax log { id reps weight } } }
+      personalRecords(first: 100, where: { exerciseId: { eq: $exercise } }) { nodes { date kind value previous reps weight } }
+    }
+    ${LOG_ROW} ${PAGE_INFO}`,
+    variables: { exercise: SQUAT, since: daysAgo(365) },
+  },
+  {
+    name: 'one-rep maxes of three lifts side by side',
+    query: `query Lifts($squat: ID!, $bench: ID!, $deadlift: ID!) {
+      squat: bestOneRepMaxes(by: WEEK, where: { exerciseId: { eq: $squat } }) { ...Curve }
+      bench: bestOneRepMaxes(by: WEEK, where: { exerciseId: { eq: $bench } }) { ...Curve }
+      deadlift: bestOneRepMaxes(by: WEEK, where: { exerciseId: { eq: $deadlift } }) { ...Curve }
+    }
+    fragment Curve on BestOneRepMaxPage { totalCount nodes { bucket { start end } date oneRepMax } }`,
+    variables: { squat: SQUAT, bench: BENCH, deadlift: DEADLIFT },
+  },
+  {
+    name: 'standing personal records',
+    query: `query Records {
+      personalRecords(first: 100, standing: true) {
+        totalCount
+        nodes { date kind value previous reps weight exercise { id name images { id image isMain } } log { id date reps weight } }
+        pageInfo { ...PageInfoFields }
+      }
+      strength { date total bodyWeight dots }
+      pounds: strength(unit: LB) { total bodyWeight }
+    }
+    ${PAGE_INFO}`,
+  },
+  {
+    name: 'weekly volume by muscle',
+    query: `query MuscleVolume($since: Date!) {
+      muscleVolume(first: 400, by: WEEK, where: { date: { gte: $since } }) {
+        totalCount
+        nodes { bucket { start end } sets hardSets tonnage muscle { id name isFront imageUrlMain } }
+        pageInfo { ...PageInfoFields }
+      }
+    }
+    ${PAGE_INFO}`,
+    variables: { since: daysAgo(84) },
+  },
+  {
+    name: 'training volume of two quarters side by side',
+    query: `query Volume($from: Date!, $middle: Date!, $to: Date!) {
+      before: trainingVolume(first: 60, by: WEEK, where: { date: { gte: $from, lt: $middle } }) { ...Bars }
+      now: trainingVolume(first: 60, by: WEEK, where: { date: { gte: $middle, lte: $to } }) { ...Bars }
+    }
+    fragment Bars on TrainingVolumePage { totalCount nodes { bucket { start end } days sets hardSets reps tonnage } }`,
+    variables: { from: daysAgo(140), middle: daysAgo(70), to: TODAY },
+  },
+  {
+    name: 'training load, weeks and streak',
+    query: `query Load {
+      trainingLoad(first: 365) { totalCount nodes { date load acute chronic ratio } }
+      hardSets: trainingLoad(first: 365, measure: HARD_SETS) { nodes { date load acute chronic } }
+      trainingWeeks(first: 104, goal: 3) { totalCount nodes { bucket { start end } sessions streak } }
+    }`,
+  },
+  {
+    name: 'sets of each muscle by week, as a heat map',
+    query: `query HeatMap($since: Date!) {
+      workoutLogsGrouped(
+        first: 500
+        where: { date: { gte: $since } }
+        groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
+        orderBy: [{ key: { number: 1 } }, { weightedCount: DESC }]
+      ) {
+        totalCount
+        nodes { keys { dateBucket { start end } exerciseKeys { muscle { id name isFront } } } weightedCount sum { reps } max { weightKg } }
+      }
+    }`,
+    variables: { since: daysAgo(84) },
+  },
+  {
+    name: 'charts of repetitions, reserve, weekdays and exercises',
+    query: `query TrainingCharts($since: Date!) {
+      repetitions: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ reps: { width: 5, empty: true } }]) {
+        nodes { keys { repsBin { from to } } count }
+      }
+      reserve: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }]) { nodes { keys { rir } count avg { reps } } }
+      weekdays: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ date: { by: WEEKDAY } }]) {
+        nodes { keys { dateBucket { number } } count min { timeStart } max { timeEnd } }
+      }
+      impressions: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: impression }]) {
+        nodes { keys { impression } count }
+      }
+      exercises: workoutLogsGrouped(
+        first: 10
+        where: { date: { gte: $since } }
+        groupBy: [{ field: exercise }]
+        having: { count: { gte: 3 } }
+        orderBy: [{ sum: { reps: DESC } }]
+      ) { nodes { keys { exercise { id name } } count sum { reps } median { weightKg } p90: percentile(p: 0.9) { weightKg } } }
+    }`,
+    variables: { since: daysAgo(365) },
+  },
+  {
+    name: 'body weight of a year',
+    query: `query BodyWeight($since: Date!) {
+      weightEntries(first: 366, where: { date: { gte: $since } }, orderBy: [{ date: ASC }]) {
+        totalCount
+        nodes { __typename id version date weight weightKg }
+      }
+      weightEntriesGrouped(where: { date: { gte: $since } }) {
+        nodes { count avg { weight } median { weight } min { weight date } max { weight date } }
+      }
+      viewer { id profile { id height unitSystem } }
+    }`,
+    variables: { since: daysAgo(365) },
+  },
+  {
+    name: 'body weight with its trend',
+    query: `query WeightTrend($since: Date!, $until: Date!) {
+      bodyWeightTrend(first: 366, days: 28, since: $since, until: $until) {
+        totalCount
+        nodes { date weight trend ratePerWeek }
+        pageInfo { ...PageInfoFields }
+      }
+    }
+    ${PAGE_INFO}`,
+    variables: { since: daysAgo(364), until: TODAY },
+  },
+];

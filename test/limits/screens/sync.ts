@@ -1,0 +1,135 @@
+/** Offline copies of the catalogue and of own rows, and tools. */
+import { getIntrospectionQuery } from 'graphql';
+import { daysAgo } from '../account';
+import { PAGE_INFO } from './fragments';
+import { CURSOR, type Screen } from './screen';
+
+export const sync: Screen[] = [
+  {
+    name: 'offline copy of the reference tables',
+    query: `query ReferenceTables {
+      muscles(first: 1000) { nodes { id name isFront imageUrlMain imageUrlSecondary } }
+      equipmentItems(first: 1000) { nodes { id name } }
+      exerciseCategories(first: 1000) { nodes { id name } }
+      repetitionUnits(first: 1000) { nodes { id name } }
+      weightUnits(first: 1000) { nodes { id name } }
+      householdUnits(first: 1000) { nodes { id name languageId } }
+      languages(first: 1000) { nodes { id shortName fullName } }
+      licenses(first: 1000) { nodes { id shortName fullName url } }
+      daysOfWeek(first: 7) { nodes { id dayOfWeek } }
+    }`,
+  },
+  {
+    name: 'offline copy of the exercises',
+    query: `query OfflineExercises($first: Int!, $after: String) {
+      exerciseBases(first: $first, after: $after, orderBy: [{ id: ASC }]) {
+        totalCount
+        nodes {
+          id uuid categoryId muscleIds muscleSecondaryIds equipmentIds variationId licenseId licenseAuthor
+          images { id uuid image isMain licenseId licenseAuthor }
+          translations { id uuid name description languageId licenseId licenseAuthor comments { id comment } }
+        }
+        pageInfo { ...PageInfoFields }
+      }
+    }
+    ${PAGE_INFO}`,
+    variables: { first: 200 },
+  },
+  {
+    name: 'offline copy of the ingredients',
+    query: `query OfflineIngredients($first: Int!, $after: String) {
+      ingredients(first: $first, after: $after, orderBy: [{ id: ASC }]) {
+        totalCount
+        nodes {
+          id name code energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium languageId licenseId
+          units { id amount gram unitId }
+        }
+        pageInfo { ...PageInfoFields }
+      }
+    }
+    ${PAGE_INFO}`,
+    variables: { first: 1000 },
+  },
+  {
+    name: 'offline copy of own training rows',
+    query: `query OwnTraining($first: Int!) {
+      workouts(first: $first) { nodes { id version comment creationDate } pageInfo { ...PageInfoFields } }
+      trainingDays(first: $first) { nodes { id version workoutId description weekdayIds } pageInfo { ...PageInfoFields } }
+      workoutSets(first: $first) { nodes { id version trainingDayId sets position } pageInfo { ...PageInfoFields } }
+      settings(first: $first) {
+        nodes { id version setId exerciseId reps repetitionUnitId targetWeight weightUnitId rir order comment }
+        pageInfo { ...PageInfoFields }
+      }
+      schedules(first: $first) { nodes { id version name startDate isActive isLoop } pageInfo { ...PageInfoFields } }
+      scheduleSteps(first: $first) { nodes { id version scheduleId workoutId duration order } pageInfo { ...PageInfoFields } }
+      workoutSessions(first: $first) {
+        nodes { id version workoutId date notes impression timeStart timeEnd }
+        pageInfo { ...PageInfoFields }
+      }
+      workoutLogs(first: $first) {
+        nodes { id version workoutId exerciseId date reps repetitionUnitId weight weightUnitId rir }
+        pageInfo { ...PageInfoFields }
+      }
+      weightEntries(first: $first) { nodes { id version date weight } pageInfo { ...PageInfoFields } }
+    }
+    ${PAGE_INFO}`,
+    variables: { first: 1000 },
+  },
+  {
+    name: 'offline copy of own nutrition rows',
+    query: `query OwnNutrition($first: Int!) {
+      nutritionPlans(first: $first) { nodes { id version description creationDate hasGoalCalories languageId } pageInfo { ...PageInfoFields } }
+      meals(first: $first) { nodes { id version planId order time } pageInfo { ...PageInfoFields } }
+      mealItems(first: $first) { nodes { id version mealId ingredientId ingredientUnitId amount order } pageInfo { ...PageInfoFields } }
+      diaryEntries(first: $first, orderBy: [{ datetime: DESC }]) {
+        nodes { id version planId ingredientId ingredientUnitId datetime amount notes }
+        pageInfo { ...PageInfoFields }
+      }
+    }
+    ${PAGE_INFO}`,
+    variables: { first: 1000 },
+  },
+  {
+    name: 'own rows that changed since yesterday',
+    query: `query ChangedRows($since: DateTime!, $first: Int!) {
+      workouts(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version comment updatedAt } }
+      workoutSessions(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version date notes impression updatedAt } }
+      workoutLogs(first: $first, where: { updatedAt: { gte: $since } }, orderBy: [{ updatedAt: ASC }]) {
+        totalCount
+        nodes { id version date reps weight rir exerciseId workoutId updatedAt }
+        pageInfo { ...PageInfoFields }
+      }
+      diaryEntries(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version datetime amount ingredientId updatedAt } }
+      weightEntries(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version date weight updatedAt } }
+    }
+    ${PAGE_INFO}`,
+    variables: { since: `${daysAgo(1)}T00:00:00Z`, first: 500 },
+  },
+  {
+    name: 'change feed',
+    query: `query ChangeFeed($since: String!, $first: Int!) {
+      changes(since: $since, first: $first) { cursor hasMore changes { type rowId rowNodeId operation at } }
+    }`,
+    variables: { since: CURSOR, first: 500 },
+  },
+  {
+    name: 'change feed with the rows themselves',
+    query: `query ChangedNodes($since: String!, $first: Int!, $types: [RowType!]) {
+      changes(since: $since, first: $first, types: $types) {
+        cursor hasMore
+        changes {
+          type rowId operation at
+          node {
+            __typename nodeId
+            ... on WorkoutLog { id version date reps weight rir exerciseId workoutId }
+            ... on WorkoutSession { id version date notes impression workoutId }
+            ... on WeightEntry { id version date weight }
+            ... on DiaryEntry { id version datetime amount ingredientId ingredientUnitId planId }
+          }
+        }
+      }
+    }`,
+    variables: { since: CURSOR, first: 100, types: ['WORKOUT_SESSION', 'WORKOUT_LOG', 'WEIGHT_ENTRY', 'DIARY_ENTRY'] },
+  },
+  { name: 'introspection by a code generator', query: getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }) },
+];
