@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config';
+import { excessOf } from '../platform/jsonlimits';
 import { refuse } from './handler';
 import type { HttpExchange } from '../exchange/exchange';
 import {
@@ -65,6 +66,8 @@ export function operationsOf(parts: Parts): Record<string, unknown> {
 
 function objectOf(parts: Parts, name: string): Record<string, unknown> {
   const text = parts.get(name)?.at(-1);
+  const excess = typeof text === 'string' ? excessOf(text) : undefined;
+  if (excess !== undefined) throw new WrongRequest(`The part "${name}" is refused: ${excess}.`);
   let value: unknown;
   try {
     value = JSON.parse(typeof text === 'string' ? text : '');

@@ -29,6 +29,7 @@ const SYSTEM = [
   'faults',
   'files/bucket',
   'graphql/fuzz',
+  'limits/bodies',
   'limits/responses',
   'live/instances',
   'server/commands',

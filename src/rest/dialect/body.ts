@@ -9,6 +9,7 @@ import {
   type Parts,
   type UploadedFile,
 } from '../../platform/multipart';
+import { MAX_MEMBERS } from '../../platform/jsonlimits';
 import { badRequest, invalid, RestError, tooLarge, unsupported } from '../errors';
 import { parseJson } from './json';
 import { queryOf } from './query';
@@ -51,16 +52,26 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
   if (media === 'multipart/form-data') return { form: true, data: await multipart(request, response, limits) };
-  const bytes = await read(request, limits.maxBody);
-  if (media === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decode(bytes, charset)) : {} };
+  const isJson = media === 'application/json';
+  const bytes = await read(request, isJson ? Math.min(limits.maxBody, limits.maxJson) : limits.maxBody);
+  if (isJson) return { form: false, data: bytes.length ? parseJson(() => decode(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
   // A form is read as far as it can be: what is no character becomes a replacement.
-  for (const [key, value] of queryOf(iconv.decode(bytes, charset, { stripBOM: false }))) {
+  const form = iconv.decode(bytes, charset, { stripBOM: false });
+  if (fieldsIn(form) > MAX_MEMBERS) throw badRequest(`A form has at most ${MAX_MEMBERS} fields.`);
+  for (const [key, value] of queryOf(form)) {
     const known = values.get(key);
     if (known) known.push(value);
     else values.set(key, [value]);
   }
   return { form: true, data: values };
+}
+
+/** Stops at the first one too many. */
+function fieldsIn(form: string): number {
+  let count = 1;
+  for (let at = form.indexOf('&'); at >= 0 && count <= MAX_MEMBERS; at = form.indexOf('&', at + 1)) count += 1;
+  return count;
 }
 
 async function read(request: IncomingMessage, limit: number): Promise<Buffer> {

@@ -1,5 +1,6 @@
 /** JSON as Python's parser hands it on: a number keeps what tells an integer from a fraction, and all of its digits. */
 import { floatText } from '../../contract/floats';
+import { excessOf } from '../../platform/jsonlimits';
 import { badRequest } from '../errors';
 
 /** A number that JavaScript would spell in another way: `1.0`, `1e2`, `100000000000000000000`. */
@@ -35,12 +36,6 @@ export function numberText(number: number | SentNumber): string {
   const text = typeof number === 'number' ? String(number) : number.text;
   return text === '-0' ? '0' : text;
 }
-
-/** Whoever looks into a value calls itself for what is in it. */
-const MAX_LEVELS = 100;
-
-const isDeeper = (value: unknown, levels: number): boolean =>
-  value !== null && typeof value === 'object' && (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
 const isSpelledOtherwise = (number: string): boolean => String(Number(number)) !== number;
 
@@ -81,8 +76,9 @@ function hasNumberSpelledOtherwise(text: string): boolean {
 export function parseJson(text: () => string): unknown {
   try {
     const json = text();
+    const excess = excessOf(json);
+    if (excess !== undefined) throw new Error(excess);
     const value: unknown = JSON.parse(json);
-    if (isDeeper(value, MAX_LEVELS)) throw new Error(`Nested deeper than ${MAX_LEVELS} levels`);
     return hasNumberSpelledOtherwise(json) ? new Reading(json).value() : value;
   } catch (error) {
     throw badRequest(`JSON parse error - ${(error as Error).message}`);
