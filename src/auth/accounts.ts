@@ -36,7 +36,7 @@ const SIGNED_IN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_p
 export async function checkCredentials(username: string, password: string, session: Session, by: By): Promise<number> {
   // No name is empty, and none has a NUL, which PostgreSQL does not take.
   const [user] = await session.query(ACCOUNT_BY_NAME, [username.includes('\0') ? '' : username]);
-  const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations);
+  const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, by.address);
   const { id, password: stored } = user!;
   const noteThat = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
     note({ kind, userId: id ?? undefined, ...by }, (text, values) => session.query(text, values));
@@ -54,10 +54,10 @@ export async function checkCredentials(username: string, password: string, sessi
 const PASSWORD_BY_ID = `SELECT u."password", i."iterations" FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
 
 /** The hash that is stored of this password of a user; undefined where they have another one. */
-export async function hashOfPassword(userId: number, password: string, session: Session): Promise<string | undefined> {
+export async function hashOfPassword(userId: number, password: string, session: Session, by: By): Promise<string | undefined> {
   const [user] = await session.query(PASSWORD_BY_ID, [userId]);
   const stored = (user!.password ?? undefined) as string | undefined;
-  const { valid } = await verifyPassword(stored, password, user!.iterations);
+  const { valid } = await verifyPassword(stored, password, user!.iterations, by.address);
   return valid ? stored : undefined;
 }
 
@@ -74,7 +74,7 @@ export async function replacePassword(
   vault: TokenVault,
   by: By,
 ): Promise<string | undefined> {
-  const hashed = await hashInTurn(password);
+  const hashed = await hashInTurn(password, by.address);
   const token = newToken();
   const { sequelize } = session.database;
   return session.transaction(async (transaction) => {

@@ -11,9 +11,9 @@ import type { Database } from '../database/connection';
 import { Unavailable } from '../database/refusals';
 
 export interface LoginRates {
-  /** Every try, with one name from one address. */
+  /** Tries with one name from one address that failed or still run. */
   loginRate: Rate;
-  /** Tries from one address that failed or still run. */
+  /** The same from one address with whatever names. */
   loginRateAddress: Rate;
   /** The same from everywhere. */
   loginRateTotal: Rate;
@@ -67,7 +67,7 @@ export class LoginLimit {
       throw new KnownError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }
     const result = await signIn();
-    await giveBack();
+    await Promise.all([giveBack(), this.name.reward(name)]);
     return result;
   }
 }

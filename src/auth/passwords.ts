@@ -24,8 +24,11 @@ const DIGEST_BYTES = 32;
 export const MOST_ITERATIONS = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
-/** A check takes a processor for some hundred milliseconds, and a thread that files and names of hosts wait for too. */
-const turns = new Turns(Math.max(1, Math.min(4, availableParallelism()) - 1), { waiting: 32, ms: 1_000 });
+/**
+ * A check takes a processor for some hundred milliseconds, and a thread that files and names of hosts wait for too. An office that signs in at once waits
+ * some seconds; whoever guesses waits in the queue of their own network.
+ */
+const turns = new Turns(Math.max(1, Math.min(4, availableParallelism()) - 1), { waiting: 64, ms: 10_000 });
 const RETRY_SECONDS = 2;
 
 export interface Verdict {
@@ -34,17 +37,17 @@ export interface Verdict {
   outdated: boolean;
 }
 
-/** `iterations`: as MOST_ITERATIONS has it. OVERLOADED while there are too many to check. */
-export const verifyPassword = (stored: string | undefined, password: string, iterations = 0): Promise<Verdict> =>
-  inTurn(() => check(stored, password, iterations));
+/** `iterations`: as MOST_ITERATIONS has it; `caller`: the network that asks. OVERLOADED while there are too many to check. */
+export const verifyPassword = (stored: string | undefined, password: string, iterations = 0, caller?: string): Promise<Verdict> =>
+  inTurn(() => check(stored, password, iterations), caller);
 
 /** For whoever asks over the network; OVERLOADED as `verifyPassword`. */
-export const hashInTurn = (password: string): Promise<string> => inTurn(() => hashPassword(password));
+export const hashInTurn = (password: string, caller?: string): Promise<string> => inTurn(() => hashPassword(password), caller);
 
 /** OVERLOADED (with `retryAfter` in seconds) while there are too many waiting. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function inTurn<T>(work: () => Promise<T>, caller?: string): Promise<T> {
   try {
-    return await turns.run(work);
+    return await turns.run(work, caller);
   } catch (error) {
     if (!(error instanceof TooBusy)) throw error;
     throw new KnownError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });

@@ -75,7 +75,7 @@ export class Account {
     const weak: Mistakes = problem ? { newPassword: [invalidValue(problem)] } : {};
     const wrong = () => new InvalidValues({ oldPassword: [invalidValue('This is not your password.')], ...weak });
     const stored = await this.attempt(viewer.username, async () => {
-      const found = await hashOfPassword(viewer.id, oldPassword, session);
+      const found = await hashOfPassword(viewer.id, oldPassword, session, this.by);
       if (found === undefined) {
         await note({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.by }, (text, values) => session.query(text, values));
         throw wrong();

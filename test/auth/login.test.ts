@@ -57,6 +57,11 @@ test('GraphQL signs in as well', async () => {
   });
 });
 
+test('a right password uses up no try', async () => {
+  await fitgraph.user('ann');
+  for (let run = 0; run < 14; run += 1) expect((await login('ann', PASSWORD)).status).toBe(200);
+});
+
 describe('after too many tries', () => {
   const exhaust = async (username: string, from: Person) => {
     for (let tries = 0; tries < 5; tries += 1) expect((await login(username, 'wrong password', from)).status).toBe(401);
