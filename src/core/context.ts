@@ -52,6 +52,10 @@ export interface Spending {
   settle(cost: Cost): void;
   /** Pays for an answer of so many bytes. */
   sent(bytes: number): void;
+  /** RATE_LIMITED if there is nothing left to spend. */
+  demand(): void;
+  /** Pays for milliseconds in which the server did nothing else, whatever came of it. */
+  worked(ms: number): void;
   /** Once something was reserved. */
   readonly standing: Standing | undefined;
 }

@@ -31,6 +31,8 @@ const FORGOTTEN_AFTER = '1 hour';
 const STATEMENT = 5;
 const ROW = 2;
 const MILLISECOND = 10;
+/** So many seconds' worth are paid for a second in which an operation was parsed and validated, while nobody else was answered. */
+const SECONDS_OF_SERVER = 5;
 const USUAL_MS = 100;
 
 class Bucket {
@@ -99,13 +101,7 @@ class Allowance implements Spending {
   ) {}
 
   reserve({ total, fixed = 0 }: Cost): void {
-    this.bucket ??= this.whose();
-    try {
-      this.bucket.reserve(total);
-    } catch (error) {
-      this.budgets.refused += 1;
-      throw error;
-    }
+    this.demand(total);
     this.cost += total;
     this.fixed = fixed;
     ({ statements: this.statements, rows: this.rows, milliseconds: this.milliseconds } = this.session);
@@ -121,10 +117,28 @@ class Allowance implements Spending {
   }
 
   sent(bytes: number): void {
-    // It is on its way: what is more than there is keeps the next one waiting.
-    const cost = bytes / BYTES_PER_UNIT;
-    this.bucket?.spend(cost);
+    this.spend(bytes / BYTES_PER_UNIT);
+  }
+
+  worked(ms: number): void {
+    this.bucket ??= this.whose();
+    this.spend((ms / 1000) * SECONDS_OF_SERVER * this.bucket.rate);
+  }
+
+  /** Afterwards: what is more than there is keeps the next one waiting. */
+  private spend(cost: number): void {
+    (this.bucket ??= this.whose()).spend(cost);
     this.cost += cost;
+  }
+
+  demand(cost = 0): void {
+    this.bucket ??= this.whose();
+    try {
+      this.bucket.reserve(cost);
+    } catch (error) {
+      this.budgets.refused += 1;
+      throw error;
+    }
   }
 
   get standing(): Standing | undefined {

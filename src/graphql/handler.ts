@@ -24,7 +24,7 @@ import { PASSING, STATUSES } from '../contract/statuses';
 import { bounds, MAX_TOKENS } from './bounds';
 import type { Config } from '../platform/config';
 import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
-import type { Context } from '../core/context';
+import type { Context, Spending } from '../core/context';
 import { KnownError, MAX_ERRORS, tooLong } from '../core/model/errors';
 import type { Executor } from '../core/operation/execute';
 import type { HttpExchange } from '../exchange/exchange';
@@ -40,16 +40,20 @@ export interface GraphQLContext {
 const VALIDATION = { maxErrors: MAX_ERRORS - 1 };
 
 /** A document as operations of others may have it: parsed and validated, or what is wrong with it. */
-export function readDocument(schema: GraphQLSchema, text: string): DocumentNode | readonly GraphQLError[] {
-  let document: DocumentNode;
+export function readDocument(schema: GraphQLSchema, text: string, spending?: Spending): DocumentNode | readonly GraphQLError[] {
+  const began = performance.now();
   try {
-    document = parse(text, { maxTokens: MAX_TOKENS });
+    spending?.demand();
+    const document = parse(text, { maxTokens: MAX_TOKENS });
+    const errors = validate(schema, document, [...specifiedRules, bounds], VALIDATION);
+    return errors.length ? errors : document;
   } catch (error) {
+    if (error instanceof KnownError) return [error];
     const { message, source, positions } = error as GraphQLError;
     return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
+  } finally {
+    spending?.worked(performance.now() - began);
   }
-  const errors = validate(schema, document, [...specifiedRules, bounds], VALIDATION);
-  return errors.length ? errors : document;
 }
 
 type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;
@@ -90,10 +94,10 @@ const overloaded: ApolloServerPlugin<GraphQLContext> = {
 /** Credentials that are no good are told before anything runs; REST's codes are its own. */
 export function refusal(error: unknown): unknown {
   if (!(error instanceof GraphQLError)) return error;
-  if (isPassing(error)) {
-    const { retryAfter } = error.extensions;
+  if (isPassing(error) || error.extensions.code === 'RATE_LIMITED') {
+    const { code, retryAfter } = error.extensions;
     return new GraphQLError(error.message, {
-      extensions: { ...error.extensions, http: { status: 503, headers: retryHeader(retryAfter) } },
+      extensions: { ...error.extensions, http: { status: STATUSES[String(code)], headers: retryHeader(retryAfter) } },
     });
   }
   const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];
@@ -187,6 +191,17 @@ function whenTooLong(error: unknown): undefined {
   if (!(error instanceof TooLongError)) throw error;
 }
 
+/** A document that is not valid has cost the server time too. */
+const paidReading: ApolloServerPlugin<GraphQLContext> = {
+  requestDidStart: async ({ contextValue: { full } }) => {
+    const measured = async () => {
+      const began = performance.now();
+      return async () => full.spending?.worked(performance.now() - began);
+    };
+    return { parsingDidStart: measured, validationDidStart: measured };
+  },
+};
+
 /** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
 const noEmptyName: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ request }) => {
@@ -254,6 +269,7 @@ export async function apolloServer(
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
       noEmptyName,
+      paidReading,
       // Before those that keep and read errors.
       fewErrors,
       // What is kept is the status that no media type has changed yet, so it comes before that.

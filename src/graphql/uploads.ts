@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config';
+import { largeBodiesInTurn } from '../platform/bodylimit';
 import { excessOf } from '../platform/jsonlimits';
 import { refuse } from './handler';
 import type { HttpExchange } from '../exchange/exchange';
@@ -34,6 +35,7 @@ export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMes
     try {
       const exchange = exchangeOf(request);
       const limits = (await exchange.isKnown()) ? { ...config, sender: exchange.sender } : limitsOfStrangers(config);
+      await largeBodiesInTurn(request, response, limits.sender);
       request.body = operationsOf(await readMultipart(request, response, limits));
     } catch (error) {
       if (error instanceof WrongRequest) return refuse(request, response, 400, 'BAD_REQUEST', error.message);

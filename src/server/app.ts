@@ -19,7 +19,7 @@ import type { Prepare } from '../rest/endpoints';
 import { PRIVATE } from '../rest/respond';
 import { restHandler, type Handler } from '../rest/router';
 import { BASE } from '../rest/routes';
-import { METRICS_PATH, type Scrape } from '../telemetry/scrape';
+import type { Scrape } from '../telemetry/scrape';
 import { scrapeOf } from '../telemetry/worker';
 import { leaveUnread } from './connections';
 import { Door } from './door';
@@ -28,7 +28,7 @@ import { Failures } from './failures';
 import { others } from './opening';
 import { dependenciesOf } from './dependencies';
 import { Readiness } from './readiness';
-import { HEALTH, routesOf, type Parts } from './routes';
+import { isProbe, routesOf, type Parts } from './routes';
 import { tidied } from './target';
 
 export interface App {
@@ -176,7 +176,7 @@ const entrance = (
     request.url = tidied(request.url!);
     response.setHeader('X-Request-Id', origin.identify(request));
     leaveUnread(request, response);
-    if (request.url.startsWith(HEALTH) || request.url === METRICS_PATH) return begin(request, response);
+    if (isProbe(request)) return begin(request, response);
     door.admit(request, response, begin);
   },
   connected: door.connected,

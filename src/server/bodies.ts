@@ -5,7 +5,7 @@ import iconv from 'iconv-lite';
 import type { Config } from '../platform/config';
 import type { HttpExchange } from '../exchange/exchange';
 import { refuse } from '../graphql/handler';
-import { parsedWithin } from '../platform/bodylimit';
+import { largeBodiesInTurn, parsedWithin } from '../platform/bodylimit';
 import { excessOf } from '../platform/jsonlimits';
 
 export function jsonBody(
@@ -18,7 +18,9 @@ export function jsonBody(
   return async (request, response, next) => {
     // It says that there is no body, which Apollo wants to know.
     if (!request.is('json')) return ofStrangers.parse(request, response, next);
-    const { within } = (await exchangeOf(request).isKnown()) ? ofUsers : ofStrangers;
+    const exchange = exchangeOf(request);
+    const { within } = (await exchange.isKnown()) ? ofUsers : ofStrangers;
+    await largeBodiesInTurn(request, response, exchange.sender);
     within(request, response, next);
   };
 }

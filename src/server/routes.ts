@@ -2,6 +2,7 @@
 import type { ApolloServer } from '@apollo/server';
 import { expressMiddleware } from '@as-integrations/express5';
 import express, { type Express, type Request, type RequestHandler } from 'express';
+import type { IncomingMessage } from 'node:http';
 import type { Executor } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
 import { serveMedia } from '../files/serve';
@@ -26,8 +27,11 @@ import type { Failures } from './failures';
 import type { Readiness } from './readiness';
 import { SECURITY_TXT, securityTxt } from './securitytxt';
 
-/** Whoever watches over the server is answered whatever it has to do. */
-export const HEALTH = '/health/';
+/** Whoever watches over the server is answered whatever it has to do, at these addresses and no others. */
+const [LIVE, READY] = ['/health/live', '/health/ready'];
+const PROBES = new Set([LIVE, READY, METRICS_PATH]);
+export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') && PROBES.has(url.split('?', 1)[0]!);
 
 /** Longer than any that means something: libraries take the square of its length to read it. */
 const MAX_CONTENT_TYPE = 1000;
@@ -67,8 +71,8 @@ const shortTypes: RequestHandler = (request, _response, next) => {
 
 function addWatching(app: Express, { services, readiness, scrape }: Parts): void {
   const { metrics } = services.config;
-  app.get(`${HEALTH}live`, (_request, response) => void response.json({ status: 'ok' }));
-  app.get(`${HEALTH}ready`, async (_request, response) => {
+  app.get(LIVE, (_request, response) => void response.json({ status: 'ok' }));
+  app.get(READY, async (_request, response) => {
     const reason = await readiness.decide();
     response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
   });
@@ -101,9 +105,12 @@ const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: Exchanges)
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
       const exchange = exchanges.of(req);
-      await exchange.identified().catch((error) => {
+      try {
+        await exchange.identified();
+        exchange.context.spending?.demand();
+      } catch (error) {
         throw refusal(error);
-      });
+      }
       return { exchange, full: exchange.context };
     },
   });

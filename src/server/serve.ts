@@ -17,6 +17,9 @@ import { answerUnreadable } from './unreadable';
 
 type Site = import('./site').Site;
 
+/** When those who waited for the start have been answered. */
+const IDLE_AFTER_MS = 2_000;
+
 export interface RunningServer {
   port: number;
   stop(): Promise<void>;
@@ -46,6 +49,9 @@ export async function makeReady(): Promise<void> {
   await others();
   await (await import('./app.ts')).makeSchemas();
 }
+
+/** What nobody needs at start, and no request shall wait for. */
+const loadLater = async () => (await import('../pages/browse/chart.ts')).loadCharts();
 
 /** Throws where the configuration names what cannot be used, before anything is started. */
 export function checkFiles(config: Config) {
@@ -85,9 +91,11 @@ export async function serve(config: Config, { early = true, announce = true, rea
   ready?.();
   if (announce) print(config, port, site);
   log.info({ port }, 'ready');
+  const loading = setTimeout(() => void loadLater().catch((error) => log.error({ err: error }, 'charts cannot be drawn')), IDLE_AFTER_MS);
   return {
     port,
     async stop() {
+      clearTimeout(loading);
       unfollow?.();
       if (metrics) metrics.close();
       site.app.leave();

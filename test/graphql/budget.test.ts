@@ -132,3 +132,36 @@ test('it can be switched off', async () => {
   for (let time = 0; time < 5; time += 1) expect((await fitgraph.anyone.query('{ __schema { types { name } } }')).errors).toBeUndefined();
   expect(await standing(fitgraph.anyone)).toBeNull();
 });
+
+const paid = ({ headers }: { headers: Headers }) => Number(/c=(\d+)/.exec(headers.get('ratelimit')!)![1]);
+
+test('a document that is not valid is paid for by the time that it took, and refused once all is spent', async () => {
+  const fitgraph = await started({});
+  const [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  const wrong = `{ ${Array.from({ length: 90 }, (_, index) => `wrong${index}`).join(' ')} }`;
+  const first = await ann.query(wrong);
+  expect(first.code).toBe('GRAPHQL_VALIDATION_FAILED');
+  // A millisecond is 500 units.
+  expect(paid(first)).toBeGreaterThan(100);
+  const { id } = (await ann.ask('{ viewer { id } }')).viewer;
+  const spending = fitgraph.services.budgets.of({ viewer: { id: Number(id) }, session: fitgraph.database.session() } as never, () => '')!;
+  spending.sent(1024 * 11_000_000);
+  expect(await ann.query(wrong)).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+  expect((await bob.query(wrong)).code).toBe('GRAPHQL_VALIDATION_FAILED');
+});
+
+test('an answer is paid for by its bytes', async () => {
+  const fitgraph = await started({ BUDGET_USER: '1000' });
+  const ann = await fitgraph.user('ann');
+  const { body: workout } = await ann.post('/workout/', {});
+  await ann.post('/workoutsession/', { workout: workout.id, date: '2024-01-01', notes: 'old', impression: '2' });
+  await fitgraph.sql(`UPDATE "workout_session" SET "notes" = repeat('x', 200000)`);
+  const documents = ['id', 'id notes'].map((fields) => `{ workoutSessions { nodes { ${fields} } } }`);
+  // What is parsed and validated once is paid for once.
+  for (const document of documents) await ann.query(document);
+  const [short, long] = [await ann.query(documents[0]!), await ann.query(documents[1]!)];
+  expect(paid(long) - paid(short)).toBeGreaterThanOrEqual(194);
+  expect(paid(long) - paid(short)).toBeLessThanOrEqual(197);
+  const rest = await ann.get('/workoutsession/');
+  expect(paid(rest)).toBeGreaterThanOrEqual(195);
+});

@@ -73,6 +73,19 @@ test('as much as is allowed is taken', async () => {
   expect(JSON.parse(reply.text)).toEqual({ data: { exercises: { totalCount: expect.any(Number) } } });
 });
 
+test('large bodies of one user are taken one after the other', async () => {
+  const notes = 'x'.repeat(300_000);
+  const one = () =>
+    send(siege.base, {
+      method: 'POST',
+      path: '/api/v2/workoutsession/',
+      headers: { Authorization: `Token ${siege.token}`, 'Content-Type': JSON_TYPE },
+      body: JSON.stringify({ notes, date: '2024-01-01', workout: 1 }),
+    });
+  const replies = await unharmed(siege, () => Promise.all(Array.from({ length: 15 }, one)));
+  for (const { status, text } of replies) expect([status, text]).toEqual([400, expect.stringContaining('no more than 10000 characters')]);
+});
+
 test('memory stays what it is', async () => {
   expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
 });

@@ -31,6 +31,7 @@ const SYSTEM = [
   'graphql/fuzz',
   'limits/bodies',
   'limits/responses',
+  'limits/strangers',
   'live/instances',
   'server/commands',
   'server/containment',

@@ -60,7 +60,7 @@ export function askedBy(request: Request, exchange: HttpExchange, schema: GraphQ
   const { query, operationName, ...others } = resolved({ ...given, extensions: objectOf('extensions', given.extensions) }, trusted);
   const variables = objectOf('variables', others.variables);
   if (typeof query !== 'string') throw refused('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
-  const document = readDocument(schema, query);
+  const document = readDocument(schema, query, context.spending);
   if (!('kind' in document)) throw new Refused(document.map(coded));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);

@@ -76,7 +76,7 @@ export class Subscriptions {
     const { query, operationName, variables } = resolved;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
-    const document = readDocument(schema, query);
+    const document = readDocument(schema, query, context.spending);
     if (!('kind' in document)) return [...shownResult({ errors: document }, context.viewer !== null).errors!];
     const operation = getOperationAST(document, name);
     exchange.operation = operation?.name?.value;

@@ -78,12 +78,14 @@ export async function chartsOf(view: HtmlView): Promise<Chart[]> {
   return drawn.filter((chart) => chart !== undefined);
 }
 
+/** Takes up to some seconds on a busy machine, so a server has it loaded before anybody asks for a chart. */
+export const loadCharts = () => import('echarts');
+
 async function chartOf(series: Series): Promise<Chart | undefined> {
   const { label, unit, lines, left } = series;
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > TOO_MANY) return undefined;
-  // Loaded when the first chart is drawn: most processes draw none for a while, and it is large.
-  const { init } = await import('echarts');
+  const { init } = await loadCharts();
   const axis = { axisLabel: { color: TEXT, fontSize: 12, fontFamily: FONT, hideOverlap: true }, axisLine: { lineStyle: { color: RULE } } };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...SIZE });
   const names = lines.flatMap(({ name }) => name ?? []);

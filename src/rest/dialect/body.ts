@@ -9,6 +9,7 @@ import {
   type Parts,
   type UploadedFile,
 } from '../../platform/multipart';
+import { largeBodiesInTurn } from '../../platform/bodylimit';
 import { MAX_MEMBERS } from '../../platform/jsonlimits';
 import { badRequest, invalid, RestError, tooLarge, unsupported } from '../errors';
 import { parseJson } from './json';
@@ -51,6 +52,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   if (!MEDIA_TYPES.includes(media)) throw unsupported(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
+  await largeBodiesInTurn(request, response, limits.sender);
   if (media === 'multipart/form-data') return { form: true, data: await multipart(request, response, limits) };
   const isJson = media === 'application/json';
   const bytes = await read(request, isJson ? Math.min(limits.maxBody, limits.maxJson) : limits.maxBody);
