@@ -1,6 +1,6 @@
 /** What a request is called in its answer and in the log, and what else the log tells of it. */
 import { createLog, terminal } from '../../src/platform/logging';
-import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import WebSocket from 'ws';
 import { until } from '../setup/waits';
