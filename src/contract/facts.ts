@@ -70,8 +70,8 @@ export interface FieldFact {
     /** The other side belongs to a user, so naming another user's row is forbidden. */
     readonly owned: boolean;
   };
-  /** Messages for a value of the right type; none means that it is good. */
-  check(value: unknown): string[];
+  /** Messages for a value of the right type; none means that it is good. The zone decides what day it is. */
+  check(value: unknown, timeZone: string): string[];
   /** Further messages for a value that passes `check`, which take longer to find. */
   inspect?(value: unknown): Promise<string[]>;
 }

@@ -8,7 +8,7 @@ import { extensionOf, isPath, thumbnailOf } from './paths';
 const METHODS = ['GET', 'HEAD'];
 
 export function serveMedia(media: Media): Router {
-  const router = Router();
+  const router = Router({ caseSensitive: true });
   router.use((request, response, next) => {
     // Pages of any site may draw them on a canvas. Said to everybody, because caches keep what was said to the first.
     response.set({ 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' });

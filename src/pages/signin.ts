@@ -48,7 +48,7 @@ const form: RequestHandler = (request, response, next) => (request.is('urlencode
 type ExchangeOf = (request: IncomingMessage) => PageExchange;
 
 export function signInPages(exchangeOf: ExchangeOf, prepare: Prepare): Router {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   new SignInPages(exchangeOf, examples(prepare)).addTo(router);
   return router;
 }

@@ -49,7 +49,7 @@ export interface SuggestingExchange extends Pick<PageExchange, 'authenticate'> {
 
 export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf: (request: IncomingMessage) => SuggestingExchange): Router {
   const namingOf = namings(schema, prepare);
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   router.get(SUGGEST_PATH, (_request, response) => {
     response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);
   });

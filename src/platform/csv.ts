@@ -4,8 +4,11 @@
 export const BOM = '\uFEFF';
 const END = '\r\n';
 
-/** What a spreadsheet takes for the beginning of a formula, in full width too. (https://owasp.org/www-community/attacks/CSV_Injection) */
-const FORMULA = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
+/**
+ * What a spreadsheet takes for the beginning of a formula, in full width too; behind a semicolon as well, which separates cells where commas are for
+ * decimals. (https://owasp.org/www-community/attacks/CSV_Injection)
+ */
+const FORMULA = /(?:^|;["']?)[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
 /** Also that of a decimal, which comes as a text. */
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
 /** Longer than any number that the service shows. */

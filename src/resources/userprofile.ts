@@ -3,6 +3,7 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { choices } from '../core/model/choices';
+import { today } from '../core/model/clock';
 import { crud } from '../core/schema/crud';
 import { Choose, Day, Flag, Id, Whole, type PartOf } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
@@ -24,16 +25,14 @@ export const GENDER = choices('Gender', 'Of a person, as formulas for energy use
 ]);
 const AGE = { min: 10, max: 100 } as const;
 
-/** Whole years from a day of birth to now. */
-const ageOf = (birthdate: string) => Math.floor(DateTime.now().diff(DateTime.fromISO(birthdate), 'years').years);
+/** Whole years from one day to another. */
+const yearsBetween = (birth: string, day: string) => Math.floor(DateTime.fromISO(day).diff(DateTime.fromISO(birth), 'years').years);
 
 /** From the day on which the minimal age is reached to the birthday of the maximal one. */
-const validBirthdate = (value: unknown) => {
-  const today = DateTime.now().startOf('day');
+const validBirthdate = (value: unknown, timeZone: string) => {
+  const day = DateTime.fromISO(today(timeZone));
   const birth = DateTime.fromISO(String(value));
-  return birth.plus({ years: AGE.min }) > today || birth.plus({ years: AGE.max }) < today
-    ? [`${String(value)} is not a valid birthdate`]
-    : [];
+  return birth.plus({ years: AGE.min }) > day || birth.plus({ years: AGE.max }) < day ? [`${String(value)} is not a valid birthdate`] : [];
 };
 
 @Resource({
@@ -186,7 +185,7 @@ const base = crud(UserProfile, {
     });
     const age = values.age === undefined ? row?.get('age') : null;
     const birthdate = values.birthdate ?? row?.get('birthdate');
-    if (age == null && birthdate) values.age = ageOf(String(birthdate));
+    if (age == null && birthdate) values.age = yearsBetween(String(birthdate), today(context.timeZone));
   },
 });
 

@@ -29,7 +29,7 @@ import { others } from './opening';
 import { dependenciesOf } from './dependencies';
 import { Readiness } from './readiness';
 import { isProbe, routesOf, type Parts } from './routes';
-import { tidied } from './target';
+import { repeatedHeader, tidied } from './target';
 
 export interface App {
   listener: RequestListener;
@@ -85,7 +85,7 @@ export async function createApp(services: Services): Promise<App> {
   await others();
   const begin = answering({ services, executor, restExecutor, prepare, trusted, apollo, live, exchanges, readiness, failures, scrape });
   return {
-    ...entrance(services, door, live, begin),
+    ...entrance(services, failures, door, live, begin),
     leave() {
       door.leave();
       readiness.end();
@@ -168,11 +168,14 @@ function answering(parts: Parts): RequestListener {
 /** Where requests come in. */
 const entrance = (
   { origin }: Services,
+  failures: Failures,
   door: Door,
   live: Pick<App, 'upgrade'>,
   begin: RequestListener,
 ): Pick<App, 'listener' | 'connected' | 'upgrade'> => ({
   listener(request, response) {
+    const repeated = repeatedHeader(request);
+    if (repeated) return failures.refuse(request, response, 400, 'BAD_REQUEST', `The header ${repeated} may stand once.`);
     request.url = tidied(request.url!);
     response.setHeader('X-Request-Id', origin.identify(request));
     leaveUnread(request, response);

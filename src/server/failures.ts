@@ -18,10 +18,15 @@ export class Failures {
   turnAway(request: IncomingMessage, response: ServerResponse, { message, extensions }: KnownError, further: Headers = {}): void {
     const { code, retryAfter } = extensions;
     if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+    this.refuse(request, response, 503, String(code), message, further);
+  }
+
+  /** Before anybody knows what is asked for. */
+  refuse(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string, further: Headers = {}): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    if (isGraphQL(request.url!)) return refuse(request, response, 503, String(code), message);
+    if (isGraphQL(request.url!)) return refuse(request, response, status, code, message);
     const body = JSON.stringify({ detail: message });
-    response.writeHead(503, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...further }).end(body);
+    response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...further }).end(body);
   }
 
   failed(error: unknown, request: IncomingMessage, response: ServerResponse, further: Headers = {}): void {

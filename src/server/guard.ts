@@ -1,5 +1,5 @@
 /**
- * Contains errors that no handler catches: one thrown by a listener of a request or response fails that request, any other one is logged. Neither
+ * The classes of requests and responses. They contain errors that no handler catches: one thrown by a listener of a request or response fails that request, any other one is logged. Neither
  * ends the process, in which other requests are being answered.
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
@@ -18,6 +18,16 @@ export class Guard {
     const fail = (error: unknown, request: IncomingMessage, response: ServerResponse | undefined) => this.fail(error, request, response);
     class GuardedRequest extends IncomingMessage {
       response?: ServerResponse;
+      declare asksForUpgrade: boolean | null;
+
+      /** Node hands the connection over if it is true. Protocols that are not known are ignored (RFC 9110, section 7.8). */
+      get upgrade(): boolean | null {
+        return this.asksForUpgrade && (this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? ''));
+      }
+
+      set upgrade(value: boolean | null) {
+        this.asksForUpgrade = value;
+      }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
         try {

@@ -55,6 +55,8 @@ export function routesOf(parts: Parts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
+  // What is one address to a proxy's rules and to headers is one here too.
+  app.enable('case sensitive routing');
   addWatching(app, parts);
   app.use(shortTypes);
   addPages(app, parts);
@@ -77,7 +79,7 @@ function addWatching(app: Express, { services, readiness, scrape }: Parts): void
     response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
   });
   // Without a token it has a port of its own.
-  if (scrape && metrics!.port === undefined) app.get(METRICS_PATH, metricsPage(metrics!.token, scrape));
+  if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsPage(metrics!.token, scrape));
 }
 
 function addPages(app: Express, { services, executor, restExecutor, prepare, exchanges }: Parts): void {

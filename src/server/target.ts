@@ -1,4 +1,5 @@
-/** The address of a request as its sender may write it → the path and query that everything here knows. */
+/** The address of a request as its sender may write it → the path and query that everything here knows; and headers that say two things. */
+import type { IncomingMessage } from 'node:http';
 
 const ABSOLUTE = /^https?:\/\/[^/?#]*/i;
 
@@ -34,3 +35,9 @@ export function tidied(url: string): string {
   if (url === '*' || isUsual(url)) return url;
   return written(url.replace(ABSOLUTE, ''));
 }
+
+const ONCE = ['host', 'authorization'];
+
+/** The first header that stands twice though it means one thing: Node takes the first, and what is before it perhaps the last. */
+export const repeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
+  ONCE.find((name) => rawHeaders.filter((raw, at) => at % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1);

@@ -86,6 +86,9 @@ describe('a file', () => {
     ['-5.25', '-5.25'],
     ['- '.repeat(30), `'${'- '.repeat(30)}`],
     ['a=1', 'a=1'],
+    ['x;=1+1', `'x;=1+1`],
+    ['x;"@SUM(A1)', `'x;"@SUM(A1)`],
+    ['x; y', 'x; y'],
   ])('with the text %j has a cell that no spreadsheet works out: %j', async (comment, cell) => {
     const bob = await fitgraph.user(`bob-${comment.charCodeAt(0)}-${comment.length}-${cell.length}`);
     await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, bob.id]);

@@ -4,7 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/server/app';
+import { Guard } from '../../src/server/guard';
 import { createUser, tokenOf } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/platform/config';
@@ -67,7 +69,7 @@ export class Fitgraph {
     const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new Origin(config), log);
     const app = await createApp(services);
     const witness = new Witness();
-    const server = await listening(app, witness);
+    const server = await listening(app, witness, log);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     return new Fitgraph(database, services.reference, url, logged, config.mediaDir, config.secretKey!, witness, services, async () => {
       app.leave();
@@ -117,8 +119,10 @@ export class Fitgraph {
   }
 }
 
-function listening(app: App, witness: Witness): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 65_000 }, witness.hearing(app.listener))
+function listening(app: App, witness: Witness, log: Logger): Promise<Server> {
+  const guard = new Guard(log);
+  guard.failures = app.failures;
+  const server = createServer({ keepAliveTimeout: 65_000, ...guard.options }, witness.hearing(app.listener))
     .on('upgrade', app.upgrade)
     .on('connection', app.connected);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));

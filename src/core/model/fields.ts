@@ -81,7 +81,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Of a public text in a large table: an index keeps it in the order that a reader expects too, as GraphQL lists it. */
   sorted?: boolean;
   /** Further checks of a good value. */
-  check?: (value: unknown) => string[];
+  check?: (value: unknown, timeZone: string) => string[];
   /** Checks that take time, of a value that has passed all others. */
   inspect?: (value: unknown) => Promise<string[]>;
 }
@@ -97,7 +97,7 @@ export interface FieldMeta extends FieldFact {
   automatic?: boolean;
   default?: FieldOptions['default'];
   /** As `check`, with codes. */
-  mistakes(value: unknown): Mistake[];
+  mistakes(value: unknown, timeZone: string): Mistake[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
   /** Of a choice. */
   enum?: Choices;
@@ -205,11 +205,11 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
       ordered: stored && !options.inherited,
       ...(stored && { column: options.column ?? snake(name) }),
       sequelizeType,
-      mistakes: (value) => {
+      mistakes: (value, timeZone) => {
         const found = mistakesOf(value, meta);
-        return found.length || value == null ? found : (options.check?.(value) ?? []).map(invalidValue);
+        return found.length || value == null ? found : (options.check?.(value, timeZone) ?? []).map(invalidValue);
       },
-      check: (value) => meta.mistakes(value).map(({ message }) => message),
+      check: (value, timeZone) => meta.mistakes(value, timeZone).map(({ message }) => message),
     };
     fields.set(entity, [...fieldsOf(entity), meta]);
     if (stored)

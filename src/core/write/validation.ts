@@ -109,7 +109,7 @@ class Validation {
         const target = field.target!();
         references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
-        const mistakes = field.mistakes(value);
+        const mistakes = field.mistakes(value, this.context.timeZone);
         refuse(...mistakes);
         if (!mistakes.length && field.inspect) lookups.push(field.inspect(value).then((messages) => refuse(...messages.map(invalidValue))));
       }

@@ -27,7 +27,7 @@ const TABS_SCRIPT = `'use strict';
 `;
 
 export function tabs(): Router {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   router.get(TABS_PATH, (_request, response) => {
     response.set('Cache-Control', 'no-cache').type('js').send(TABS_SCRIPT);
   });

@@ -63,7 +63,7 @@ function send(response: Response, title: string, figures: readonly (readonly Pai
 
 /** A muscle that nobody drew, one of the operator's own perhaps, is the figure alone. */
 export function muscleDrawings(muscleOf: (id: number) => Muscle | null): Router {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   /** `1,2,3`; what is no muscle is left out. */
   const namedBy = (ids: unknown): Muscle[] =>
     (typeof ids === 'string' ? ids.split(',', MAX_MUSCLES) : []).flatMap((id) => (/^\d{1,9}$/.test(id) && muscleOf(Number(id))) || []);

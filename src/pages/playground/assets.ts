@@ -21,7 +21,7 @@ export function codingOf(request: IncomingMessage): 'br' | 'gzip' | undefined {
 
 /** Beside `x.js` stands `x.js.br` and `x.js.gz` where that is shorter. */
 export function assets(folder: string): RequestHandler {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
   const plain = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
   router.use((request, response, next) => {

@@ -50,7 +50,7 @@ export function playground(
   schema: GraphQLSchema,
   folder: string = built,
 ): Router {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   // The assets too: a worker obeys the policy of its own answer, not that of the page.
   router.use(PLAYGROUND_PATH, protect);
   router.get(PLAYGROUND_PATH, async (req, res) => {

@@ -49,7 +49,7 @@ interface Visit {
 }
 
 export function reference(schema: GraphQLSchema, visitOf: (request: IncomingMessage) => Visit): Router {
-  const router = express.Router();
+  const router = express.Router({ caseSensitive: true });
   router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], readOnly);
   const textsFor = (secure: boolean) => openApiTexts(schema, { cookie: cookieName(secure), csrfHeader: CSRF_HEADER });
   const [plain, secured] = [textsFor(false), textsFor(true)];

@@ -193,6 +193,6 @@ const COERCE: Partial<Record<Kind, (value: unknown, field: Coercible, timeZone: 
 export function coerce(field: Coercible, value: unknown, timeZone: string): Coerced {
   const coerced = COERCE[field.kind]?.(value, field, timeZone) ?? ok(value);
   if ('messages' in coerced) return coerced;
-  const messages = field.check(coerced.value);
+  const messages = field.check(coerced.value, timeZone);
   return messages.length ? { messages } : coerced;
 }

@@ -1,0 +1,37 @@
+/** The age in a profile is that of the day in the server's zone, whatever the zone of the process. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+});
+
+const REAL = [
+  ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
+  ...(['hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
+];
+afterEach(() => void jest.useRealTimers());
+
+/** In Berlin it is half past one on the 29th of March. */
+const NIGHT = '2026-03-28T23:30:00Z';
+
+const profile = async (): Promise<string> => (await ann.ask('{ userProfiles { nodes { id } } }')).userProfiles.nodes[0].id;
+const patch = async (body: object) => ann.patch(`/userprofile/${await profile()}/`, body);
+
+test('on the birthday one is a year older, and of the least age', async () => {
+  jest.useFakeTimers({ now: Date.parse(NIGHT), doNotFake: REAL });
+  expect(await patch({ birthdate: '1990-03-29', age: null })).toMatchObject({ status: 200, body: { age: 36 } });
+  expect(await patch({ birthdate: '2016-03-29', age: null })).toMatchObject({ status: 200, body: { age: 10 } });
+  expect(await patch({ birthdate: '2016-03-30' })).toMatchObject({
+    status: 400,
+    body: { birthdate: ['2016-03-30 is not a valid birthdate'] },
+  });
+  expect(await patch({ birthdate: '1925-03-28' })).toMatchObject({ status: 400 });
+  const document = `mutation ($id: ID!, $birthdate: Date!) {
+    updateUserProfile(id: $id, input: { birthdate: $birthdate }) { fieldErrors { path } }
+  }`;
+  const { data, errors } = await ann.query(document, { id: await profile(), birthdate: '2016-03-29' });
+  expect([errors, data?.updateUserProfile?.fieldErrors]).toEqual([undefined, []]);
+});
