@@ -20,7 +20,7 @@ export function floatText(value: number): string {
 const MARK = '\udfff';
 const MARKED = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
-/** What a float becomes until `withFloats` writes it. */
+/** What a float becomes until `asReference` writes it. */
 export const floatMark = (value: number): string => MARK + floatText(value);
 
 /** A body with marked floats as numbers, for pages. */
@@ -31,5 +31,10 @@ export function plainFloats(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, plainFloats(value)]));
 }
 
-/** JSON with marked floats as numbers. */
-export const withFloats = (json: string): string => (json.includes('"\\udfff') ? json.replace(MARKED, '$1') : json);
+const SEPARATORS = /[\u2028\u2029]/g;
+
+/** JSON with marked floats as numbers, and with the separators of lines escaped, as the reference's framework writes it. */
+export function asReference(json: string): string {
+  const text = json.includes('"\\udfff') ? json.replace(MARKED, '$1') : json;
+  return text.search(SEPARATORS) < 0 ? text : text.replace(SEPARATORS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+}

@@ -119,6 +119,10 @@ export class HttpExchange {
     }));
   }
 
+  get languages(): readonly string[] {
+    return this.full.languages;
+  }
+
   get baseUrl(): string {
     return this.full.baseUrl;
   }

@@ -72,9 +72,9 @@ export function gramsOf(amount: string, measure: HouseholdMeasure | null): Decim
 export const portion = (composition: Composition, grams: Decimal, unit: MassUnit = 'g'): Values =>
   withKilojoules((name) => {
     const content = composition[name];
-    // Where nothing is known there is no product, and no sign of it.
-    if (content === null) return ZERO;
-    const value = new Decimal(content).times(grams).dividedBy(100);
+    const value = new Decimal(content ?? 0).times(grams).dividedBy(100);
+    // The sign is that of a value which is rounded to zero, not of zero itself.
+    if (value.isZero()) return ZERO;
     return unit === 'g' || name === 'energy' ? value : ounces(value);
   });
 

@@ -32,8 +32,6 @@ export type Parts = Map<string, Part[]>;
 export interface MultipartLimits {
   /** In bytes: of a text, and of all that is not the largest allowed file. */
   maxBody: number;
-  /** In bytes: of JSON. */
-  maxJson: number;
   /** In bytes: of a file. */
   maxUpload: number;
   /** In bytes: of a body whose sender is not signed in. */

@@ -24,10 +24,16 @@ const hasNoBlanksAround = (text: string): boolean => isPlain(text.charCodeAt(0))
 export const trimmed = (text: string): string => (hasNoBlanksAround(text) ? text : stripped(text, BLANKS, true));
 export const trimmedAtEnd = (text: string): string => (hasNoBlanksAround(text) ? text : stripped(text, BLANKS, false));
 
+/** Python reads no integer of more digits. (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits) */
+const MAX_DIGITS = 4_300;
+
+/** Integers beyond those that JavaScript tells apart are the last one that it does: no row, no limit and no offset has either. */
+export const exact = (integer: number): number => Math.min(Math.max(integer, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+
 /** An integer: ASCII digits, perhaps with a sign and with blanks around. */
 export function integerOf(text: string): number | undefined {
   const digits = hasNoBlanksAround(text) ? text : stripped(text, BLANKS_OF_INTEGERS, true);
-  return /^[+-]?\d+$/.test(digits) ? Number(digits) : undefined;
+  return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_DIGITS ? exact(Number(digits)) : undefined;
 }
 
 /** Longer exponents are none in Python either. */

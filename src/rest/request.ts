@@ -14,6 +14,8 @@ export interface Exchange {
   context: object;
   /** Scheme and host of the links. */
   baseUrl: string;
+  /** Codes of the languages that the client accepts, best first. */
+  languages: readonly string[];
   /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */
   authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
   /** Id of the user, once `authenticate` has found out. */

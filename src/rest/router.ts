@@ -1,7 +1,7 @@
 /** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { plainFloats, withFloats } from '../contract/floats';
+import { asReference, plainFloats } from '../contract/floats';
 import { answerTooLong } from '../contract/messages';
 import { corsOf, preflight } from '../platform/cors';
 import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
@@ -159,7 +159,7 @@ class Router {
     const { maxResponse } = this.options;
     try {
       const isLong = indent === undefined && rowsIn(body) > LONG;
-      const text = withFloats(isLong ? await jsonInPieces(body, maxResponse) : JSON.stringify(body, null, indent));
+      const text = asReference(isLong ? await jsonInPieces(body, maxResponse) : JSON.stringify(body, null, indent));
       if (Buffer.byteLength(text) <= maxResponse) return text;
     } catch (error) {
       if (!(error instanceof TooLongError)) throw error;

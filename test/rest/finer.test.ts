@@ -230,6 +230,10 @@ describe('JSON as Python reads it', () => {
     ['"exercise":1e20', bad('exercise', 'Invalid pk "1e+20" - object does not exist.')],
     ['"exercise":" 99 "', bad('exercise', 'Invalid pk " 99 " - object does not exist.')],
     ['"exercise":"9"', bad('exercise', 'Invalid pk "9" - object does not exist.')],
+    [`"exercise":"${'9'.repeat(400)}"`, bad('exercise', `Invalid pk "${'9'.repeat(400)}" - object does not exist.`)],
+    [`"exercise":${'9'.repeat(400)}`, bad('exercise', `Invalid pk "${'9'.repeat(400)}" - object does not exist.`)],
+    [`"reps":${'9'.repeat(400)}`, bad('reps', 'Ensure this value is less than or equal to 600.')],
+    ['"comment":"a\u2028b"', { status: 201, text: expect.stringContaining('"a\\u2028b"') }],
     ['"rir":1.0', bad('rir', '"1.0" is not a valid choice.')],
     ['"rir":1', { status: 201, body: { rir: '1' } }],
     ['"rir":1.5', { status: 201, body: { rir: '1.5' } }],
@@ -370,6 +374,8 @@ describe('dates and times', () => {
     const eaten = (datetime: string) => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime });
     expect((await eaten('2021-03-10T08:00:00,5\n')).body.datetime).toBe('2021-03-10T08:00:00.500000+01:00');
     expect((await eaten('2021-03-10 08:00:00,5Z')).body.datetime).toBe('2021-03-10T09:00:00.500000+01:00');
+    expect((await eaten('2021-03-10T08:00:00+01:60')).body.datetime).toBe('2021-03-10T07:00:00+01:00');
+    expect((await eaten('2021-03-10T08:00:00+23:60')).status).toBe(400);
     expect((await eaten('2021-03-10T08:00:00\n\n')).status).toBe(400);
   });
 
@@ -451,6 +457,28 @@ describe('login', () => {
   });
 });
 
+describe('the language of a request', () => {
+  test.each([
+    ['de', '03.05.2021', 200],
+    ['fr-CH, en;q=0.5', '3.5.2021', 200],
+    ['en, de;q=0.5', '03.05.2021', 400],
+    ['de', '33.05.2021', 400],
+    ['de', '2021-05-03', 200],
+  ])('decides how a date is read: %s %s', async (languages, date, status) => {
+    await ann.post('/weightentry/', { date: '2021-05-03', weight: 80 });
+    const answer = await ann.sending({ 'Accept-Language': languages }).get(`/weightentry/?date=${date}`);
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(answer.body.results).toMatchObject([{ date: '2021-05-03' }]);
+    else expect(answer.body).toEqual({ date: ['Enter a valid date.'] });
+  });
+});
+
+test('a filter by a key of many digits', async () => {
+  const answer = await ann.get(`/workoutlog/?exercise=${'9'.repeat(400)}`);
+  expect(answer).toMatchObject({ status: 400, body: { exercise: [expect.stringContaining('not one of the available choices')] } });
+  expect(await ann.post('/day/', { training: '9'.repeat(400), day: [1], description: 'x' })).toMatchObject({ status: 403 });
+});
+
 describe('the size of a body', () => {
   const TOO_LARGE = { status: 413, body: { detail: 'Request body too large.' } };
   const login = (size: number, type: string) =>
@@ -463,8 +491,8 @@ describe('the size of a body', () => {
   });
 
   test('of somebody who is', async () => {
-    expect(await ann.post('/workout/', { comment: 'x'.repeat(900_000) })).toMatchObject({ status: 400 });
-    expect(await ann.post('/workout/', { comment: 'x'.repeat(1_300_000) })).toMatchObject(TOO_LARGE);
+    expect(await ann.post('/workout/', { comment: 'x'.repeat(3_000_000) })).toMatchObject({ status: 400 });
+    expect(await ann.post('/workout/', { comment: 'x'.repeat(5_300_000) })).toMatchObject(TOO_LARGE);
   });
 });
 
@@ -490,9 +518,9 @@ describe('values of an amount', () => {
     expect(await values('amount=1&ingredient=abc')).toMatchObject({ energy: 0, errors: { ingredient: NOT_A_CHOICE } });
   });
 
-  test('a negative one shows a zero with its sign', async () => {
+  test('a negative one shows the sign of a value that is rounded to zero', async () => {
     await fitgraph.sql(`UPDATE "ingredient" SET "protein" = 0, "sodium" = 0.001, "fibres" = NULL WHERE "id" = 2`);
-    expect(await values('amount=-1')).toMatchObject({ energy: '-0.64', protein: '-0.00', sodium: '-0.00', fibres: '0.00' });
+    expect(await values('amount=-1')).toMatchObject({ energy: '-0.64', protein: '0.00', sodium: '-0.00', fibres: '0.00' });
     expect(await values('amount=0')).toMatchObject({ energy: '0.00', protein: '0.00' });
     expect(await values('amount=%1F-1%C2%85')).toMatchObject({ energy: '-0.64' });
   });

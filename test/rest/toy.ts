@@ -167,6 +167,7 @@ export class Orchard {
     open: (request) => ({
       context: undefined as never,
       baseUrl: 'https://fruit.example.com',
+      languages: [],
       authenticate: async () => request.headers.authorization === 'Token known',
       sent: () => undefined,
       headers: () => ({ 'X-Toy': 'yes' }),
@@ -180,7 +181,7 @@ export class Orchard {
     },
     inTurn: (work) => work(),
     maxResponse: 1_000_000,
-    limits: { maxJson: 1_000_000, maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
+    limits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',
   });
 

@@ -54,9 +54,8 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
   await largeBodiesInTurn(request, response, limits.sender);
   if (media === 'multipart/form-data') return { form: true, data: await multipart(request, response, limits) };
-  const isJson = media === 'application/json';
-  const bytes = await read(request, isJson ? Math.min(limits.maxBody, limits.maxJson) : limits.maxBody);
-  if (isJson) return { form: false, data: bytes.length ? parseJson(() => decode(bytes, charset)) : {} };
+  const bytes = await read(request, limits.maxBody);
+  if (media === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decode(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
   // A form is read as far as it can be: what is no character becomes a replacement.
   const form = iconv.decode(bytes, charset, { stripBOM: false });

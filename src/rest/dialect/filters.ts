@@ -28,13 +28,17 @@ const MAX_NUMBER = 1e50;
 /** A condition that no row meets. */
 const NOTHING = { id: { in: [] } };
 
-/** Dates as the service reads them: ISO, or month first with a year of four or two digits. */
-function dateOf(text: string): string | undefined {
+/** Languages in which the reference reads dates such as 31.12.2021. */
+const DAY_FIRST = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
+
+/** Dates as the service reads them: ISO, or month first with a year of four or two digits; day first in some languages. */
+function dateOf(text: string, [language = '']: readonly string[]): string | undefined {
   const given = trimmed(text);
+  const [, firstDay, nextMonth, lastYear] = (DAY_FIRST.includes(language) && /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(given)) || [];
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(given) ?? [];
   const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(given) ?? [];
   const full = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
-  const parts = isoYear ? [isoYear, isoMonth, isoDay] : [full, month, day];
+  const parts = isoYear ? [isoYear, isoMonth, isoDay] : lastYear ? [lastYear, nextMonth, firstDay] : [full, month, day];
   if (parts.some((part) => part === undefined)) return undefined;
   const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
   return validDay(date) ? date : undefined;
@@ -65,7 +69,7 @@ function number(field: FieldFact, text: string): Result {
   return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NOTHING };
 }
 
-function byKind(field: FieldFact, text: string): Result {
+function byKind(field: FieldFact, text: string, languages: readonly string[]): Result {
   const eq = (value: unknown): Result => ({ where: { [field.name]: { eq: value } } });
   if (field.kind === 'boolean') return text === 'True' ? eq(true) : text === 'False' ? eq(false) : undefined;
   if (text === '') return undefined;
@@ -74,7 +78,7 @@ function byKind(field: FieldFact, text: string): Result {
     case 'decimal':
       return number(field, text);
     case 'date': {
-      const date = dateOf(text);
+      const date = dateOf(text, languages);
       return date ? eq(date) : { error: 'Enter a valid date.' };
     }
     case 'time': {
@@ -102,7 +106,7 @@ function byKind(field: FieldFact, text: string): Result {
   }
 }
 
-function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
+function parsed(fact: FilterFact, field: FieldFact, texts: string[], languages: readonly string[]): Result {
   const text = texts.at(-1)!;
   switch (fact.parse) {
     case 'loose': {
@@ -127,17 +131,22 @@ function parsed(fact: FilterFact, field: FieldFact, texts: string[]): Result {
       return { where: { [field.name]: { in: ids } }, named: { field: field.name, ids, several: true, unknown } };
     }
     default:
-      return byKind(field, text);
+      return byKind(field, text, languages);
   }
 }
 
-export function filtersOf(filters: readonly FilterFact[], fields: readonly FieldFact[], query: URLSearchParams): Filtered {
+export function filtersOf(
+  filters: readonly FilterFact[],
+  fields: readonly FieldFact[],
+  query: URLSearchParams,
+  languages: readonly string[],
+): Filtered {
   const result: Filtered = { where: {}, given: [] };
   for (const fact of filters) {
     const field = fields.find((candidate) => candidate.name === fact.field)!;
     const key = fact.key ?? field.rest;
     const texts = query.getAll(key);
-    const one = texts.length ? parsed(fact, field, texts) : undefined;
+    const one = texts.length ? parsed(fact, field, texts, languages) : undefined;
     if (one === undefined) continue;
     if ('error' in one) result.given.push({ key, error: one.error });
     else {

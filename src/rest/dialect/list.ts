@@ -11,7 +11,7 @@ export async function list(endpoint: Endpoint, request: Request, schema: GraphQL
   const { view, fields } = endpoint;
   const { query, exchange, path } = request;
   const window = windowOf(query, request.most);
-  const { where, given } = filtersOf(view.filters, fields, query);
+  const { where, given } = filtersOf(view.filters, fields, query, exchange.languages);
   // Of several ids one may name a row and another none.
   if (given.some(({ error, named }) => error !== undefined || named?.several)) await refuseWrong(given, endpoint, request);
   const defaultOrder = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource?.ordering ?? [];

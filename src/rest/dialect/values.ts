@@ -12,7 +12,7 @@ import {
 } from '../../contract/messages';
 import type { FieldFact, Kind } from '../../contract/facts';
 import { UploadedFile } from '../../platform/multipart';
-import { decimalOf, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../../platform/reading';
+import { decimalOf, exact, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../../platform/reading';
 import { isInteger, isNumber, numberText, valueOf } from './json';
 
 /** What is looked at of a field whose value is coerced. */
@@ -119,8 +119,15 @@ function clock(value: unknown): Coerced {
   return ok(`${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
 }
 
-const MOMENT =
-  /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?\n?$/;
+const MOMENT = /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?\n?$/;
+
+/** Of less than a day; its minutes may be more than an hour, as in `+01:60`. */
+function offsetOf(text: string): string | undefined {
+  if (text === 'Z') return text;
+  const [hours, minutes] = [text.slice(1, 3), text.slice(3).replace(':', '') || '0'].map(Number) as [number, number];
+  const total = 60 * hours + minutes;
+  return total < 24 * 60 ? `${text[0]}${pad(String(Math.floor(total / 60)))}:${pad(String(total % 60))}` : undefined;
+}
 
 /** A value without a zone is the server's local time, which must exist and be unambiguous there. */
 function moment(value: unknown, _field: Coercible, timeZone: string): Coerced {
@@ -131,8 +138,8 @@ function moment(value: unknown, _field: Coercible, timeZone: string): Coerced {
   if (!validDay(date) || !validClock(parts[4]!, parts[5]!, parts[6])) return wrong;
   const local = `${date}T${pad(parts[4]!)}:${pad(parts[5]!)}:${pad(parts[6] ?? '0')}`;
   const fraction = parts[7] ? `.${parts[7]}` : '';
-  if (parts[8])
-    return ok(`${local}${fraction}${parts[8] === 'Z' ? 'Z' : `${parts[8].slice(0, 3)}:${parts[8].slice(3).replace(':', '') || '00'}`}`);
+  const offset = parts[8] && offsetOf(parts[8]);
+  if (parts[8]) return offset ? ok(`${local}${fraction}${offset}`) : wrong;
   const zoned = DateTime.fromISO(local, { zone: timeZone });
   const exists = zoned.toISO({ includeOffset: false, suppressMilliseconds: true }) === local;
   if (!exists || zoned.getPossibleOffsets().length > 1) return bad(`Invalid datetime for the timezone "${timeZone}".`);
@@ -146,7 +153,7 @@ function uuid(value: unknown): Coerced {
 
 /** The id that a value names; a fraction is cut off. Undefined for what cannot be an id. */
 export function idOf(value: unknown): number | undefined {
-  if (isNumber(value)) return Number.isFinite(valueOf(value)) ? Math.trunc(valueOf(value)) : undefined;
+  if (isNumber(value)) return isInteger(value) || Number.isFinite(valueOf(value)) ? exact(Math.trunc(valueOf(value))) : undefined;
   return typeof value === 'string' ? integerOf(value) : undefined;
 }
 
