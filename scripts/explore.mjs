@@ -1,5 +1,6 @@
-// Explores what the fixed seeds and today's date of the tests leave out: runs `npm test` with the clocks of Node and PostgreSQL moved, and all tests
-// with random inputs with new seeds, until the time is over. Prints for each failure the command that repeats it; exit code 1 if there was one.
+// Explores what the fixed seeds and today's date of the tests leave out: runs `npm test` with the clocks of Node and PostgreSQL moved, then bad clients
+// of all kinds for ten minutes, and all tests with random inputs with new seeds, until the time is over. Prints for each failure the command that
+// repeats it; exit code 1 if there was one.
 //   node scripts/explore.mjs [--minutes 60] [--only clocks|seeds] [--seed N]       N: the first seed; the clock gives one otherwise
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -68,6 +69,15 @@ async function exploreClocks() {
   }
 }
 
+/** Bad clients of all kinds for ten minutes, or a third of the time, after which the server has what it had before. */
+async function exploreSoak() {
+  const seed = Number(options.seed ?? Date.now());
+  const seconds = Math.round(Math.min(600, (deadline - Date.now()) / 3000));
+  const environment = { SEED: String(seed), SOAK_SECONDS: String(Math.round(seconds / 3)) };
+  const found = await jest(['--runTestsByPath', 'test/server/soak.test.ts'], environment);
+  tell(`bad clients for ${seconds} s`, found, (file) => `SEED=${seed} SOAK_SECONDS=${environment.SOAK_SECONDS} npx jest ${file}`);
+}
+
 async function exploreSeeds() {
   const files = random.map((test) => join('test', `${test}.test.ts`));
   for (let seed = Number(options.seed ?? Date.now()); Date.now() < deadline; seed += 1) {
@@ -80,7 +90,10 @@ try {
   if (spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] }).status !== 0)
     throw new Error('the build failed');
   if (options.only !== 'seeds') await exploreClocks();
-  if (options.only !== 'clocks') await exploreSeeds();
+  if (options.only !== 'clocks') {
+    await exploreSoak();
+    await exploreSeeds();
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

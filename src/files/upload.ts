@@ -1,5 +1,7 @@
 /** What is wrong with an uploaded image, in Django REST framework's words, and what is kept of a good one. */
+import { existsSync } from 'node:fs';
 import { overloaded } from '../core/model/errors';
+import { ClientGone } from '../database/refusals';
 import { UploadedFile } from '../platform/multipart';
 import { TooBusy } from '../platform/turns';
 import { EXTENSIONS, formatOfExtension } from './formats';
@@ -46,7 +48,8 @@ async function look({ filename, path, sender }: UploadedFile): Promise<string[]>
     finding = await imageProcesses.purify(`of ${sender}`, path, wanted);
   } catch (error) {
     if (error instanceof TooBusy) throw overloaded();
-    if (!(error instanceof ImageFailure)) throw error;
+    // The file goes once its sender has left.
+    if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientGone();
     return [error.reason === 'slow' ? SLOW : NO_PICTURE];
   }
   if (finding === 'no picture') return [NO_PICTURE];

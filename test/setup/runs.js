@@ -39,6 +39,7 @@ const SYSTEM = [
   'server/life',
   'server/log',
   'server/refusal',
+  'server/soak',
   'server/supervisor',
   'server/terminal',
   'server/upgrade',
@@ -74,6 +75,7 @@ const RANDOM = [
   'limits/screens',
   'pages/upload',
   'server/containment',
+  'server/soak',
   'transfer/keysaside',
 ];
 

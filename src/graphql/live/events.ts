@@ -55,6 +55,8 @@ export class EventStreams {
   readonly handle: RequestHandler = (request, response, next) => {
     const accepted = request.headers.accept ?? '';
     if (!asksForEvents(request.path, accepted)) return next();
+    // Who has left already is told nothing, and would never be forgotten.
+    if (response.closed) return;
     if (this.leaving) {
       response.setHeader('Retry-After', String(RETRY_SECONDS));
       return refuse(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is about to end. Come back in a moment.');
