@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { entities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
+import { quoteIdentifiers } from '../database/identifiers';
 import { migrated } from '../database/migrate';
 import { codeOf, isUnavailable } from '../database/refusals';
 
@@ -85,6 +86,6 @@ async function tablesOf(client: PoolClient): Promise<string[]> {
 
 /** In one packet. What is written to the log of the server means nothing to anybody; it has to be there before the transaction ends. */
 const attempt = (tables: readonly string[]): string => `BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL work_mem = '64kB';
-  LOCK TABLE ${tables.map((table) => `"${table}"`).join(', ')} IN ROW EXCLUSIVE MODE;
+  LOCK TABLE ${quoteIdentifiers(tables)} IN ROW EXCLUSIVE MODE;
   UPDATE "migration" SET "name" = "name" WHERE false; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS});
   SELECT pg_logical_emit_message(true, 'fitgraph', 'ready'); COMMIT`;

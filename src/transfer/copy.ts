@@ -4,6 +4,7 @@
  */
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { quoteIdentifiers } from '../database/identifiers';
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
@@ -26,7 +27,7 @@ export class CopyIn {
   private isOver = false;
 
   constructor(client: ClientBase, table: string, columns: readonly string[]) {
-    const stream = client.query(copyFrom(`COPY "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) FROM STDIN`));
+    const stream = client.query(copyFrom(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) FROM STDIN`));
     this.stream = stream;
     this.ended = new Promise((resolve, reject) => {
       const over = (settle: () => void) => () => {

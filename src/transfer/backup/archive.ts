@@ -27,6 +27,9 @@ export const MEDIA = 'media/';
 export const TABLES = 'tables/';
 /** Of what is kept in memory to know that it is whole. */
 const MAX_TEXT = 10_000_000;
+/** Characters of an archive's content in an error message. */
+const MAX_SHOWN = 200;
+const UTC_MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
 
 /** What is done, of how much where that is known. */
 export type Progress = (what: string, done: number, total?: number) => void;
@@ -65,6 +68,38 @@ export interface Summary {
 
 export const broken = (file: string, problem: string) =>
   new KnownError('BAD_USER_INPUT', `${file} is no backup that can be used: ${problem}`);
+
+/** Escapes control and format characters and shortens the text, so that a message made of an archive's content is one line on a terminal. */
+export function toOneLine(text: string): string {
+  const escaped = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return escaped.length > MAX_SHOWN ? `${escaped.slice(0, MAX_SHOWN)}…` : escaped;
+}
+
+/** A value of an archive as JSON, for error messages. */
+export const printable = (value: unknown): string => toOneLine(JSON.stringify(value ?? null));
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const areDistinct = (names: unknown): names is string[] =>
+  Array.isArray(names) && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
+
+/** Whether the values have the types that the rest of this program relies on; whether the names exist is decided against the schema. */
+const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
+  format !== FORMAT ||
+  (typeof program === 'string' &&
+    UTC_MOMENT.test(String(taken)) &&
+    areDistinct(migrations) &&
+    Array.isArray(tables) &&
+    tables.every((table) => isObject(table) && areDistinct(table.columns)) &&
+    areDistinct(tables.map(({ name }) => name)));
+
+const isSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
+  isObject(rows) && Array.isArray(sequences) && sequences.every(isObject);
+
+function parsePart<T>(file: string, part: string, content: Buffer, isShaped: (value: Record<string, unknown>) => boolean): T {
+  const value: unknown = JSON.parse(content.toString());
+  if (!isObject(value) || !isShaped(value)) throw broken(file, `${part} has a value of the wrong type, or a name twice`);
+  return value as T;
+}
 
 /** Names and contents, each of a length that is told first, so that no two archives have the same digest. */
 class Digest {
@@ -201,20 +236,21 @@ export async function readArchive(file: string, reader: ArchiveReader, passed?: 
       const { name, size = 0 } = entry.header;
       if (summary) throw broken(file, 'something follows its end');
       if (name === SUMMARY) {
-        summary = JSON.parse((await textOf(file, entry as AsyncIterable<Buffer>, size)).toString()) as Summary;
+        summary = parsePart<Summary>(file, SUMMARY, await textOf(file, entry as AsyncIterable<Buffer>, size), isSummary);
         continue;
       }
       digest.begin(name, size);
       const content = noted(entry as AsyncIterable<Buffer>, digest, (bytes) => passed?.(bytes));
       if (name === HEADER) {
-        header = JSON.parse((await textOf(file, content, size)).toString()) as Header;
-        if (header.format !== FORMAT) throw broken(file, `its form is ${header.format}, and this version of Fitgraph knows ${FORMAT}`);
+        header = parsePart<Header>(file, HEADER, await textOf(file, content, size), isHeader);
+        if (header.format !== FORMAT)
+          throw broken(file, `its form is ${printable(header.format)}, and this version of Fitgraph knows ${FORMAT}`);
         await reader.header?.(header);
       } else if (!header) throw broken(file, `it does not begin with ${HEADER}`);
       else if (name === KEY) await reader.key?.((await textOf(file, content, size)).toString());
       else if (name.startsWith(MEDIA)) await reader.media?.(name.slice(MEDIA.length), content);
       else if (name.startsWith(TABLES)) await reader.rows?.(name.split('/')[1]!, content);
-      else throw broken(file, `it has an unknown part ${JSON.stringify(name)}`);
+      else throw broken(file, `it has an unknown part ${printable(name)}`);
       // The rest of what nobody read.
       for await (const chunk of content) void chunk;
     }
@@ -268,26 +304,29 @@ export async function verifyArchive(
   let header: Header | undefined;
   let key = '';
   let files = 0;
-  const rows: Record<string, number> = {};
+  const rows = new Map<string, number>();
   const summary = await readArchive(
     file,
     {
       header: (found) => {
         header = found;
-        for (const { name } of found.tables) rows[name] = 0;
+        for (const { name } of found.tables) rows.set(name, 0);
       },
       key: (found) => void (key = found),
       media: async () => void (files += 1),
       rows: async (table, content) => {
-        if (rows[table] === undefined) throw broken(file, `it has rows of an unknown table ${JSON.stringify(table)}`);
-        for await (const chunk of content) rows[table] += linesIn(chunk);
+        let count = rows.get(table);
+        if (count === undefined) throw broken(file, `it has rows of an unknown table ${printable(table)}`);
+        for await (const chunk of content) count += linesIn(chunk);
+        rows.set(table, count);
       },
     },
     passed,
   );
   if (!header) throw broken(file, `${HEADER} is missing`);
-  const wrong = header.tables.filter(({ name }) => rows[name] !== summary.rows[name]);
-  if (wrong.length) throw broken(file, `rows of ${wrong.map(({ name }) => name).join(', ')} are missing`);
-  if (files !== summary.files) throw broken(file, `it has ${files} files instead of ${summary.files}`);
+  const counts = new Map(Object.entries(summary.rows));
+  const wrong = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
+  if (wrong.length) throw broken(file, `rows of ${printable(wrong)} are missing`);
+  if (files !== summary.files) throw broken(file, `it has ${files} files instead of ${printable(summary.files)}`);
   return { header, summary, key };
 }

@@ -7,6 +7,7 @@ import { KnownError } from '../../core/model/errors';
 import { PRIVATE_FILE } from '../../files/filestore';
 import type { Media } from '../../files/media';
 import { isPath, looksLikeThumbnail } from '../../files/paths';
+import { printable } from './archive';
 import { RESTORE_LOCK } from './tables';
 
 const PREFIX = '.restore-';
@@ -24,7 +25,7 @@ export class WaitingFiles {
   }
 
   async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!isPath(path)) throw new KnownError('BAD_USER_INPUT', `${JSON.stringify(path)} is no path of the media folder`);
+    if (!isPath(path)) throw new KnownError('BAD_USER_INPUT', `${printable(path)} is no path of the media folder`);
     await this.media.files.write(`${this.folder}/${path}`, (place) =>
       pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE, flush: true })),
     );

@@ -4,21 +4,33 @@
  * waits is published once the transaction is carried out, by this process or, should it die, by the next one that opens the database.
  */
 import { randomUUID } from 'node:crypto';
-import type { Client } from 'pg';
+import { DatabaseError, type Client } from 'pg';
 import { KnownError } from '../../core/model/errors';
 import { fieldsOf } from '../../core/model/fields';
 import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
+import { quoteIdentifiers } from '../../database/identifiers';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import { broken, linesIn, readArchive, verifyArchive, type Header, type Progress, type Summary, type TableShape } from './archive';
+import {
+  broken,
+  linesIn,
+  printable,
+  readArchive,
+  toOneLine,
+  verifyArchive,
+  type Header,
+  type Progress,
+  type Summary,
+  type TableShape,
+} from './archive';
 import { putBack, setAside, type Aside } from '../keysaside';
 import { CopyIn } from '../copy';
 import { WaitingFiles } from './files';
-import { LOGS, ownConnection, quoted, RESTORE_LOCK, tablesOf } from './tables';
+import { LOGS, ownConnection, RESTORE_LOCK, sequencesOf, tablesOf } from './tables';
 
 /** Of writers that hold one of the tables and wait for another; they end, and it is tried again. */
 const ATTEMPTS = 10;
@@ -47,12 +59,16 @@ export interface Found {
 export async function inspect(file: string, progress?: Restore['progress']): Promise<Found> {
   let read = 0;
   const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (read += passed)));
-  const unknown = found.header.migrations.filter((name) => !migrationNames().includes(name));
+  const { program, migrations } = found.header;
+  const known = migrationNames();
+  const unknown = migrations.filter((name) => !known.includes(name));
   if (unknown.length)
     throw broken(
       file,
-      `it was taken by Fitgraph ${found.header.program} (${unknown.at(-1)}), this is Fitgraph ${VERSION}, which knows the schema up to ${migrationNames().at(-1)}`,
+      `it was taken by Fitgraph ${toOneLine(program)} (${toOneLine(unknown.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${known.at(-1)}`,
     );
+  // They are applied in this order where the schema is made anew.
+  if (known.filter((name) => migrations.includes(name)).join() !== migrations.join()) throw broken(file, 'its migrations are out of order');
   return found;
 }
 
@@ -82,7 +98,7 @@ export async function restoreBackup(restore: Restore): Promise<void> {
       await rows.undo();
       await waiting.discard();
       if (dataDir) discardKey(dataDir, id);
-      throw error;
+      throw namingFile(file, error);
     }
     if (dataDir) publishKey(dataDir, id);
     await waiting.publish();
@@ -92,9 +108,15 @@ export async function restoreBackup(restore: Restore): Promise<void> {
   await database.pool.query(`SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`);
 }
 
+/** Values that PostgreSQL rejects are the archive's fault, and said in one line; other failures as they are. */
+function namingFile(file: string, error: unknown): unknown {
+  const { code, message, where = '' } = error as { code?: string; message: string; where?: string };
+  return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? broken(file, toOneLine(`${message} (${where})`)) : error;
+}
+
 async function demandEmpty(client: Client): Promise<void> {
   for (const { name } of await tablesOf(client))
-    if ((await client.query(`SELECT FROM ${quoted([name])} LIMIT 1`)).rowCount)
+    if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
       throw new KnownError(
         'CONFLICT',
         `The database has data already (in ${name}): with --replace they go, and what the backup holds comes in their place.`,
@@ -133,9 +155,11 @@ class RowsIn {
 
   private async open(table: string): Promise<void> {
     await this.close();
-    const { columns } = this.restore.found.header.tables.find(({ name }) => name === table)!;
+    const shape = this.restore.found.header.tables.find(({ name }) => name === table);
+    // Only where the file has been replaced since it was inspected.
+    if (!shape) throw broken(this.restore.file, `it has rows of an unknown table ${printable(table)}`);
     this.table = table;
-    this.copy = new CopyIn(this.client, table, columns);
+    this.copy = new CopyIn(this.client, table, shape.columns);
   }
 
   private async close(): Promise<void> {
@@ -151,6 +175,7 @@ class RowsIn {
     await this.removed();
     if (await this.isIntact()) await this.empty();
     else await rebuildWithin(client, restore.found.header.migrations);
+    await this.demandKnownNames();
     await this.triggers('DISABLE');
     this.aside = await setAside(client, this.tables);
   }
@@ -159,11 +184,27 @@ class RowsIn {
   private async isIntact(): Promise<boolean> {
     const { migrations, tables } = this.restore.found.header;
     const applied = (await this.client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map(({ name }) => name as string);
-    const shape = (those: readonly TableShape[]) => those.map(({ name, columns }) => `${name}: ${columns.join()}`).sort();
+    const shape = (those: readonly TableShape[]) => those.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const found = new Set(shape(await tablesOf(this.client)));
     return (
       applied.join() === migrations.join() && shape(tables).every((one) => found.has(one)) && (await this.logs()).length === LOGS.length
     );
+  }
+
+  /** Throws where the archive names a table, a column or a sequence that the schema of its migrations lacks. */
+  private async demandKnownNames(): Promise<void> {
+    const { file, found } = this.restore;
+    const columns = new Map((await tablesOf(this.client)).map((table) => [table.name, table.columns]));
+    for (const table of found.header.tables) {
+      const known = columns.get(table.name);
+      if (!known) throw broken(file, `it names the table ${printable(table.name)}, which its schema lacks`);
+      const unknown = table.columns.find((name) => !known.includes(name));
+      if (unknown !== undefined) throw broken(file, `it names the column ${printable(unknown)} of ${table.name}, which its schema lacks`);
+    }
+    const sequences = await sequencesOf(this.client, found.header.tables);
+    for (const { table, column } of found.summary.sequences)
+      if (!sequences.some((one) => one.table === table && one.column === column))
+        throw broken(file, `it names a sequence of ${printable(`${table}.${column}`)}, which its schema lacks`);
   }
 
   private async logs(): Promise<string[]> {
@@ -178,7 +219,7 @@ class RowsIn {
       await this.client.query('BEGIN');
       try {
         const names = [...(await tablesOf(this.client)).map(({ name }) => name), ...(await this.logs())];
-        return void (await this.client.query(`LOCK TABLE ${quoted(names)} IN ACCESS EXCLUSIVE MODE`));
+        return void (await this.client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS EXCLUSIVE MODE`));
       } catch (error) {
         await this.client.query('ROLLBACK');
         if ((error as { code?: string }).code !== DEADLOCK || attempt === ATTEMPTS) throw error;
@@ -203,12 +244,13 @@ class RowsIn {
 
   private async empty(): Promise<void> {
     await this.triggers('DISABLE');
-    await this.client.query(`TRUNCATE ${quoted((await tablesOf(this.client)).map(({ name }) => name))}`);
+    await this.client.query(`TRUNCATE ${quoteIdentifiers((await tablesOf(this.client)).map(({ name }) => name))}`);
     await this.triggers('ENABLE');
   }
 
   private async triggers(state: 'ENABLE' | 'DISABLE'): Promise<void> {
-    for (const { name } of await tablesOf(this.client)) await this.client.query(`ALTER TABLE ${quoted([name])} ${state} TRIGGER USER`);
+    for (const { name } of await tablesOf(this.client))
+      await this.client.query(`ALTER TABLE ${quoteIdentifiers([name])} ${state} TRIGGER USER`);
   }
 
   async end(): Promise<void> {
@@ -216,13 +258,15 @@ class RowsIn {
     const { header, summary } = restore.found;
     if (!this.begun) await this.begin();
     await this.close();
-    await client.query(`ANALYZE ${quoted(this.tables)}`);
+    await client.query(`ANALYZE ${quoteIdentifiers(this.tables)}`);
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
     await putBack(client, this.aside);
     for (const { table, column, last, called } of summary.sequences)
       await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
     for (const name of this.tables) {
-      const [{ count }] = (await client.query(`SELECT count(*)::float8 AS "count" FROM ${quoted([name])}`)).rows as [{ count: number }];
+      const [{ count }] = (await client.query(`SELECT count(*)::float8 AS "count" FROM ${quoteIdentifiers([name])}`)).rows as [
+        { count: number },
+      ];
       if (count !== summary.rows[name]) throw broken(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
     }
     await this.triggers('ENABLE');

@@ -54,5 +54,3 @@ export async function sequencesOf(client: Client, tables: readonly TableShape[])
   }
   return states;
 }
-
-export const quoted = (names: readonly string[]): string => names.map((name) => `"${name.replaceAll('"', '""')}"`).join(', ');

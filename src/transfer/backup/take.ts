@@ -4,6 +4,7 @@ import type { Client } from 'pg';
 import { fieldsOf } from '../../core/model/fields';
 import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
+import { quoteIdentifiers } from '../../database/identifiers';
 import type { Media } from '../../files/media';
 import { filesOf, isPath } from '../../files/paths';
 import { FILES_LOCK } from '../../files/removal';
@@ -21,7 +22,7 @@ import {
   type Progress,
   type Summary,
 } from './archive';
-import { ownConnection, quoted, sequencesOf, tablesOf } from './tables';
+import { ownConnection, sequencesOf, tablesOf } from './tables';
 
 /** Bytes of rows that are kept until they become a part of the archive. */
 const PIECE = 1024 * 1024;
@@ -56,14 +57,14 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     const header = await describe(client);
     const names = header.tables.map(({ name }) => name);
     // As for pg_dump: nobody changes their form meanwhile.
-    await client.query(`LOCK TABLE ${quoted(names)} IN ACCESS SHARE MODE`);
+    await client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS SHARE MODE`);
     const counts = await countRows(client, names);
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     await archive.add(HEADER, Buffer.from(JSON.stringify(header)));
     const { files, missing } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
     await archive.add(KEY, Buffer.from(secretKey));
     let done = 0;
-    const rows: Record<string, number> = {};
+    const rows = Object.create(null) as Record<string, number>;
     for (const { name, columns } of header.tables) {
       rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (done += count), total));
       if (rows[name] !== counts[name]) throw new Error(`${rows[name]} rows of ${name} were read, and there are ${counts[name]}`);
@@ -102,8 +103,9 @@ async function describe(client: Client): Promise<Header> {
 }
 
 async function countRows(client: Client, names: readonly string[]): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const name of names) counts[name] = Number((await client.query(`SELECT count(*) AS "count" FROM ${quoted([name])}`)).rows[0].count);
+  const counts = Object.create(null) as Record<string, number>;
+  for (const name of names)
+    counts[name] = Number((await client.query(`SELECT count(*) AS "count" FROM ${quoteIdentifiers([name])}`)).rows[0].count);
   return counts;
 }
 
@@ -114,7 +116,7 @@ async function addRows(
   columns: readonly string[],
   passed: (rows: number) => void,
 ): Promise<number> {
-  const rows = client.query(copyTo(`COPY ${quoted([table])} (${quoted(columns)}) TO STDOUT`));
+  const rows = client.query(copyTo(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) TO STDOUT`));
   let kept: Buffer[] = [];
   let size = 0;
   let [pieces, count] = [0, 0];
@@ -141,7 +143,7 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, pr
   for (const entity of entities())
     for (const { kind, column } of fieldsOf(entity)) {
       if (kind !== 'image') continue;
-      const table = quoted([resourceOf(entity)!.table]);
+      const table = quoteIdentifiers([resourceOf(entity)!.table]);
       const total = Number((await client.query(`SELECT count(*) AS "count" FROM ${table}`)).rows[0].count);
       await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM ${table} WHERE "${column}" <> '' ORDER BY 1`);
       for (;;) {

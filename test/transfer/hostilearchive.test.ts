@@ -1,0 +1,224 @@
+/** Archives that were made to attack whoever restores them: nothing of them runs, nothing is changed, and one line names what is wrong. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { KnownError } from '../../src/core/model/errors';
+import type { Database } from '../../src/database/connection';
+import { migrateDown } from '../../src/database/migrate';
+import { FolderStore } from '../../src/files/folderstore';
+import { Media } from '../../src/files/media';
+import { ArchiveWriter, HEADER, SUMMARY, type Header, type Summary } from '../../src/transfer/backup/archive';
+import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
+import { takeBackup } from '../../src/transfer/backup/take';
+import { build, run } from '../server/running';
+import { createDatabase, open, SECRET_KEY } from '../setup/databases';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-hostile-'));
+const genuine = path.join(folder, 'genuine.tar.gz');
+const older = path.join(folder, 'older.tar.gz');
+const mediaFolder = path.join(folder, 'media');
+const media = new Media(new FolderStore(mediaFolder));
+/** What a command in the archive would make. PostgreSQL may run as another user. */
+const proof = path.join(os.tmpdir(), `fitgraph-proof-${process.pid}`);
+let own: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+
+interface Parts {
+  header: Header;
+  summary: Summary;
+  /** Renames parts of the archive. */
+  rename(name: string): string;
+}
+
+/** The archive with other metadata, and a digest that fits it. */
+async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<string> {
+  const entries: [string, Buffer][] = [];
+  const untar = extract();
+  fs.createReadStream(from).pipe(createGunzip()).pipe(untar);
+  for await (const entry of untar) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of entry) chunks.push(chunk as Buffer);
+    entries.push([entry.header.name, Buffer.concat(chunks)]);
+  }
+  const part = (name: string) => JSON.parse(String(entries.find(([one]) => one === name)![1])) as never;
+  const parts: Parts = { header: part(HEADER), summary: part(SUMMARY), rename: (name) => name };
+  change(parts);
+  const file = path.join(folder, `hostile-${fs.readdirSync(folder).length}.tar.gz`);
+  const archive = await ArchiveWriter.begin(file);
+  for (const [name, content] of entries)
+    if (name === HEADER) await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
+    else if (name !== SUMMARY) await archive.add(parts.rename(name), content);
+  await archive.end(parts.summary);
+  await archive.publish();
+  return file;
+}
+
+const restore = async (file: string) => restoreBackup({ file, found: await inspect(file), database, media, replace: true });
+
+async function contents(): Promise<unknown> {
+  const { rows } = await database.pool.query(
+    `SELECT "relname" AS "name" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = 'public'::regnamespace ORDER BY 1`,
+  );
+  const digests: Record<string, unknown> = {};
+  for (const { name } of rows)
+    digests[name] = (await database.pool.query(`SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) AS "digest" FROM "${name}" t`)).rows;
+  return [digests, fs.existsSync(mediaFolder) ? fs.readdirSync(mediaFolder) : []];
+}
+
+const columnsOf = ({ tables }: Header, table: string): string[] => tables.find(({ name }) => name === table)!.columns;
+
+beforeAll(async () => {
+  build();
+  own = await createDatabase('catalogue');
+  database = open(own.connection);
+  await takeBackup({ file: genuine, database, media, secretKey: SECRET_KEY });
+  const former = await createDatabase('catalogue');
+  const before = open(former.connection);
+  await migrateDown(before);
+  await takeBackup({ file: older, database: before, media, secretKey: SECRET_KEY });
+  await before.close();
+  await former.drop();
+});
+afterAll(async () => {
+  await database.close();
+  await own.drop();
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.rmSync(proof, { force: true });
+});
+
+const PROGRAM = `id") FROM PROGRAM 'touch ${proof}' --`;
+
+/** Those of a table that has no rows are renamed with it. */
+function renameTable(to: string) {
+  return ({ header, summary }: Parts) => {
+    const table = header.tables.find(({ name }) => summary.rows[name] === 0)!;
+    const rows = Object.entries(summary.rows).map(([name, count]) => [name === table.name ? to : name, count]);
+    summary.rows = Object.fromEntries(rows) as Record<string, number>;
+    summary.sequences = summary.sequences.filter((one) => one.table !== table.name);
+    table.name = to;
+  };
+}
+
+type Attack = [what: string, change: (parts: Parts) => void, message: RegExp];
+const ATTACKS: Attack[] = [
+  [
+    'a column that ends the list of columns and names a program',
+    ({ header }) => void (columnsOf(header, 'language')[0] = PROGRAM),
+    /it names the column "id\\"\) FROM PROGRAM 'touch [^"]*' --" of language, which its schema lacks$/,
+  ],
+  [
+    'a table that ends its name and names a program',
+    renameTable(`language" FROM PROGRAM 'touch ${proof}' --`),
+    /it names the table "language\\" FROM PROGRAM .*", which its schema lacks$/,
+  ],
+  ['an unknown table', renameTable('nonesuch'), /it names the table "nonesuch", which its schema lacks$/],
+  ['a table of the system', renameTable('pg_authid'), /it names the table "pg_authid", which its schema lacks$/],
+  ['a table that no backup holds', renameTable('migration'), /it names the table "migration", which its schema lacks$/],
+  ['a table named as what objects inherit', renameTable('constructor'), /it names the table "constructor", which its schema lacks$/],
+  ['a table named as the prototype', renameTable('__proto__'), /it names the table "__proto__", which its schema lacks$/],
+  [
+    'an unknown column',
+    ({ header }) => void (columnsOf(header, 'language')[1] = 'nonesuch'),
+    /it names the column "nonesuch" of language, which its schema lacks$/,
+  ],
+  [
+    'columns in one name',
+    ({ header }) => void (header.tables.find(({ name }) => name === 'language')!.columns = [columnsOf(header, 'language').join()]),
+    /it names the column "id,[^"]*" of language, which its schema lacks$/,
+  ],
+  [
+    'a column twice',
+    ({ header }) => void columnsOf(header, 'language').push('id'),
+    /backup\.json has a value of the wrong type, or a name twice$/,
+  ],
+  [
+    'a table twice',
+    ({ header }) => void header.tables.push(header.tables[0]!),
+    /backup\.json has a value of the wrong type, or a name twice$/,
+  ],
+  ['tables of another type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
+  [
+    'a column of another type',
+    ({ header }) => void (columnsOf(header, 'language')[0] = 1 as never),
+    /backup\.json has a value of the wrong type/,
+  ],
+  ['a moment that is none', ({ header }) => void (header.taken = 'now(\u001b[2J)'), /backup\.json has a value of the wrong type/],
+  [
+    'a sequence of a table that no backup holds',
+    ({ summary }) => void (summary.sequences[0]!.table = 'change'),
+    /it names a sequence of "change\.\w+", which its schema lacks$/,
+  ],
+  [
+    'a sequence with a quote in its column',
+    ({ summary }) => void (summary.sequences[0]!.column = `id'); DROP TABLE "language"; --`),
+    /it names a sequence of "\w+\.id'\); DROP TABLE \\"language\\"; --", which its schema lacks$/,
+  ],
+  [
+    'a sequence that counts in no numbers',
+    ({ summary }) => void (summary.sequences[0]!.last = 'many'),
+    /invalid input syntax for type bigint: "many"/,
+  ],
+  ['rows of a table that it does not name', ({ summary }) => void (summary.rows.nonesuch = 1), /rows of \["nonesuch"\] are missing$/],
+  [
+    'rows in a place of another table',
+    (parts) => void (parts.rename = (name) => name.replace('tables/language/', 'tables/constructor/')),
+    /it has rows of an unknown table "constructor"$/,
+  ],
+  ['migrations in another order', ({ header }) => void header.migrations.reverse(), /its migrations are out of order$/],
+  [
+    'a migration in another folder',
+    ({ header }) => void header.migrations.push('../../../../tmp/evil'),
+    /it was taken by Fitgraph \S+ \(\.\.\/\.\.\/\.\.\/\.\.\/tmp\/evil\), this is/,
+  ],
+  [
+    'a program with control characters',
+    ({ header }) => {
+      header.program = '9\u001b[2J\u009b\u202e\n';
+      header.migrations.push('x');
+    },
+    /by Fitgraph 9\\u\{1b\}\[2J\\u\{9b\}\\u\{202e\}\\u\{a\} \(x\)/,
+  ],
+  [
+    'a name of a megabyte',
+    ({ header }) => void (columnsOf(header, 'language')[1] = 'x'.repeat(1_000_000)),
+    /it names the column "x{199}… of language, which its schema lacks$/,
+  ],
+];
+
+describe.each([
+  ['of this version', () => genuine],
+  ['of an older version', () => older],
+])('an archive %s with', (_version, from) => {
+  test.each(ATTACKS)('%s is refused', async (_what, change, message) => {
+    const before = await contents();
+    const refused = await restore(await rewrite(change, from())).catch((error: Error) => error);
+    expect(refused).toBeInstanceOf(KnownError);
+    const said = (refused as Error).message;
+    expect(said).toMatch(message);
+    expect(said).toMatch(/^\S+ is no backup that can be used: [^\n\r]+$/);
+    expect(said.length).toBeLessThan(700);
+    expect(await contents()).toEqual(before);
+    expect(fs.existsSync(proof)).toBe(false);
+  });
+});
+
+test('rewriting alone makes no archive hostile', async () => {
+  const before = await contents();
+  await restore(await rewrite(() => undefined));
+  const [tables] = (await contents()) as [Record<string, unknown>];
+  expect(tables.language).toEqual((before as [Record<string, unknown>])[0].language);
+});
+
+test('the command says it in one line and ends with 1', async () => {
+  const file = await rewrite(({ header }) => void (columnsOf(header, 'language')[0] = PROGRAM));
+  const environment = { DATABASE_URL: own.url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), MEDIA_DIR: mediaFolder };
+  fs.mkdirSync(mediaFolder, { recursive: true });
+  const { status, stdout, stderr } = await run('command', environment, ['restore', file, '--replace']);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /^fitgraph: \S+ is no backup that can be used: it names the column "id\\"\) FROM PROGRAM [^\n]*" of language, which its schema lacks\n$/,
+  );
+  expect(fs.existsSync(proof)).toBe(false);
+});
