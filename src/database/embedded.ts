@@ -10,22 +10,21 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { findBinaries, findPackage } from './embedded/binaries';
-import { findServer, prepareCluster, USER } from './embedded/cluster';
+import { findServer, prepareCluster } from './embedded/cluster';
 import { withLock } from './embedded/lock';
+import { DATABASE, OWNER, prepareOwner } from './embedded/owner';
 import { join, leave, type Lease } from './embedded/participants';
 import { findPlace, openDataDir, PORT, type Place } from './embedded/place';
 import { askToStop, connect, lastLines, START_LIMIT, startServer, stateOf } from './embedded/server';
 
 export interface Embedded {
-  /** For `pg` and Sequelize. */
+  /** For `pg` and Sequelize; its user is no superuser. */
   connection: { host: string; port: number; user: string; database: string };
   /** True when another process had already started the server. */
   joined: boolean;
   /** Gives up this process's share; the server stops when the last participant has left. End your connections before. */
   release(): Promise<void>;
 }
-
-const DATABASE = 'fitgraph';
 
 /** The name under which each participant's own connection is seen in pg_stat_activity. */
 const SENTRY = 'fitgraph participant';
@@ -86,11 +85,10 @@ async function takeLease(place: Place, log: Log): Promise<{ lease: Lease; host: 
   }
 }
 
-/** The participant's own connection; the database is made on the way if it is missing. */
+/** The participant's own connection, of the superuser. */
 async function postSentry(host: string): Promise<Sentry> {
   const client = await connect(host, 'postgres', SENTRY);
-  const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-  if (!rowCount) await client.query(`CREATE DATABASE ${DATABASE}`);
+  await prepareOwner(client, host);
   return client as Sentry;
 }
 
@@ -198,7 +196,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log }): Pro
 
   watch();
   return {
-    connection: { host: share.host, port: PORT, user: USER, database: DATABASE },
+    connection: { host: share.host, port: PORT, user: OWNER, database: DATABASE },
     joined: share.joined,
     release: () => (released ??= release()),
   };

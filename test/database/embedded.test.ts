@@ -55,7 +55,7 @@ const IDENTIFIER = 'SELECT system_identifier::text FROM pg_control_system()';
 test('creates the database, shares it, and stops it after the last release', async () => {
   const [first, second] = [await child(), await child()];
   const opened = await first.open(data());
-  expect(opened).toMatchObject({ joined: false, connection: { user: 'fitgraph', database: 'fitgraph' } });
+  expect(opened).toMatchObject({ joined: false, connection: { user: 'fitgraph_owner', database: 'fitgraph' } });
   expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   const identifier = await first.query(IDENTIFIER);
   expect(

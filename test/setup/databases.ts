@@ -3,6 +3,8 @@ import { Client, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Config } from '../../src/platform/config';
 import { Database } from '../../src/database/connection';
+import { SUPERUSER } from '../../src/database/embedded/cluster';
+import { OWNER } from '../../src/database/embedded/owner';
 import { migrateUp } from '../../src/database/migrate';
 import { replicaOf } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
@@ -19,8 +21,11 @@ const TEMPLATES: Record<Content, string> = { nothing: 'template0', tables: 'fitg
 export const SECRET_KEY = 'the secret key of the tests, long enough';
 export const TIME_ZONE = 'Europe/Berlin';
 
+/** The connection of somebody who may do everything. */
+export const asSuperuser = (connection: PoolConfig): PoolConfig => ({ ...connection, user: SUPERUSER });
+
 async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ ...(await runServer()), database: 'postgres' });
+  const client = new Client({ ...asSuperuser(await runServer()), database: 'postgres' });
   await client.connect();
   try {
     return await work(client);
@@ -64,7 +69,7 @@ export async function createDatabase(content: Content): Promise<{ connection: Po
   if (content !== 'nothing') await createTemplates();
   // A file that failed may have left its own behind, in the same process.
   const name = `test_${process.pid}_${Date.now().toString(36)}_${(made += 1)}`;
-  await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}"`));
+  await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}" OWNER ${OWNER}`));
   const server = await runServer();
   const connection = { ...server, database: name };
   return {
@@ -89,9 +94,9 @@ export const createTemplates = (): Promise<void> =>
     await client.query('SELECT pg_reload_conf()');
     // Another process may have failed halfway.
     for (const name of [PART, TEMPLATES.tables]) await client.query(`DROP DATABASE IF EXISTS "${name}"`);
-    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0`);
+    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER}`);
     await fill(TEMPLATES.tables, migrateUp);
-    await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}"`);
+    await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER}`);
     await fill(PART, (database) => writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
     await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
   }));

@@ -10,8 +10,8 @@ import type { Binaries } from './binaries';
 import { SERVER_ENV } from './participants';
 import { PORT, type Place } from './place';
 
-/** The role that owns everything; the socket is private, so it needs no password. */
-export const USER = 'fitgraph';
+/** The superuser; the socket is private, so no role needs a password. */
+export const SUPERUSER = 'fitgraph';
 
 // PostgreSQL on macOS knows no C.UTF-8 of the system, but has one built in; the rest decides only what a letter is.
 const LOCALE =
@@ -58,7 +58,7 @@ function createCluster(place: Place, { bin }: Binaries): void {
   const draft = `${place.cluster}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
-  const made = spawnSync(path.join(bin, 'initdb'), ['-D', draft, '-U', USER, '--auth=trust', '-E', 'UTF8', ...LOCALE], {
+  const made = spawnSync(path.join(bin, 'initdb'), ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...LOCALE], {
     encoding: 'utf8',
     cwd: '/',
     env: SERVER_ENV,

@@ -4,11 +4,12 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../platform/config';
 import { findBinaries, versionOf } from './binaries';
-import { clusterMajor, findServer, USER } from './cluster';
+import { clusterMajor, findServer } from './cluster';
 import { withLock } from './lock';
+import { DATABASE, OWNER, prepareOwner } from './owner';
 import { leave } from './participants';
 import { findPlace, openDataDir, PORT, type Place } from './place';
-import { START_LIMIT, startServer } from './server';
+import { connect, START_LIMIT, startServer } from './server';
 
 export interface Former {
   /** The major version that the data are of. */
@@ -51,7 +52,9 @@ export function withFormer<T>({ place, from }: Former, bin: string, work: (conne
     if (findServer(place)) throw new ConfigError('The database runs: stop whatever uses it first');
     const lease = await startServer(place, { bin, major: from });
     try {
-      return await work({ host: place.sockets, port: PORT, user: USER, database: 'fitgraph' });
+      const superuser = await connect(place.sockets, 'postgres');
+      await prepareOwner(superuser, place.sockets).finally(() => superuser.end());
+      return await work({ host: place.sockets, port: PORT, user: OWNER, database: DATABASE });
     } finally {
       leave(lease);
       const began = Date.now();

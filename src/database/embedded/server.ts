@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Binaries } from './binaries';
-import { clearRemains, USER } from './cluster';
+import { clearRemains, SUPERUSER } from './cluster';
 import { launch, leave, type Lease } from './participants';
 import { PORT, type Place } from './place';
 
@@ -37,14 +37,18 @@ const SETTINGS = {
   logging_collector: 'off',
 };
 
+/** Of the superuser. The owner of a database may give it a search path, and with it functions that the superuser would call unwittingly. */
+const OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
+
 export async function connect(host: string, database: string, applicationName?: string): Promise<Client> {
   const client = new Client({
     host,
     port: PORT,
-    user: USER,
+    user: SUPERUSER,
     database,
     ssl: false,
     application_name: applicationName,
+    options: OPTIONS,
     connectionTimeoutMillis: 2_000,
   });
   // Without a listener a lost connection would end the process.

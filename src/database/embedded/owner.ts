@@ -1,0 +1,58 @@
+/**
+ * The role that this program uses: it owns the embedded database and has no other rights. The cluster's superuser makes it and starts and stops the
+ * server; SQL that somebody manages to inject has neither files nor programs of the server.
+ */
+import type { Client } from 'pg';
+import { ConfigError } from '../../platform/config';
+import { roleOf } from '../viewerrole';
+import { connect } from './server';
+
+export const DATABASE = 'fitgraph';
+export const OWNER = 'fitgraph_owner';
+/** Made here because it takes CREATEROLE. */
+const VIEWER = roleOf(OWNER);
+
+const ROLES = `DO $$ BEGIN
+  IF to_regrole('${OWNER}') IS NULL THEN CREATE ROLE ${OWNER} LOGIN; END IF;
+  IF to_regrole('${VIEWER}') IS NULL THEN CREATE ROLE ${VIEWER} NOLOGIN; END IF;
+  IF NOT pg_has_role('${OWNER}', '${VIEWER}', 'MEMBER') THEN GRANT ${VIEWER} TO ${OWNER}; END IF;
+END $$`;
+
+/**
+ * Gives the database and all objects in it that belong to the superuser to the owner: releases up to 0.2.0 used the superuser for everything.
+ * REASSIGN OWNED refuses to take anything from it. Members of extensions stay, and row types, arrays and sequences of columns follow their table.
+ */
+const ADOPTION = `DO $$ DECLARE statement text; BEGIN
+  FOR statement IN
+    SELECT format('ALTER %s %s OWNER TO ${OWNER}', i."type", i."identity")
+    FROM (SELECT 'pg_class'::regclass AS class, oid, relnamespace AS namespace, relowner AS owner, relkind::text AS kind FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+      UNION ALL SELECT 'pg_proc', oid, pronamespace, proowner, '' FROM pg_proc
+      UNION ALL SELECT 'pg_type', oid, typnamespace, typowner, '' FROM pg_type
+      UNION ALL SELECT 'pg_collation', oid, collnamespace, collowner, '' FROM pg_collation
+      UNION ALL SELECT 'pg_namespace', oid, oid, nspowner, '' FROM pg_namespace) o
+    JOIN pg_namespace n ON n.oid = o.namespace, pg_identify_object(o.class, o.oid, 0) i
+    WHERE o.owner = current_user::regrole AND n.nspname !~ '^pg_|^information_schema$'
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid 
+        AND (d.deptype = 'e' OR d.deptype IN ('i', 'a') AND o.kind IN ('S', '')))
+    UNION ALL SELECT 'ALTER DATABASE ${DATABASE} OWNER TO ${OWNER}' FROM pg_database WHERE datname = '${DATABASE}' AND datdba = current_user::regrole
+  LOOP EXECUTE statement; END LOOP;
+END $$`;
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html: a lock that was not granted in time, and a deadlock. */
+const IN_USE = ['55P03', '40P01'];
+
+/** Makes the role and the database where they are missing, through a connection of the superuser. Changes nothing where all is well. */
+export async function prepareOwner(superuser: Client, host: string): Promise<void> {
+  await superuser.query(ROLES);
+  const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+  if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
+  const client = await connect(host, DATABASE);
+  try {
+    await client.query(ADOPTION);
+  } catch (error) {
+    if (!IN_USE.includes((error as { code?: string }).code ?? '')) throw error;
+    throw new ConfigError('DATA_DIR: an earlier version of Fitgraph uses the database: stop it first');
+  } finally {
+    await client.end();
+  }
+}
