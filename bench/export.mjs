@@ -42,7 +42,8 @@ function started() {
 /** Straight into the database, beside the server: without the log of changes, which is not what is measured. */
 async function fill(username) {
   const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
-  const client = new pg.Client(embedded.connection);
+  // The superuser, who may switch triggers off.
+  const client = new pg.Client({ ...embedded.connection, user: 'fitgraph' });
   await client.connect();
   await client.query('SET session_replication_role = replica');
   await client.query(

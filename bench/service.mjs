@@ -47,7 +47,8 @@ export async function withService({ prepare, run }) {
     const embedded = await openEmbedded({ dataDir: folder });
     // A first start makes the tables and the reference data.
     const first = await service('on');
-    const client = new pg.Client(embedded.connection);
+    // The superuser of the embedded database, who may switch triggers off.
+    const client = new pg.Client({ ...embedded.connection, user: 'fitgraph' });
     await client.connect();
     await fill(client, (line) => process.stderr.write(`${line}\n`));
     await prepare?.(client);

@@ -1,5 +1,7 @@
 /** How much was trained, of each muscle and of all, against values that were worked out by hand; and what the database reads for it. */
+import { Client } from 'pg';
 import { Session } from '../../src/database/session';
+import { asSuperuser } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { BENCH, LB, PLANK, SECONDS, train } from './training';
@@ -69,19 +71,20 @@ test('an index alone answers for one user among many', async () => {
   const EACH = 400;
   const users: number[] = [];
   const client = await fitgraph.database.pool.connect();
+  const superuser = new Client(asSuperuser(fitgraph.database.options.connection));
   try {
-    // The log of changes is not what is tried here.
-    await client.query('SET session_replication_role = replica');
-    const { rows } = await client.query(
+    // Neither the log of changes nor keys are what is tried here.
+    await superuser.connect();
+    await superuser.query('SET session_replication_role = replica');
+    const { rows } = await superuser.query(
       `INSERT INTO "user_account" ("username", "password") SELECT 'other' || n, '' FROM generate_series(1, ${OTHERS}) n RETURNING "id"`,
     );
     users.push(...rows.map(({ id }) => id as number));
-    await client.query(
+    await superuser.query(
       `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "workout_id", "user_id")
        SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${EACH}) n, unnest($1::int[]) u`,
       [users],
     );
-    await client.query('RESET session_replication_role');
     // Pages are visible to all once nothing older runs.
     for (let visible = false; !visible;) {
       await client.query('VACUUM ANALYZE "workout_log"');
@@ -92,6 +95,7 @@ test('an index alone answers for one user among many', async () => {
     }
   } finally {
     client.release();
+    await superuser.end();
   }
   const asked = jest.spyOn(Session.prototype, 'query');
   await muscles();

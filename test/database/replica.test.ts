@@ -15,7 +15,7 @@ import { createLog } from '../../src/platform/logging';
 import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from '../setup/catalogue';
-import { open, SECRET_KEY } from '../setup/databases';
+import { asSuperuser, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
 import { Documents } from '../graphql/fuzz/documents';
 import { randomFor, seeded } from '../setup/random';
@@ -49,7 +49,7 @@ async function ask(at: Embedded, text: string, values?: unknown[]): Promise<Reco
 
 /** https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP */
 async function copyOf(running: Embedded): Promise<void> {
-  const client = new Client(running.connection);
+  const client = new Client(asSuperuser(running.connection));
   await client.connect();
   await client.query(`SELECT pg_backup_start('standby', true)`);
   const [from, to] = [path.join(first, 'postgres'), path.join(second, 'postgres')];
@@ -58,7 +58,7 @@ async function copyOf(running: Embedded): Promise<void> {
   fs.cpSync(from, to, { recursive: true, filter: (name) => !isLeft(name) });
   const [{ labelfile }] = (await client.query('SELECT "labelfile" FROM pg_backup_stop(false)')).rows;
   await client.end();
-  const { user, host, port } = running.connection;
+  const { user, host, port } = asSuperuser(running.connection);
   fs.writeFileSync(path.join(to, 'backup_label'), labelfile);
   fs.writeFileSync(path.join(to, 'standby.signal'), '');
   fs.appendFileSync(path.join(to, 'postgresql.auto.conf'), `primary_conninfo = 'user=${user} host=${host} port=${port}'\n`);
@@ -74,8 +74,13 @@ async function copyOf(running: Embedded): Promise<void> {
 const replica = () => fitgraph.database.replica!;
 const isUsed = () => until('the replica is read from', async () => replica().isUsed);
 const isNotUsed = () => until('the replica is left alone', async () => !replica().isUsed);
-const hold = () => ask(standby, 'SELECT pg_wal_replay_pause()');
-const letGo = () => ask(standby, 'SELECT pg_wal_replay_resume()');
+const command = async (text: string) => {
+  const client = new Client(asSuperuser(standby.connection));
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+};
+const hold = () => command('SELECT pg_wal_replay_pause()');
+const letGo = () => command('SELECT pg_wal_replay_resume()');
 
 /** How many statements the standby answers meanwhile. */
 async function answeredFor<T>(work: () => Promise<T>): Promise<[number, T]> {

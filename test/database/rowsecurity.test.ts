@@ -6,7 +6,7 @@ import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
 import { prepareRole, refuseBound, roleOf, standingOf, takeRole } from '../../src/database/viewerrole';
 import { furnish } from '../setup/belongings';
-import { createDatabase, open } from '../setup/databases';
+import { asSuperuser, createDatabase, open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -154,7 +154,7 @@ describe('how the role comes to be', () => {
   afterEach(async () => {
     await Promise.all(opened.map((one) => one.close()));
     if (!made.length) return;
-    const administrator = new Client({ ...made[0]!.connection, database: 'postgres' });
+    const administrator = new Client({ ...asSuperuser(made[0]!.connection), database: 'postgres' });
     await administrator.connect();
     for (const one of made) await one.drop();
     for (const user of users) await administrator.query(`DROP ROLE IF EXISTS "${roleOf(user)}"; DROP ROLE "${user}"`);
@@ -167,7 +167,7 @@ describe('how the role comes to be', () => {
     const user = `owner_${randomUUID().slice(0, 8)}`;
     users.push(user);
     for (const [index, connection] of databases.entries()) {
-      const { pool } = connected(connection);
+      const { pool } = connected(asSuperuser(connection));
       if (index === 0) await pool.query(`CREATE ROLE "${user}" LOGIN ${may}`);
       await pool.query(`GRANT ALL ON SCHEMA public TO "${user}"`);
       await pool.query(`DO $$ DECLARE t record; BEGIN
@@ -237,10 +237,12 @@ describe('how the role comes to be', () => {
     const connection = await database();
     const user = `guest_${randomUUID().slice(0, 8)}`;
     users.push(user);
-    await connected(connection).pool.query(`CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`);
+    await connected(asSuperuser(connection)).pool.query(
+      `CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`,
+    );
     const theirs = connected({ ...connection, user });
     await expect(theirs.unlimited(refuseBound)).rejects.toThrow(
-      /shows guest_\w+ no rows, because the tables belong to fitgraph: GRANT "fitgraph" TO/,
+      /shows guest_\w+ no rows, because the tables belong to fitgraph_owner: GRANT "fitgraph_owner" TO/,
     );
     expect(await standingOf(theirs.pool)).toMatchObject({
       isBound: true,

@@ -2,12 +2,13 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Client } from 'pg';
 import { ChangeLog } from '../../src/core/changes/changes';
 import { Listener } from '../../src/core/changes/listener';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { createLog } from '../../src/platform/logging';
-import { open } from '../setup/databases';
+import { asSuperuser, open } from '../setup/databases';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-timeline-'));
 fs.chmodSync(folder, 0o755);
@@ -21,11 +22,16 @@ const watched = { ownerId: 1, own: ['weight_entry'], shared: [] };
 type Running = Awaited<ReturnType<typeof start>>;
 
 /** PostgreSQL in that folder, and the log of changes as an instance of the server opens it. */
-async function start(prepare: (sql: (text: string) => Promise<unknown>) => Promise<unknown> = () => Promise.resolve()) {
+async function start(promote = false) {
   const embedded = await openEmbedded({ dataDir });
   const database = open(embedded.connection);
   const sql = async (text: string) => (await database.pool.query(text)).rows;
-  await prepare(sql);
+  if (promote) {
+    const superuser = new Client(asSuperuser(embedded.connection));
+    await superuser.connect();
+    await superuser.query('SELECT pg_promote()');
+    await superuser.end();
+  }
   await migrateUp(database);
   const changes = new ChangeLog(database, new Listener(database, log), log);
   await changes.start();
@@ -105,7 +111,7 @@ test('cursors of what is still there go on, and of what is gone they expire', as
   // The copy again, now as a standby that is promoted.
   putBack();
   fs.writeFileSync(path.join(dataDir, 'postgres', 'standby.signal'), '');
-  running = await start((sql) => sql('SELECT pg_promote()'));
+  running = await start(true);
   await write(running, 50);
   expect((await running.since(late)).code).toBe('CURSOR_EXPIRED');
   expect((await running.since(other)).code).toBe('CURSOR_EXPIRED');

@@ -8,7 +8,7 @@ import { lockMigrations } from '../../src/database/migrate';
 import { freePort } from '../../src/server/supervisor/port';
 import { build, Installation } from '../server/running';
 import { dripping } from '../setup/dripping';
-import { createDatabase, SECRET_KEY } from '../setup/databases';
+import { asSuperuser, createDatabase, SECRET_KEY } from '../setup/databases';
 import { Person } from '../setup/person';
 import { Proxy } from './proxy';
 import { delaysOf, timeOf, until } from '../setup/waits';
@@ -20,7 +20,7 @@ test('a damaged row of the catalogue does not stop the start, and everything els
   try {
     const first = await installation.start();
     const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
-    const client = new Client(connection);
+    const client = new Client(asSuperuser(connection));
     await client.connect();
     await client.query('CHECKPOINT');
     const { rows } = await client.query(

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PoolClient } from 'pg';
 import type { Person } from '../setup/person';
+import { asSuperuser } from '../setup/databases';
 import { judged, Scene } from './scene';
 import { Traffic } from './traffic';
 import { timeOf, until } from '../setup/waits';
@@ -15,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** By a connection of its own, whatever the database says of those that come. */
+/** By a connection of the superuser, whatever the database says of those that come. */
 async function sql(text: string): Promise<void> {
-  const client = new Client({ ...scene.connection, options: '-c default_transaction_read_only=off' });
+  const client = new Client({ ...asSuperuser(scene.connection), options: '-c default_transaction_read_only=off' });
   await client.connect();
   await client.query(text);
   await client.end();

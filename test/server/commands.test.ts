@@ -209,7 +209,7 @@ test('the doctor finds nothing beside a healthy server, and says what to do abou
   ])
     expect(healthy.stdout).toMatch(new RegExp(`^(?:ok  |WARN)  ${about}: `, 'm'));
   expect(healthy.stdout).toMatch(/^ok {4}Files: all \d+ images have their file in \S+$/m);
-  expect(healthy.stdout).toMatch(/^ok {4}Row security: requests ask in the name of fitgraph_viewer, /m);
+  expect(healthy.stdout).toMatch(/^ok {4}Row security: requests ask in the name of fitgraph_owner_viewer, /m);
   expect(healthy.stdout).toMatch(new RegExp(`Port: a server answers at ${port}, and is ready`));
 
   const [key, aside] = [path.join(installation.dataDir, 'secret-key'), path.join(installation.folder, 'aside')];

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { withFormer } from '../../src/database/embedded/former';
 import { findPlace, openDataDir } from '../../src/database/embedded/place';
+import { asSuperuser } from '../setup/databases';
 import { build, Installation, run } from './running';
 
 const FROM = '15';
@@ -28,9 +29,10 @@ async function madeBefore(): Promise<string> {
   fs.writeFileSync(path.join(installation.dataDir, 'secret-key'), `${KEY}\n`, { mode: 0o600 });
   return withFormer({ place, from: FROM, to: '', draft: '' }, BIN, async (connection) => {
     const { host } = connection as { host: string };
-    const client = new Client({ ...connection, database: 'postgres' });
+    const client = new Client({ ...asSuperuser(connection), database: 'postgres' });
     await client.connect();
-    await client.query('CREATE DATABASE fitgraph');
+    for (const text of ['DROP DATABASE fitgraph', 'DROP ROLE fitgraph_owner, fitgraph_owner_viewer', 'CREATE DATABASE fitgraph'])
+      await client.query(text);
     await client.end();
     const DATABASE_URL = `postgres://fitgraph@localhost:5432/fitgraph?host=${encodeURIComponent(host)}`;
     const environment = { DATABASE_URL, SECRET_KEY: KEY, DATA_DIR: path.join(installation.folder, 'other') };

@@ -43,6 +43,9 @@ const IN_USE = ['55P03', '40P01'];
 
 /** Makes the role and the database where they are missing, through a connection of the superuser. Changes nothing where all is well. */
 export async function prepareOwner(superuser: Client, host: string): Promise<void> {
+  const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "follows"');
+  // A standby has them from the server that it follows.
+  if ((rows as [{ follows: boolean }])[0].follows) return;
   await superuser.query(ROLES);
   const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
   if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
