@@ -7,12 +7,11 @@ import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
+import { LOCKS } from './locks';
 import { prepareRole, refuseBound } from './viewerrole';
 
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 
-/** Any number that no other program locks. */
-const LOCK = 7_316_402;
 const LOCK_EVERY_MS = 200;
 const HOLDER = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
@@ -71,10 +70,10 @@ const migrationNamed = (name: string) => require(join(folder, name)) as Record<D
 /** Whoever waits says so, and for whom: a process that was left behind perhaps. */
 async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
   for (let told = false; ; told = true) {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCK]);
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCKS.migration]);
     if (rows[0].taken) return;
     if (!told) {
-      const { rows: holders } = await client.query(HOLDER, [LOCK]);
+      const { rows: holders } = await client.query(HOLDER, [LOCKS.migration]);
       const { pid, address } = holders[0] ?? {};
       tell(
         `waiting for another process, which migrates or fills the database${pid ? ` (PostgreSQL's process ${pid}, from ${address ?? 'this machine'})` : ''}`,
@@ -109,7 +108,7 @@ function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>,
       await refuseNewer(client);
       return await work(client);
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [LOCK]).catch(() => undefined);
+      await client.query('SELECT pg_advisory_unlock($1)', [LOCKS.migration]).catch(() => undefined);
     }
   });
 }
@@ -147,11 +146,11 @@ export const lastMigration = (database: Database): Promise<string | undefined> =
 export const migrationNames = (): string[] => names();
 
 /** Nobody migrates until this connection ends. */
-export const lockMigrations = (client: ClientBase): Promise<unknown> => client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+export const lockMigrations = (client: ClientBase): Promise<unknown> => client.query('SELECT pg_advisory_lock($1)', [LOCKS.migration]);
 
 /** The same until the transaction ends; false where somebody else has the lock. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [LOCK]);
+  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [LOCKS.migration]);
   return (rows as [{ taken: boolean }])[0].taken;
 }
 

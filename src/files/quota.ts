@@ -3,10 +3,9 @@ import { stat } from 'node:fs/promises';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { InvalidValues } from '../core/model/errors';
 import { invalidValue } from '../core/model/mistakes';
+import { LOCK_CLASSES } from '../database/locks';
 import type { UploadedFile } from '../platform/multipart';
 
-/** Of the locks of the database that are no table's: writes of the same user's files wait for each other. */
-const LOCK = 7_301;
 const MB = 1024 * 1024;
 
 const said = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
@@ -31,7 +30,7 @@ export async function demandRoom(
   sequelize: Sequelize,
   options: QueryOptions,
 ): Promise<void> {
-  await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [LOCK, userId] });
+  await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [LOCK_CLASSES.quota, userId] });
   const replaced = sent.flatMap(({ id }) => id ?? []);
   const sum = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
   const [[found]] = (await sequelize.query(sum, { ...options, bind: [userId, replaced] })) as unknown as [[{ taken: number }]];

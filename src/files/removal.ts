@@ -5,12 +5,11 @@ import { fieldsOf } from '../core/model/fields';
 import type { Listener } from '../core/changes/listener';
 import { entities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
+import { LOCK_CLASSES, LOCKS } from '../database/locks';
 import type { Media } from './media';
 
 const CHANNEL = 'fitgraph_removed_file';
 const BATCH = 1000;
-/** Files are removed under a share of this lock, and by nobody while one has it alone, because they read them. */
-export const FILES_LOCK = 7_316_403;
 
 /** A path that a row names, another one or one since, stays. */
 const inUse = (): string[] =>
@@ -20,9 +19,7 @@ const inUse = (): string[] =>
       .map(({ column }) => `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" WHERE "${column}" = r."path")`),
   );
 
-/** Of the locks of the database that are no table's: names of files that somebody is about to take. */
-const NAMES_LOCK = 7_302;
-const WAS_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${NAMES_LOCK}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
+const WAS_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
 /** Whether a row that is gone had a file at this path, or somebody else is about to take it. Until the transaction ends nobody else takes it. */
 export const hadFile =
@@ -44,7 +41,7 @@ export class FileRemoval {
   ) {
     this.take = `
       UPDATE "removed_file" r SET "settled" = true
-      WHERE pg_try_advisory_xact_lock_shared(${FILES_LOCK})
+      WHERE pg_try_advisory_xact_lock_shared(${LOCKS.files})
         AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${inUse().join(' OR ')}) AS "used"`;
     listener.on(CHANNEL, { notified: () => void this.run(), missed: () => this.run() });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
+import { LOCK_CLASSES } from '../../database/locks';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
 import { KEEP_ALIVE, type Wire } from '../../database/pulse';
 import { settingsOf } from '../../database/settings';
@@ -22,14 +23,8 @@ export interface Subscriber {
   missed(): Promise<void> | void;
 }
 
-/**
- * What this process holds as long as it lives and its connection is alive: a lock of PostgreSQL by this number, of all instances that share the
- * database. What such an instance has begun may be taken over once the lock is free.
- */
-const INSTANCE_LOCK = 7_316_403;
-
-/** For a FROM: those locks, each with the number of its instance as `objid`. A condition may follow. */
-export const INSTANCES = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${INSTANCE_LOCK} AND l."granted"
+/** For a FROM: the locks of all instances that share the database, each with the number of its instance as `objid`. A condition may follow. */
+export const INSTANCES = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
 export class Listener {
@@ -73,7 +68,7 @@ export class Listener {
       await client.connect();
       pulse.watch(client, ANSWER_MS);
       // Shared, because PostgreSQL may not know yet that the connection before this one is dead.
-      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [INSTANCE_LOCK, this.instance]);
+      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
       for (const channel of [...this.subscribers.keys(), EVERYTHING]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       hangUp(client);

@@ -6,6 +6,7 @@
  * several rows values of its own in one statement.
  */
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
+import { insertionLockClass } from '../../database/locks';
 import type { Row } from '../../database/rows';
 import { contributors, ownership, writable } from '../access/access';
 import { OWNER } from '../model/registry';
@@ -111,7 +112,9 @@ async function insertSeveral(entity: Entity, rows: readonly Values[], fields: re
   const columns = quoted(fields.map(({ column }) => column));
   const { table, unique } = resourceOf(entity)!;
   // Where rows may trade their keys, doubles are looked for when all rows are there: two writes of the same keys would wait for each other.
-  const alone = unique ? `, (SELECT pg_advisory_xact_lock(hashtext('${table}'), ${bind(writing.context.viewer!.id)})) AS "alone"` : '';
+  const alone = unique
+    ? `, (SELECT pg_advisory_xact_lock(${insertionLockClass(table)}, ${bind(writing.context.viewer!.id)})) AS "alone"`
+    : '';
   const made = await run(
     writing,
     `INSERT INTO "${table}" (${columns}) SELECT ${columns}

@@ -3,12 +3,12 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { UUID } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
+import { LOCKS } from '../../database/locks';
 import { KnownError } from '../../core/model/errors';
 import { PRIVATE_FILE } from '../../files/filestore';
 import type { Media } from '../../files/media';
 import { isPath, looksLikeThumbnail } from '../../files/paths';
 import { printable } from './archive';
-import { RESTORE_LOCK } from './tables';
 
 const PREFIX = '.restore-';
 const ID = new RegExp(`^\\.restore-(${UUID})$`);
@@ -52,7 +52,7 @@ export async function finishRestores(database: Database, media: Media): Promise<
   const ids = (await media.files.folders(PREFIX)).flatMap((name) => ID.exec(name)?.[1] ?? []);
   if (!ids.length) return;
   await database.unlimited(async (client) => {
-    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [RESTORE_LOCK])).rows;
+    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
     if (!lock.free) return;
     try {
       const { rows } = await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]);
@@ -61,7 +61,7 @@ export async function finishRestores(database: Database, media: Media): Promise<
         await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
       }
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [RESTORE_LOCK]);
+      await client.query('SELECT pg_advisory_unlock($1)', [LOCKS.restore]);
     }
   });
 }

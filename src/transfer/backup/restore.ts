@@ -10,6 +10,7 @@ import { fieldsOf } from '../../core/model/fields';
 import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
+import { LOCKS } from '../../database/locks';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
@@ -30,7 +31,7 @@ import {
 import { putBack, setAside, type Aside } from '../keysaside';
 import { CopyIn } from '../copy';
 import { WaitingFiles } from './files';
-import { LOGS, ownConnection, RESTORE_LOCK, sequencesOf, tablesOf } from './tables';
+import { LOGS, ownConnection, sequencesOf, tablesOf } from './tables';
 
 /** Of writers that hold one of the tables and wait for another; they end, and it is tried again. */
 const ATTEMPTS = 10;
@@ -78,7 +79,7 @@ export async function restoreBackup(restore: Restore): Promise<void> {
   const waiting = new WaitingFiles(media, id);
   const client = await ownConnection(database);
   try {
-    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [RESTORE_LOCK])).rows;
+    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
     if (!lock.free) throw new KnownError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
     if (!replace) await demandEmpty(client);

@@ -7,9 +7,6 @@ import type { SequenceState, TableShape } from './archive';
 export const LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
 const OF_THIS_DATABASE = ['migration', ...LOGS];
 
-/** One restore at a time. */
-export const RESTORE_LOCK = 7_316_404;
-
 /** A connection of one's own, on which work takes as long as it takes. */
 export async function ownConnection(database: Database): Promise<Client> {
   const client = new Client({

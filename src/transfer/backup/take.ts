@@ -5,9 +5,9 @@ import { fieldsOf } from '../../core/model/fields';
 import { entities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
+import { LOCKS } from '../../database/locks';
 import type { Media } from '../../files/media';
 import { filesOf, isPath } from '../../files/paths';
-import { FILES_LOCK } from '../../files/removal';
 import { VERSION } from '../../platform/version';
 import {
   ArchiveWriter,
@@ -52,7 +52,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     throw error;
   });
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [FILES_LOCK]);
+    await client.query('SELECT pg_advisory_lock($1)', [LOCKS.files]);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const header = await describe(client);
     const names = header.tables.map(({ name }) => name);
