@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { UUID } from '../contract/bounds';
 import { ConfigError, type Config } from '../platform/config';
+import { makeFolder } from '../platform/folders';
 import { MIN_SECRET_KEY } from '../platform/settings';
 import type { Database } from './connection';
 
@@ -31,7 +32,7 @@ const STAGED = new RegExp(`^secret-key\\.restored-(${UUID})$`);
 
 /** The key of a backup, to be published once its rows are there for good. */
 export function stageKey(dataDir: string, id: string, key: string): void {
-  fs.mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }
 
@@ -60,7 +61,7 @@ export function readKey(file: string): string | undefined {
 /** Whole from the moment it has its name, and never in the place of another one. */
 function writeKey(file: string, key: string): void {
   const draft = `${file}.${randomBytes(4).toString('hex')}`;
-  fs.mkdirSync(join(file, '..'), { recursive: true });
+  makeFolder(join(file, '..'));
   fs.writeFileSync(draft, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
     fs.linkSync(draft, file);

@@ -3,12 +3,13 @@
  * forms of GraphQL only, and nothing of a form that is too large; REST and the pages show what was typed again.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, open, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { FilesUnavailable } from './filesunavailable';
+import { makeFolder } from './folders';
 
 /** A file as it was sent; nothing of it is to be believed. Its content is gone once the request is answered. */
 export class UploadedFile {
@@ -80,7 +81,7 @@ const folderOf = (dataDir: string) => join(dataDir, 'incoming');
 
 /** Where a file may be written until its request is answered. */
 export async function placeForUpload(dataDir: string): Promise<string> {
-  await mkdir(folderOf(dataDir), { recursive: true, mode: PRIVATE_FOLDER });
+  makeFolder(folderOf(dataDir), PRIVATE_FOLDER);
   return join(folderOf(dataDir), randomUUID());
 }
 

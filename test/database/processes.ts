@@ -64,7 +64,7 @@ export interface Child {
 }
 
 /** What the launcher needs of the platform, and what that needs. */
-const PLATFORM = ['config', 'environment', 'settings', 'bucket'].map((name) => `platform/${name}.ts`);
+const PLATFORM = ['config', 'environment', 'settings', 'bucket', 'folders'].map((name) => `platform/${name}.ts`);
 
 /** Translates the launcher; says where. */
 export function buildLauncher(): string {

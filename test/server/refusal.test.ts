@@ -20,6 +20,8 @@ test.each([
   ['PORT', { PORT: 'http' }],
   ['TIME_ZONE', { TIME_ZONE: 'Mars/Olympus' }],
   ['TRUSTED_PROXIES', { TRUSTED_PROXIES: 'everybody' }],
+  ['DATA_DIR', { DATA_DIR: '/proc/fitgraph' }],
+  ['DATA_DIR', { DATA_DIR: '/proc/fitgraph/data' }],
   ['HOST', { HOST: '203.0.113.1' }],
   ['SECRET_KEY', { NODE_ENV: 'production' }],
   ['DATABASE_URL', { DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: KEY }],
