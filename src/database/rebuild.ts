@@ -3,7 +3,8 @@ import type { ClientBase } from 'pg';
 import { applyWithin, MIGRATION_TABLE } from './migrate';
 
 /** What extensions brought stays. */
-const own = (catalogue: string, namespace: string) => `FROM ${catalogue} o WHERE o.${namespace} = current_schema()::regnamespace
+const own = (catalogue: string, namespace: string) => `FROM ${catalogue} o
+  WHERE o.${namespace} = quote_ident(current_schema())::regnamespace
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = o.oid AND d.deptype = 'e')`;
 
 /** One after the other: what depends on a thing goes with it. */

@@ -85,7 +85,7 @@ async function again(work: () => Promise<unknown>): Promise<void> {
 
 /** Tables, views and sequences of the owner for which the role lacks a privilege that requests need. */
 const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FROM pg_class c
-  WHERE c."relnamespace" = current_schema()::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
+  WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
     AND c."relowner" = (SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account'))
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d."classid" = 'pg_class'::regclass AND d."objid" = c."oid" AND d."deptype" = 'e')
     AND CASE WHEN c."relkind" = 'S' THEN NOT has_sequence_privilege($1, c."oid", 'USAGE')
@@ -149,7 +149,7 @@ export async function standingOf(pool: Pool): Promise<Standing | undefined> {
 
 /** Whether security of some of the tables that have it binds who asks, and whether all of it does. */
 const BOUND = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
-  FROM pg_class WHERE "relnamespace" = current_schema()::regnamespace AND "relrowsecurity"`;
+  FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
 async function judge({ owner, self }: Owner, client: ClientBase): Promise<Standing> {
   const role = roleOf(owner);

@@ -79,7 +79,7 @@ const reasonOf = (error: unknown): string =>
 /** All that are written to: those of the resources, and what else there is when it is asked for first. */
 async function tablesOf(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query(
-    `SELECT "relname" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = current_schema()::regnamespace`,
+    `SELECT "relname" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = quote_ident(current_schema())::regnamespace`,
   );
   return [...new Set([...rows.map(({ relname }) => relname as string), ...entities().map((entity) => resourceOf(entity)!.table)])].sort();
 }

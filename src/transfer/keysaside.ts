@@ -11,10 +11,10 @@ import { tryLockMigrations } from '../database/migrate';
 const KEYS = `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) AS "off",
     format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, c.conname, pg_get_constraintdef(c.oid)) AS "again"
   FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
-  WHERE c.contype = 'f' AND t.relname = ANY($1) AND t.relnamespace = current_schema()::regnamespace ORDER BY 1`;
+  WHERE c.contype = 'f' AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
 const INDEXES = `SELECT format('DROP INDEX %I', x.relname) AS "off", pg_get_indexdef(i.indexrelid) AS "again"
   FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
-  WHERE NOT i.indisunique AND NOT i.indisexclusion AND t.relname = ANY($1) AND t.relnamespace = current_schema()::regnamespace ORDER BY 1`;
+  WHERE NOT i.indisunique AND NOT i.indisexclusion AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
 
 /** The statements that make again what is off now. In the caller's transaction, which has the tables for itself. */
 export type Aside = readonly string[];
