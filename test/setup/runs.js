@@ -20,6 +20,7 @@ const SYSTEM = [
   'core/million',
   'core/orders',
   'database/embedded',
+  'database/embeddedowner',
   'database/pooler',
   'database/poolertransactions',
   'database/replica',
@@ -44,6 +45,7 @@ const SYSTEM = [
   'server/terminal',
   'server/upgrade',
   'telemetry',
+  'transfer/hostilearchive',
   'transfer/keysaside',
   'transfer/restorekills',
 ];
