@@ -75,7 +75,10 @@ function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
 }
 
 const isPassing = ({ extensions }: { extensions?: Record<string, unknown> }) => PASSING.includes(String(extensions?.code));
-const retryHeader = (retryAfter: unknown) => new HeaderMap(retryAfter === undefined ? [] : [['retry-after', String(retryAfter)]]);
+const retryHeader = (retryAfter: unknown, further: Record<string, string> = {}) => {
+  const headers = Object.entries(further).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  return new HeaderMap(retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]]);
+};
 
 /** An operation that the server had no time for has done nothing, and may be sent again. */
 const overloaded: ApolloServerPlugin<GraphQLContext> = {
@@ -92,12 +95,12 @@ const overloaded: ApolloServerPlugin<GraphQLContext> = {
 };
 
 /** Credentials that are no good are told before anything runs; REST's codes are its own. */
-export function refusal(error: unknown): unknown {
+export function refusal(error: unknown, headers: Record<string, string> = {}): unknown {
   if (!(error instanceof GraphQLError)) return error;
   if (isPassing(error) || error.extensions.code === 'RATE_LIMITED') {
     const { code, retryAfter } = error.extensions;
     return new GraphQLError(error.message, {
-      extensions: { ...error.extensions, http: { status: STATUSES[String(code)], headers: retryHeader(retryAfter) } },
+      extensions: { ...error.extensions, http: { status: STATUSES[String(code)], headers: retryHeader(retryAfter, headers) } },
     });
   }
   const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];

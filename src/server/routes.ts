@@ -111,7 +111,7 @@ const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: Exchanges)
         await exchange.identified();
         exchange.context.spending?.demand();
       } catch (error) {
-        throw refusal(error);
+        throw refusal(error, exchange.headers());
       }
       return { exchange, full: exchange.context };
     },
