@@ -114,7 +114,8 @@ const base = crud(ExerciseImage, {
     const wasTaken = hadFile(database.sequelize, { transaction, ...counted });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
-    values.image = await context.media.store(folder, file, MAX_PATH, wasTaken);
+    // Files are public: one that awaits review has a name that is not known.
+    values.image = await context.media.store(folder, file, MAX_PATH, wasTaken, row.status !== ACCEPTED);
     sizes.set(values, await keptBytes(file));
   },
   async after(written, { session }, transaction) {
