@@ -39,7 +39,24 @@ const OWN_GRAPHQL = [
 const nested = (depth) => (depth ? `{ category: { exercises: { none: ${nested(depth - 1)} } } }` : '{ id: { eq: "0" } }');
 const levels = (depth) => (depth ? `exercises(first: 10000) { nodes { category { ${levels(depth - 1)} } } }` : 'name');
 const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`wrong${index}`, 1]));
+const form = (type, body) => ({ method: 'POST', path: '/api/v2/login/', headers: json({ 'content-type': type }), body });
+const PART = 'Content-Disposition: form-data; name="username"';
+/** What ended or blocked a worker before there were limits. */
+const FORMER = [
+  form('multipart/form-data; boundary=b', `--b\r\n${PART}\r\nContent-Type: text/plain; charset=utf-16\r\n\r\nann\r\n--b--\r\n`),
+  form('multipart/form-data; boundary=b', `${`--b\r\n${PART}\r\n\r\nann\r\n`.repeat(3_000)}--b--\r\n`),
+  form('application/x-www-form-urlencoded', 'a=1&'.repeat(50_000)),
+  form('application/json', `{${Array.from({ length: 15_000 }, (_, index) => `"key${index}":1`).join()}}`),
+  form('application/json', '['.repeat(200_000)),
+  graphql(`{ ingredients(first: 9900) { nodes { ${times(490, (i) => `${'a'.repeat(180)}${i}: id`)} } } }`),
+  graphql(`{ ingredients(first: 9900) { nodes { ${times(50, (i) => `${'a'.repeat(60)}${i}: id`)} } } }`),
+  graphql(`{ ${times(30, (i) => `s${i}: __schema { types { name description } }`)} }`),
+  graphql(`{ ... on Query { ${times(490, (i) => `wrong${i}`)} } }`),
+  { path: '/health/anything', headers: { accept: 'text/html', cookie: 'fitgraph_session=none' } },
+  { path: '/graphql/\\[', headers: json() },
+];
 const HOSTILE = [
+  ...FORMER,
   graphql(`
     {
       viewer {
