@@ -84,7 +84,7 @@ test('large writes, several at a time', async () => {
   const replies: Reply[] = [];
   await unharmed(async (isOver) => {
     const writer = async () => {
-      while (!isOver()) replies.push(await graphql(siege.base, bulk(5), { inputs }, attacker()));
+      while (!isOver()) replies.push(await graphql(siege.base, bulk(4), { inputs }, attacker()));
     };
     await Promise.all(Array.from({ length: 10 }, writer));
   });
