@@ -64,6 +64,6 @@ export function memoryOf(supervisor) {
   const workers = read(`/proc/${supervisor}/task/${supervisor}/children`)
     .trim()
     .split(' ')
-    .filter((pid) => read(`/proc/${pid}/cmdline`).includes('worker.js'));
+    .filter((pid) => read(`/proc/${pid}/cmdline`).startsWith('fitgraph worker'));
   return workers.reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`))[1]) / 1024, 0);
 }

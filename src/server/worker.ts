@@ -49,6 +49,8 @@ function work(): void {
     if (order.kind === 'load') return void makeReady();
     // Others talk over the same channel, such as who collects metrics.
     if (order.kind !== 'serve') return;
+    // Until then the spare one is told by its argument.
+    process.title = 'fitgraph worker';
     const { port, early, announce } = order;
     serve({ ...config, port }, { early, announce, ready: () => report('ready') }).then((running) => (server = running), fail);
   });

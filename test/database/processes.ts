@@ -146,11 +146,23 @@ export function processesOf(dir: string): number[] {
 
 /** The children of a process that were started with the file of this name. */
 export function childrenOf(parent: number, name: string): number[] {
+  return childrenWhose(parent, (commandLine) => commandLine.includes(`/${name}\0`));
+}
+
+/** Workers of a supervisor that answer requests, or start in order to. */
+export const workersOf = (supervisor: number): number[] =>
+  childrenWhose(supervisor, (line) => line.startsWith('fitgraph worker') || (line.includes('/worker.js\0') && !line.includes('\0spare\0')));
+
+/** Workers that take over if one fails. */
+export const sparesOf = (supervisor: number): number[] =>
+  childrenWhose(supervisor, (line) => !line.startsWith('fitgraph worker') && line.includes('/worker.js\0spare\0'));
+
+function childrenWhose(parent: number, isWanted: (commandLine: string) => boolean): number[] {
   return fs.readdirSync('/proc').flatMap((pid) => {
     try {
       if (!/^\d+$/.test(pid)) return [];
       const [, ppid] = /^\d+ \(.*\) \S (\d+)/s.exec(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'))!;
-      return Number(ppid) === parent && fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`/${name}\0`) ? [Number(pid)] : [];
+      return Number(ppid) === parent && isWanted(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ? [Number(pid)] : [];
     } catch {
       return [];
     }

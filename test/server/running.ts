@@ -3,7 +3,7 @@ import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_pr
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { childrenOf, processesOf } from '../database/processes';
+import { processesOf, sparesOf, workersOf } from '../database/processes';
 import { FOLDER } from '../setup/run';
 import { Person } from '../setup/person';
 import { until } from '../setup/waits';
@@ -99,7 +99,7 @@ export class Installation {
 
   /** The processes that answer requests, also those that start. */
   get workers(): number[] {
-    return this.children.flatMap(({ pid }) => childrenOf(pid!, 'worker.js'));
+    return this.children.flatMap(({ pid }) => workersOf(pid!));
   }
 
   /** Ends whatever still runs. */
@@ -162,7 +162,12 @@ export class Server {
 
   /** The processes that answer requests. */
   get workers(): number[] {
-    return childrenOf(this.process.pid!, 'worker.js');
+    return workersOf(this.process.pid!);
+  }
+
+  /** Those that wait for one of them to fail. */
+  get spares(): number[] {
+    return sparesOf(this.process.pid!);
   }
 
   /** Empty until it is ready. */

@@ -119,8 +119,8 @@ test('one that takes long to take over is waited for: nobody is reset', async ()
   const [hung] = server.workers;
   const asked = asking(server);
   process.kill(hung!, 'SIGSTOP');
-  await until('another one gets ready', () => server.workers.length === 2);
-  const next = server.workers.find((pid) => pid !== hung)!;
+  await until('another one gets ready', () => server.spares.length === 1);
+  const [next] = server.spares as [number];
   process.kill(next, 'SIGSTOP');
   await until('the first one is given up', () => server.stdout.includes('a worker hangs'));
   await sleep(6_000);
@@ -159,6 +159,31 @@ test('a worker that crashes is replaced, on the same port and the same database'
   expect(server.process.exitCode).toBeNull();
 });
 
+/** Clock ticks of processor time. */
+const ticksOf = (pid: number): number => {
+  const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+};
+
+async function isAtRest(pid: number): Promise<boolean> {
+  const before = ticksOf(pid);
+  await sleep(1_000);
+  return before > 50 && ticksOf(pid) - before < 10;
+}
+
+test('where one worker answers alone, a spare one takes over within a second', async () => {
+  const server = await serving();
+  await until('there is a spare one', () => server.spares.length === 1);
+  const [spare] = server.spares;
+  await until('it has loaded its code', () => isAtRest(spare!));
+  const delays = delaysOf(spare!, server.process.pid!);
+  const began = performance.now();
+  process.kill(server.workers[0]!, 'SIGKILL');
+  await until('it answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  expect(performance.now() - began - delays()).toBeLessThan(1_000);
+  expect(server.workers).toEqual([spare]);
+});
+
 test('a worker that is told to end answers what it has begun, and another one takes its place', async () => {
   const server = await serving();
   const [worker] = server.workers;
@@ -168,13 +193,15 @@ test('a worker that is told to end answers what it has begun, and another one ta
 });
 
 test('a short silence is forgiven, and the one that would have taken over goes', async () => {
-  const server = await serving({ WORKER_TIMEOUT: '15s' });
-  const [worker] = server.workers;
+  const server = await installation.start({ WEB_CONCURRENCY: '2', WORKER_TIMEOUT: '15s' });
+  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const { workers } = server;
+  const [worker] = workers;
   process.kill(worker!, 'SIGSTOP');
-  await until('another one gets ready', () => server.workers.length === 2);
+  await until('another one gets ready', () => server.spares.length === 1);
   process.kill(worker!, 'SIGCONT');
-  await until('it is not needed', () => server.workers.length === 1);
-  expect(server.workers).toEqual([worker]);
+  await until('it is not needed', () => server.spares.length === 0);
+  expect(server.workers).toEqual(workers);
   expect((await server.anyone.get('/language/')).status).toBe(200);
 });
 

@@ -4,7 +4,7 @@
  * It never listens itself: those who came between that and the first worker would be reset.
  *
  * A worker hangs when its loop has not turned for `WORKER_TIMEOUT`. Before that a spare one is started, which has all the code in memory and
- * its schemas made when it is needed, and is ended when it is not. It takes the port over before the one that hangs is killed, so that
+ * its schemas made when it is needed, and is ended when it is not. Where one worker answers alone a spare one is always there. It takes the port over before the one that hangs is killed, so that
  * connections wait for it and none is reset. What the killed one had acknowledged is in the database.
  */
 import cluster, { type Worker } from 'node:cluster';
@@ -39,6 +39,8 @@ const STOP_MS = 9_200;
 const HARD_END_MS = 9_800;
 /** So long the one that hangs is left alive for another to take its port over: when it is killed before that, connections are reset. */
 const HANDOVER_MS = 15_000;
+/** Where one worker answers alone, another one is kept in memory: this long after the last one began, when nobody waits for the start any more. */
+const SPARE_AFTER_MS = 10_000;
 /** Between starts that failed: twice as long each time. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
@@ -70,6 +72,8 @@ export class Supervisor {
   private running = false;
   private failedStarts = 0;
   private checked = now();
+  /** When a worker was ordered to serve last. */
+  private ordered = now();
   private stopping = false;
   private status = 0;
 
@@ -90,7 +94,7 @@ export class Supervisor {
     // The kernel hands connections to whoever has time for them. Were this process to do so, one on its way to a worker that dies then
     // would never be answered and never be closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
-    cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), args: [], execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
+    cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
     cluster.on('message', (worker, report: Report) => this.receive(worker, report));
     cluster.on('disconnect', (worker) => this.left(worker));
     cluster.on('exit', (worker, status, signal) => this.lost(worker, status, signal));
@@ -122,7 +126,8 @@ export class Supervisor {
   }
 
   /** Undefined where the system has no descriptors or memory for another process. */
-  private fork(): Member | undefined {
+  private fork(args: string[] = []): Member | undefined {
+    cluster.setupPrimary({ args });
     const worker = cluster.fork();
     worker.on('error', (error) => this.log.error({ err: error }, 'a worker cannot be started or reached'));
     if (worker.process.pid === undefined) return undefined;
@@ -139,6 +144,7 @@ export class Supervisor {
 
   private order(member: Member): void {
     member.state = 'starting';
+    this.ordered = now();
     member.lastReport = now();
     this.send(member, { kind: 'serve', port: this.port, early: this.serving.length === 0, announce: !this.begun });
   }
@@ -191,12 +197,13 @@ export class Supervisor {
       else if (member.state === 'serving' && silence > limit * SUSPICIOUS) suspected = true;
     }
     const { spare } = this;
-    if (!suspected) spare?.worker.process.kill('SIGKILL');
+    const isAlone = this.config.workers === 1 && this.begun && at - this.ordered > SPARE_AFTER_MS;
+    if (!suspected && !isAlone) spare?.worker.process.kill('SIGKILL');
     else if (!spare && !this.stopping) this.startSpare();
   }
 
   private startSpare(): void {
-    const spare = this.fork();
+    const spare = this.fork(['spare']);
     if (spare) this.send(spare, { kind: 'load' });
   }
 
