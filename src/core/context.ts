@@ -25,8 +25,8 @@ export interface Viewer {
 export interface Media {
   /** In bytes: of all files of one user. */
   readonly quota: number;
-  /** Answers the path, of at most `max` characters; one that nobody guesses if it is `hidden`. */
-  store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>, hidden?: boolean): Promise<string>;
+  /** Answers the path, of at most `max` characters. */
+  store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /** Makes the thumbnails of an image; whether they are PNG, because the image has transparency. */
   thumbnails(path: string): Promise<boolean>;

@@ -50,23 +50,15 @@ export class Media {
 
   /**
    * Keeps an uploaded image that has passed `examine`, and answers its path, of at most `max` characters. A name that is taken gets a
-   * suffix, and so does one that `wasTaken`: nothing is ever overwritten, and what a browser has kept of a path is what is there. So does one that is
-   * `hidden`, which nobody shall guess.
+   * suffix, and so does one that `wasTaken`: nothing is ever overwritten, and what a browser has kept of a path is what is there.
    */
-  async store(
-    folder: string,
-    file: UploadedFile,
-    max: number,
-    wasTaken: (path: string) => Promise<boolean>,
-    hidden = false,
-  ): Promise<string> {
+  async store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string> {
     const problems = await examine(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = cleanName(file.filename);
     const plain = fittedPath(folder, name, '', max);
     // A name that had to be cut gets a suffix too, so that what is left of it cannot be mistaken for another's name.
-    const isWhole = plain === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plain);
-    let suffix = isWhole && !hidden ? '' : randomSuffix();
+    let suffix = plain === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plain) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const path = fittedPath(folder, name, suffix, max);
       // Asked once more when the name is reserved: until then somebody's file may go.

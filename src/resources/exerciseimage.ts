@@ -114,8 +114,7 @@ const base = crud(ExerciseImage, {
     const wasTaken = hadFile(database.sequelize, { transaction, ...counted });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
-    // Files are public: one that awaits review has a name that is not known.
-    values.image = await context.media.store(folder, file, MAX_PATH, wasTaken, row.status !== ACCEPTED);
+    values.image = await context.media.store(folder, file, MAX_PATH, wasTaken);
     sizes.set(values, await keptBytes(file));
   },
   async after(written, { session }, transaction) {

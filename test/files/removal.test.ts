@@ -13,8 +13,7 @@ const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let base: number;
 beforeEach(async () => {
-  // Whose images are accepted at once, so that their files have the names that they came with.
-  ann = await fitgraph.user('ann', { isSuperuser: true });
+  ann = await fitgraph.user('ann');
   const insert = `INSERT INTO "exercise_base" ("uuid", "status", "category_id", "license_id")
     SELECT gen_random_uuid(), '2', (SELECT min("id") FROM "exercise_category"), (SELECT min("id") FROM "license") RETURNING "id"`;
   base = (await fitgraph.sql(insert))[0]!.id;
