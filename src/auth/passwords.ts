@@ -26,7 +26,7 @@ export const MOST_ITERATIONS = `(SELECT COALESCE(max(substring("password" FROM '
 
 /**
  * A check takes a processor for some hundred milliseconds, and a thread that files and names of hosts wait for too. An office that signs in at once waits
- * some seconds; whoever guesses waits in the queue of their own network.
+ * some seconds; an attacker waits in the queue of the attacker's own network.
  */
 const turns = new Turns(Math.max(1, Math.min(4, availableParallelism()) - 1), { waiting: 64, ms: 10_000 });
 const RETRY_SECONDS = 2;

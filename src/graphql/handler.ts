@@ -140,7 +140,7 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
 /** After them the same request may come to something else. */
 const PERHAPS_LATER = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...PASSING];
 
-/** Whoever has spent what they may, or is answered too much, is told by the status too. */
+/** A spent budget and a response that is too long have a status of their own. */
 const toldByStatus: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => ({
     willSendResponse: async ({ response: { http, body } }) => {

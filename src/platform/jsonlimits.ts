@@ -1,6 +1,6 @@
 /** How much a JSON text holds, told by one walk over its characters that ends at the first limit, before anything is made of it. */
 
-/** Brackets in brackets: whoever looks into a value calls itself for each. */
+/** Nesting of arrays and objects, which later code walks recursively. */
 export const MAX_LEVELS = 100;
 /** Members of the value itself, as many as the reference takes of a form. */
 export const MAX_MEMBERS = 1_000;

@@ -1,6 +1,6 @@
 /**
  * At most so many pieces of work at a time; the others wait, in one queue for each caller, which have a turn one after the other. With `p-limit` as
- * many would wait as come, as long as it takes, and whoever sends most would have most turns.
+ * the queue would have no limit and no timeout, and the caller with the most requests would get the most turns.
  */
 
 /** There is more to do than can be done soon. */
@@ -21,7 +21,7 @@ interface Waiting {
 export class Turns {
   private free: number;
   private count = 0;
-  /** Callers that wait; whoever had a turn comes last. */
+  /** Waiting callers, the one that was served last at the end. */
   private readonly queues = new Map<unknown, Set<Waiting>>();
 
   /** Without a `patience` all wait as long as it takes. */

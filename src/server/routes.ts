@@ -27,7 +27,7 @@ import type { Failures } from './failures';
 import type { Readiness } from './readiness';
 import { SECURITY_TXT, securityTxt } from './securitytxt';
 
-/** Whoever watches over the server is answered whatever it has to do, at these addresses and no others. */
+/** Health probes and metrics, exempt from admission control: exactly these paths. */
 const [LIVE, READY] = ['/health/live', '/health/ready'];
 const PROBES = new Set([LIVE, READY, METRICS_PATH]);
 export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>

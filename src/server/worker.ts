@@ -49,7 +49,7 @@ function work(): void {
     if (order.kind === 'load') return void makeReady();
     // Others talk over the same channel, such as who collects metrics.
     if (order.kind !== 'serve') return;
-    // Until then the spare one is told by its argument.
+    // In lists of processes; a spare worker shows its argument `spare` until it serves.
     process.title = 'fitgraph worker';
     const { port, early, announce } = order;
     serve({ ...config, port }, { early, announce, ready: () => report('ready') }).then((running) => (server = running), fail);

@@ -74,6 +74,7 @@ const RANDOM = [
   'graphql/knowncosts',
   'graphql/variables',
   'house/writtenrows',
+  'limits/jsonpieces',
   'limits/screens',
   'pages/upload',
   'server/containment',

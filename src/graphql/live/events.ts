@@ -55,7 +55,7 @@ export class EventStreams {
   readonly handle: RequestHandler = (request, response, next) => {
     const accepted = request.headers.accept ?? '';
     if (!asksForEvents(request.path, accepted)) return next();
-    // Who has left already is told nothing, and would never be forgotten.
+    // The `close` event of a response that is closed already will not come, so it must not be added to the open ones.
     if (response.closed) return;
     if (this.leaving) {
       response.setHeader('Retry-After', String(RETRY_SECONDS));
