@@ -1,9 +1,9 @@
-// npm run siege: mixed load at SIEGE_TIMES (2) times what the service can do, for SIEGE_SECONDS (600). Prints what happened, writes it as JSON to
+// npm run siege: mixed load of SIEGE_TIMES (2) times what the service does, for SIEGE_SECONDS (600). Prints what happened, writes it as JSON to
 // the file SIEGE_REPORT, and ends with status 1 if a promise is broken: no request without an answer, no 5xx but 503 with Retry-After, those who are
 // not signed in refused first, as much done as the service can do, health in time, memory flat, and all as before five seconds afterwards.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Load } from './siege/load.mjs';
+import { isGood, Load } from './siege/load.mjs';
 import { seed } from './siege/random.mjs';
 import { memoryOf, startService } from './siege/service.mjs';
 import { Watch } from './siege/watch.mjs';
@@ -28,7 +28,6 @@ const NORMAL_TIMES = 3;
 
 const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 const p95 = (replies) => Math.round(quantile(replies.map(({ ms }) => ms), 0.95)); // prettier-ignore
-const isGood = ({ status }) => status >= 200 && status < 300;
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
 
 /** By kind of request: how many, how many of them were answered, refused, and how fast. */
@@ -64,7 +63,7 @@ async function besiege(service) {
   const watch = new Watch(service.base);
   const memory = [];
   const sampling = setInterval(() => memory.push(memoryOf(service.pid)), Math.min(1000, (seconds * 1000) / 60));
-  const replies = await load.open(capacity * times, seconds);
+  const replies = await load.open(capacity, times, seconds);
   clearInterval(sampling);
   const live = await watch.stop();
 

@@ -84,6 +84,8 @@ const HOSTILE = [
   get('/exercise/', { 'accept-language': 'de,'.repeat(4_000) }),
 ];
 
+export const isGood = ({ status }) => status >= 200 && status < 300;
+
 const network = () => ({ 'x-forwarded-for': `10.${below(NETWORKS)}.0.1` });
 const from = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
 
@@ -167,19 +169,36 @@ export class Load {
     return replies;
   }
 
-  /** So many a second, whether the others are answered or not. `drainedMs`: how long the last answers took to come when all was sent. */
-  async open(rate, seconds) {
+  /**
+   * `excess` times as many requests a second as were answered well in the last second, and at least `excess` times `capacity`, whether the others
+   * are answered or not. A capacity measured while other programs were busy is thus no reason for too small a load. `drainedMs`: how long the last
+   * answers took to come when all was sent.
+   */
+  async open(capacity, excess, seconds) {
     const replies = [];
     const waiting = new Set();
     const began = performance.now();
-    for (let sent = 0; performance.now() - began < seconds * 1000; await sleep(TICK_MS))
-      for (const due = ((performance.now() - began) / 1000) * rate; sent < due; sent += 1) {
+    let second = { began, good: 0 };
+    let done = capacity;
+    let due = 0;
+    let sent = 0;
+    for (let last = began; last - began < seconds * 1000;) {
+      await sleep(TICK_MS);
+      const now = performance.now();
+      due += ((now - last) / 1000) * done * excess;
+      last = now;
+      for (; sent < due; sent += 1) {
         const reply = this.one().then((one) => {
           waiting.delete(reply);
           replies.push(one);
+          if (isGood(one)) second.good += 1;
         });
         waiting.add(reply);
       }
+      if (now - second.began < 1000) continue;
+      done = Math.max(capacity, (second.good * 1000) / (now - second.began));
+      second = { began: now, good: 0 };
+    }
     const ended = performance.now();
     await Promise.all(waiting);
     return Object.assign(replies, { drainedMs: performance.now() - ended });
