@@ -1,12 +1,15 @@
 /** The Authorization header. */
 import { forbidden } from '../core/model/errors';
 
+/** Of ASCII only: bytes beyond it belong to a word. */
+const BLANKS = /[ \t\n\v\f\r]/;
+
 /**
  * The token of `Authorization: Token <key>`, and of the other schemes that the interface knows; undefined where another scheme is used,
  * which counts as anonymous. FORBIDDEN for a malformed header.
  */
 export function tokenOfHeader(header: string | undefined, schemes: readonly string[]): string | undefined {
-  const [scheme, ...keys] = (header ?? '').trim().split(/\s+/);
+  const [scheme, ...keys] = (header ?? '').split(BLANKS).filter(Boolean);
   if (!scheme || !schemes.includes(scheme.toLowerCase())) return undefined;
   if (keys.length === 0) throw forbidden('Invalid token header. No credentials provided.');
   if (keys.length > 1) throw forbidden('Invalid token header. Token string should not contain spaces.');

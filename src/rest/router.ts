@@ -4,6 +4,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { asReference, plainFloats } from '../contract/floats';
 import { answerTooLong } from '../contract/messages';
 import { corsOf, preflight } from '../platform/cors';
+import { MAX_MEMBERS } from '../platform/jsonlimits';
 import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
 import { limitsOfStrangers, type MultipartLimits } from '../platform/multipart';
 import { admit } from './admission';
@@ -54,6 +55,8 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Re
   }
 }
 
+const MOVED = { 'Content-Type': `${MEDIA.api}; charset=utf-8`, 'Content-Length': '0' };
+
 /** Rows of a list that are written in pieces, between which others are answered. */
 const LONG = 200;
 const rowsIn = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
@@ -79,7 +82,7 @@ class Router {
     if (preflight(message, response)) return;
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
-      return void response.writeHead(301, { Location: `${path}/${search}`, 'Content-Length': '0', ...corsOf(message) }).end();
+      return void response.writeHead(301, { ...MOVED, Location: `${path}/${search === '?' ? '' : search}`, ...corsOf(message) }).end();
     exchange.route = route;
     const { limits } = this.options;
     let reading: Promise<Body> | undefined;
@@ -113,6 +116,7 @@ class Router {
       throw notFound();
     }
     request.wanted = negotiate(accept, query, route.suffix);
+    if (query.size > MAX_MEMBERS) throw badRequest(`A query has at most ${MAX_MEMBERS} parameters.`);
     const isPage = request.wanted.format === 'api';
     if (isPage) request.most = MAX_SHOWN;
     try {

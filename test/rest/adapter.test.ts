@@ -124,6 +124,13 @@ describe('representations', () => {
     ['/fruit/', 'application/json, text/html', 200, 'application/json'],
     ['/fruit/', 'text/html, application/json', 200, 'application/json'],
     ['/fruit/', 'text/html, application/json; indent=4', 200, 'application/json'],
+    ['/fruit/', 'application/json, text/html;level=1', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', 'application/json;version=2, text/html;level=1', 200, 'application/json'],
+    ['/fruit/', 'application/json;q=0.9, text/html;level=1;q=0.8', 200, 'application/json'],
+    ['/fruit/', '*/json', 200, 'application/json'],
+    ['/fruit/', '*/html', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', '*/json, text/html', 200, 'text/html; charset=utf-8'],
+    ['/fruit/', '*/csv', 406, 'application/json'],
     ['/fruit/', 'text/html, application/json;q=0.9', 200, 'text/html; charset=utf-8'],
     ['/fruit/', 'text/html, */*', 200, 'text/html; charset=utf-8'],
     ['/fruit/', '*/*, text/html', 200, 'text/html; charset=utf-8'],
@@ -173,7 +180,10 @@ describe('representations', () => {
     const answer = await get('/fruit-label/1/', { Accept: 'application/json; indent=2' });
     expect([answer.text, answer.headers.get('content-type')]).toEqual(['{\n  "label": "Cherry"\n}', 'application/json']);
     expect((await get('/fruit-label/1/', { Accept: 'text/csv, */*;q=0.5; Indent = 2' })).text).toBe('{\n  "label": "Cherry"\n}');
-    for (const indent of ['0', 'x', '', '-1', '9'.repeat(20)])
+    const indentation = async (indent: string) =>
+      / *(?=")/.exec((await get('/fruit-label/1/', { Accept: `application/json; indent=${indent}` })).text.slice(2))![0].length;
+    expect(await Promise.all(['"4"', '+3', '" 2 "', '9', '9'.repeat(20)].map(indentation))).toEqual([4, 3, 2, 8, 8]);
+    for (const indent of ['0', 'x', '', '-1', '"4', '""4""'])
       expect((await get('/fruit-label/1/', { Accept: `application/json; indent=${indent}` })).text).toBe('{"label":"Cherry"}');
     expect((await get('/fruit/9/', { Accept: 'application/json; indent=4' })).text).toBe('{\n    "detail": "Not found."\n}');
   });

@@ -346,6 +346,31 @@ describe('forms', () => {
       expect((await charset('klingon', type)).status).toBe(400);
   });
 
+  test.each([
+    ['ascii', 'é', undefined],
+    ['cp1252', 'Á', undefined],
+    ['cp1252', 'é', 'Ã©'],
+    ['utf-8', '\uFFFD', '\uFFFD'],
+  ])('JSON in %s that holds the bytes of %j', async (charset, sent, comment) => {
+    const { status, body } = await ann
+      .sending({ 'Content-Type': `application/json; charset=${charset}` })
+      .send('POST', '/api/v2/workout/', JSON.stringify({ comment: sent }));
+    expect([status, body.comment]).toEqual(comment ? [201, comment] : [400, undefined]);
+    if (!comment) expect(body).toEqual({ detail: expect.stringMatching(/^JSON parse error - /) });
+  });
+
+  test.each([
+    [1, 'InMemoryUploadedFile'],
+    [2_621_440, 'InMemoryUploadedFile'],
+    [2_621_441, 'TemporaryUploadedFile'],
+  ])('a file of %d bytes is no key', async (size, type) => {
+    const sent = new FormData();
+    sent.append('training', new Blob([new Uint8Array(size)]), 'key.bin');
+    sent.append('description', 'd');
+    sent.append('day', '1');
+    expect(await ann.post('/day/', sent)).toMatchObject(bad('training', `Incorrect type. Expected pk value, received ${type}.`));
+  });
+
   test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])('%s is the type of no body', async (type) => {
     expect(await ann.sending({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
       status: 415,
@@ -539,6 +564,50 @@ test('the parts of a day may have a sign and blanks', async () => {
   expect((await summary('year=%2B2021&month=%E3%80%8003%20&day=%C2%8510')).body.energy).toBe(372);
   for (const query of ['year=-2021', 'month=%EF%BC%91', 'day=1.0', 'day=x', 'year=0', 'year=%20'])
     expect(await summary(query)).toMatchObject(bad('date', 'Enter a valid date.'));
+});
+
+test('the moment of a diary entry that tells none has microseconds', async () => {
+  const plan = (await ann.post('/nutritionplan/', {})).body.id;
+  const eaten = Array.from({ length: 20 }, () => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1 }));
+  const moments = (await Promise.all(eaten)).map(({ body }) => body.datetime as string);
+  const format = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+0[12]:00$/;
+  expect(moments.filter((moment) => !format.test(moment))).toEqual([]);
+  expect(moments.some((moment) => /[1-9]\d\d\+|\d[1-9]\d\+|[1-9]\+/.test(moment))).toBe(true);
+  expect(moments.every((moment) => Math.abs(Date.parse(moment) - Date.now()) < 60_000)).toBe(true);
+});
+
+test('a query of more parameters than the reference takes is refused', async () => {
+  const many = (count: number) => ann.get(`/workout/?${'a&'.repeat(count - 1)}a`);
+  expect((await many(1_000)).status).toBe(200);
+  expect(await many(1_001)).toMatchObject({ status: 400, body: { detail: 'A query has at most 1000 parameters.' } });
+});
+
+describe('a missing slash', () => {
+  test.each([
+    ['/workout', '/api/v2/workout/'],
+    ['/workout?', '/api/v2/workout/'],
+    ['/workout?a=b&c', '/api/v2/workout/?a=b&c'],
+  ])('%s', async (path, location) => {
+    const { status, headers, text } = await ann.get(path);
+    expect([status, headers.get('location'), headers.get('content-type'), headers.get('content-length'), text]).toEqual([
+      301,
+      location,
+      'text/html; charset=utf-8',
+      '0',
+      '',
+    ]);
+  });
+});
+
+test.each([
+  ['Token\u00a0x', 200, undefined],
+  ['\u00a0Token x', 200, undefined],
+  ['Token x\u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
+  ['Token \u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
+  ['Token  x', 403, 'Invalid token.'],
+])('a non-breaking space parts no words: %j', async (header, status, detail) => {
+  const answer = await fitgraph.anyone.sending({ Authorization: header }).get('/muscle/');
+  expect([answer.status, answer.body.detail]).toEqual([status, detail]);
 });
 
 test('the root keeps the format in its links', async () => {

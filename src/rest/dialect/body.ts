@@ -90,7 +90,11 @@ async function read(request: IncomingMessage, limit: number): Promise<Buffer> {
 
 function decode(bytes: Buffer, charset: string): string {
   if (/^utf-?8$/i.test(charset)) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  return iconv.decode(bytes, charset, { stripBOM: false });
+  const text = iconv.decode(bytes, charset, { stripBOM: false });
+  // It stands for bytes that are no character, unless it was sent as such.
+  if (text.includes('\uFFFD') && !iconv.encode(text, charset, { addBOM: false }).equals(bytes))
+    throw new Error(`The body holds bytes that are no characters of ${charset}.`);
+  return text;
 }
 
 async function multipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Parts> {

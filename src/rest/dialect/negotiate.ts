@@ -1,5 +1,6 @@
 /** Which representation is wanted: by suffix, by `?format=`, by the Accept header. */
 import { notAcceptable, notFound } from '../errors';
+import { integerOf } from '../../platform/reading';
 import { lastOf } from './query';
 
 export type Format = 'json' | 'api';
@@ -22,43 +23,58 @@ interface Range {
   type: string;
   quality: number;
   indent?: string;
+  /** It has parameters other than its quality. */
+  detailed: boolean;
 }
 
 /** Media types are compared without their parameters, of which `indent` alone means something. */
 function rangeOf(part: string): Range {
   const [type = '', ...parameters] = part.split(';').map((text) => text.trim());
-  const range: Range = { type: type.toLowerCase(), quality: 1 };
+  const range: Range = { type: type.toLowerCase(), quality: 1, detailed: false };
   for (const parameter of parameters) {
     const mark = parameter.indexOf('=');
     const [name, value] = [parameter.slice(0, mark).trimEnd().toLowerCase(), parameter.slice(mark + 1).trimStart()];
     if (name === 'indent') range.indent = value;
-    if (name !== 'q') continue;
+    if (name !== 'q') {
+      range.detailed = true;
+      continue;
+    }
     if (!QUALITY.test(value)) throw notAcceptable();
     range.quality = Number(value);
   }
   return range;
 }
 
-/** Ranges that may mean the type, the one that says most first. */
-const rangesFor = (type: string) => [type, `${type.split('/')[0]}/*`, '*/*'];
+/** How little a range says, from 0 on: a type with parameters, a type, a wildcard for its second half, one for its first. */
+function breadthOf({ type, detailed }: Range): number {
+  if (type.startsWith('*/')) return 3;
+  if (type.endsWith('/*')) return 2;
+  return detailed ? 0 : 1;
+}
+
+function covers({ type }: Range, media: string): boolean {
+  const [[main, sub], wanted] = [type.split('/'), media.split('/')];
+  return (main === '*' || main === wanted[0]) && (sub === '*' || sub === wanted[1]);
+}
 
 interface Match {
   format: Format;
   range: Range;
-  /** Place among the ranges that may mean it. */
   breadth: number;
 }
 
 /** How a format is wanted: by the range that says most about it. */
 function matchOf(format: Format, ranges: readonly Range[]): Match | undefined {
-  const meaning = rangesFor(MEDIA[format]);
-  const breadth = meaning.findIndex((type) => ranges.some((range) => range.type === type));
-  const range = ranges.find(({ type }) => type === meaning[breadth]);
-  return range && range.quality > 0 ? { format, range, breadth } : undefined;
+  const [range] = ranges.filter((one) => covers(one, MEDIA[format])).sort((one, other) => breadthOf(one) - breadthOf(other));
+  return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
 }
 
-const indented = (blanks: string | undefined) =>
-  blanks && /^\d{1,9}$/.test(blanks) ? { indent: Math.min(Number(blanks), MAX_INDENT) } : {};
+const QUOTED = /^"(.*)"$/s;
+
+function indented(blanks: string | undefined): { indent?: number } {
+  const number = blanks && integerOf(blanks.replace(QUOTED, '$1'));
+  return number ? { indent: Math.min(Math.max(number, 0), MAX_INDENT) } : {};
+}
 
 /** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
 export function negotiate(accept: string | undefined, query = new URLSearchParams(), suffix?: string): Wanted {

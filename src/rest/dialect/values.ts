@@ -23,11 +23,15 @@ export type Coerced = { value: unknown } | { messages: string[] };
 const ok = (value: unknown): Coerced => ({ value });
 const bad = (message: string): Coerced => ({ messages: [message] });
 
-/** The name of a JSON value's type in Python, which messages tell. */
+/** In bytes: larger files than this the reference keeps on disk. */
+const MAX_IN_MEMORY = 2_621_440;
+
+/** The name of a value's type in Python, which messages tell. */
 export function typeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';
   if (isNumber(value)) return isInteger(value) ? 'int' : 'float';
+  if (value instanceof UploadedFile) return value.size > MAX_IN_MEMORY ? 'TemporaryUploadedFile' : 'InMemoryUploadedFile';
   return { string: 'str', boolean: 'bool', object: 'dict' }[typeof value as string] ?? typeof value;
 }
 
