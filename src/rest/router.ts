@@ -55,8 +55,6 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Re
   }
 }
 
-const MOVED = { 'Content-Type': `${MEDIA.api}; charset=utf-8`, 'Content-Length': '0' };
-
 /** Rows of a list that are written in pieces, between which others are answered. */
 const LONG = 200;
 const rowsIn = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
@@ -82,7 +80,9 @@ class Router {
     if (preflight(message, response)) return;
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
-      return void response.writeHead(301, { ...MOVED, Location: `${path}/${search === '?' ? '' : search}`, ...corsOf(message) }).end();
+      return void response
+        .writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0', ...corsOf(message) })
+        .end();
     exchange.route = route;
     const { limits } = this.options;
     let reading: Promise<Body> | undefined;

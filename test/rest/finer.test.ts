@@ -589,13 +589,7 @@ describe('a missing slash', () => {
     ['/workout?a=b&c', '/api/v2/workout/?a=b&c'],
   ])('%s', async (path, location) => {
     const { status, headers, text } = await ann.get(path);
-    expect([status, headers.get('location'), headers.get('content-type'), headers.get('content-length'), text]).toEqual([
-      301,
-      location,
-      'text/html; charset=utf-8',
-      '0',
-      '',
-    ]);
+    expect([status, headers.get('location'), headers.get('content-length'), text]).toEqual([301, location, '0', '']);
   });
 });
 
