@@ -1,5 +1,6 @@
 /** What a document may hold at most, told before anything of it runs. No walk looks at a fragment twice, however often it is spread. */
 import {
+  BREAK,
   GraphQLError,
   Kind,
   Lexer,
@@ -9,6 +10,7 @@ import {
   visit,
   type ASTNode,
   type ASTVisitor,
+  type DocumentNode,
   type FieldNode,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -135,34 +137,47 @@ function* ofOperation(
       yield exceeded(`\`${name}\` may stand once in an operation.`, 1, operation);
 }
 
-/** All of them, before the other rules look at anything: of errors so many are told and no more. */
+function ofNode(node: ASTNode, context: ValidationContext): GraphQLError | undefined {
+  const directives = ('directives' in node && node.directives?.length) || 0;
+  if (directives > MAX_DIRECTIVES)
+    return exceeded(`There may be ${MAX_DIRECTIVES} directives at one place, and there are more.`, MAX_DIRECTIVES, node);
+  if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS)
+    return exceeded(`A selection may have ${MAX_SELECTIONS} parts, and has more.`, MAX_SELECTIONS, node);
+  if (node.kind !== Kind.FIELD) return undefined;
+  const { selectionSet, alias } = node;
+  if (selectionSet && aliasesOf(selectionSet, context) > MAX_ALIASES_OF_ROW)
+    return exceeded(`A selection may have ${MAX_ALIASES_OF_ROW} aliases, and has more.`, MAX_ALIASES_OF_ROW, selectionSet);
+  if (alias && alias.value.length > MAX_ALIAS)
+    return exceeded(`An alias may have ${MAX_ALIAS} characters, and has more.`, MAX_ALIAS, alias);
+  return undefined;
+}
+
+/** The first limit that a document exceeds. */
+function excessOf(document: DocumentNode, context: ValidationContext): GraphQLError | undefined {
+  const heights = new Map<string, number>();
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.OPERATION_DEFINITION) for (const error of ofOperation(definition, context, heights)) return error;
+  let aliases = 0;
+  let excess: GraphQLError | undefined;
+  visit(document, {
+    enter(node) {
+      if (node.kind === Kind.FIELD && node.alias) aliases += 1;
+      excess =
+        aliases > MAX_ALIASES
+          ? exceeded(`There may be ${MAX_ALIASES} aliases, and there are more.`, MAX_ALIASES, document)
+          : ofNode(node, context);
+      return excess && BREAK;
+    },
+  });
+  return excess;
+}
+
+/** The document of one that exceeds a limit counts as deleted, so that no rule looks at what is in it. */
 export const bounds: ValidationRule = (context): ASTVisitor => ({
   Document(document) {
-    const heights = new Map<string, number>();
-    for (const definition of document.definitions)
-      if (definition.kind === Kind.OPERATION_DEFINITION)
-        for (const error of ofOperation(definition, context, heights)) context.reportError(error);
-    let aliases = 0;
-    visit(document, {
-      enter(node) {
-        const directives = ('directives' in node && node.directives?.length) || 0;
-        if (directives > MAX_DIRECTIVES)
-          context.reportError(
-            exceeded(`There may be ${MAX_DIRECTIVES} directives at one place, and there are more.`, MAX_DIRECTIVES, node),
-          );
-        if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS)
-          context.reportError(exceeded(`A selection may have ${MAX_SELECTIONS} parts, and has more.`, MAX_SELECTIONS, node));
-        if (node.kind === Kind.FIELD && node.selectionSet && aliasesOf(node.selectionSet, context) > MAX_ALIASES_OF_ROW)
-          context.reportError(
-            exceeded(`A selection may have ${MAX_ALIASES_OF_ROW} aliases, and has more.`, MAX_ALIASES_OF_ROW, node.selectionSet),
-          );
-        if (node.kind !== Kind.FIELD || !node.alias) return;
-        aliases += 1;
-        if (node.alias.value.length > MAX_ALIAS)
-          context.reportError(exceeded(`An alias may have ${MAX_ALIAS} characters, and has more.`, MAX_ALIAS, node.alias));
-      },
-    });
-    if (aliases > MAX_ALIASES)
-      context.reportError(exceeded(`There may be ${MAX_ALIASES} aliases, and there are more.`, MAX_ALIASES, document));
+    const excess = excessOf(document, context);
+    if (!excess) return undefined;
+    context.reportError(excess);
+    return null;
   },
 });

@@ -41,6 +41,14 @@ describe('more than a document may hold', () => {
     for (const { extensions } of within.errors ?? []) expect(extensions.limit).toBeUndefined();
   });
 
+  test('the first limit is told alone, and no rule looks at what is in the document', async () => {
+    const wrong = repeated(60, (i) => `wrong${i}`);
+    const { errors } = await fitgraph.anyone.query(
+      `{ ${'a'.repeat(65)}: __typename ${wrong} b: __typename ${'@c '.repeat(6)} ...Missing }`,
+    );
+    expect(errors!.map(({ message }) => message)).toEqual(['An alias may have 64 characters, and has more.']);
+  });
+
   test('what may stand five times may be no such directive all the same', async () => {
     const { errors } = await fitgraph.anyone.query('{ __typename @aa@aa@aa }');
     expect(errors!.map(({ message }) => message)).toEqual(Array<string>(3).fill('Unknown directive "@aa".'));
