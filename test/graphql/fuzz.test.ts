@@ -1,4 +1,5 @@
 /** Executes random documents as graphql-js does. FUZZ_DOCUMENTS is their number (`npm run fuzz`: 50,000). */
+import { countObjects } from '../../src/core/operation/answersize';
 import { Executor } from '../../src/core/operation/execute';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish } from '../setup/belongings';
@@ -8,6 +9,8 @@ import { compared, Contexts } from './fuzz/differential';
 import { Documents } from './fuzz/documents';
 
 const count = Number(process.env.FUZZ_DOCUMENTS ?? 2000);
+/** Few, so that most answers are made in slices. */
+const VALUES_PER_TURN = 10;
 
 const fitgraph = fitgraphForThisFile();
 
@@ -22,8 +25,8 @@ afterAll(() => void jest.useRealTimers());
 test(seeded(`${count} random documents`), async () => {
   const people = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   for (const person of people) await furnish(person);
-  const schema = buildGraphQLSchema();
-  const executor = new Executor(schema);
+  const schema = countObjects(buildGraphQLSchema());
+  const executor = new Executor(schema, { valuesPerTurn: VALUES_PER_TURN });
   const random = randomFor('documents');
   const documents = new Documents(schema, random);
   const contexts = new Contexts(fitgraph);

@@ -2,13 +2,13 @@
  * How long the answer of one operation becomes, counted object by object before graphql-js makes it. An answer that is too long ends with an error
  * while little of it is in memory, and the objects of a long one are made in slices, between which the event loop answers others.
  */
-import { isIntrospectionType, isObjectType, type FieldNode, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
+import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { Context } from '../context';
-import { AROUND_KEY } from './cost';
+import { AROUND_KEY, keyOf } from './cost';
 import { tooLong } from '../model/errors';
 import { selected, selectionKey } from '../read/plan';
 
-/** Values that an operation may show before it takes turns with others, and in each turn: some milliseconds of work. */
+/** Values that an operation shows before it takes turns with others, and in each turn: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
 /** Characters. */
 const LONG = 1 << 16;
@@ -24,8 +24,6 @@ interface Shape {
 
 const shapes = new WeakMap<object, Shape>();
 
-const keyOf = ({ alias, name }: FieldNode) => (alias ?? name).value;
-
 function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): Shape {
   const selection = selectionKey(fieldNodes);
   let shape = shapes.get(selection);
@@ -38,26 +36,33 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
   return shape;
 }
 
-/** Objects that wait for a later turn of the event loop; each turn makes some of them, whichever request they belong to. */
-class Turns {
-  private waiting: { values: number; go(this: void): void }[] = [];
+interface Waiting {
+  values: number;
+  /** Values of a turn in which it is made. */
+  perTurn: number;
+  make(this: void): void;
+}
 
-  next(values: number, go: () => void): void {
-    this.waiting.push({ values, go });
+/** Objects that wait for a later turn of the event loop; each turn makes some of them, whichever request they belong to. */
+class Slices {
+  private waiting: Waiting[] = [];
+
+  add(object: Waiting): void {
+    this.waiting.push(object);
     if (this.waiting.length === 1) setImmediate(this.turn);
   }
 
   private readonly turn = (): void => {
     let count = 0;
     let values = 0;
-    while (count < this.waiting.length && values < VALUES_PER_TURN) values += this.waiting[count++]!.values;
+    while (count < this.waiting.length && values < this.waiting[count]!.perTurn) values += this.waiting[count++]!.values;
     const ready = this.waiting.splice(0, count);
     if (this.waiting.length) setImmediate(this.turn);
-    for (const { go } of ready) go();
+    for (const { make } of ready) make();
   };
 }
 
-const turns = new Turns();
+const slices = new Slices();
 
 export class AnswerSize {
   private characters = 0;
@@ -65,7 +70,10 @@ export class AnswerSize {
   private waiting = 0;
   private whenMade?: { promise: Promise<void>; resolve(this: void): void };
 
-  constructor(private readonly limit: number) {}
+  constructor(
+    private readonly limit: number,
+    private readonly perTurn = VALUES_PER_TURN,
+  ) {}
 
   /** Whether others should have a turn while it is written. */
   get isLong(): boolean {
@@ -86,19 +94,20 @@ export class AnswerSize {
     }
     if (this.isOver) throw tooLong(this.limit);
     this.values += fields.length;
-    return this.values <= VALUES_PER_TURN ? true : this.turn(fields.length);
+    return this.values <= this.perTurn ? true : this.turn(fields.length);
   }
 
   private turn(values: number): Promise<true> {
     this.waiting += 1;
     return new Promise((resolve) => {
-      turns.next(values, () => {
+      const make = () => {
         resolve(true);
         this.waiting -= 1;
         if (this.waiting) return;
         this.whenMade?.resolve();
         this.whenMade = undefined;
-      });
+      };
+      slices.add({ values, perTurn: this.perTurn, make });
     });
   }
 

@@ -85,7 +85,8 @@ type Field = GraphQLField<unknown, unknown>;
 /** Fields of a selection that answer under the same key. */
 type Group = readonly FieldNode[];
 
-const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
+/** Of a field in the answer. */
+export const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
 const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
 

@@ -35,6 +35,8 @@ export interface ExecutorOptions {
   maxCost?: number;
   /** Bytes of an answer. */
   maxResponse?: number;
+  /** Values that an operation shows in one turn of the event loop. */
+  valuesPerTurn?: number;
   widthOf?: WidthOf;
   /** Who may ask for the schema. */
   introspection?: 'anyone' | 'users';
@@ -51,17 +53,19 @@ export class Executor {
   private readonly compiles: boolean;
   private readonly maxCost: number;
   private readonly maxResponse: number;
+  private readonly valuesPerTurn?: number;
   private readonly widthOf?: WidthOf;
   private readonly closed: boolean;
 
   constructor(
     readonly schema: GraphQLSchema,
-    { compiles = true, maxCost = Infinity, maxResponse = Infinity, introspection, widthOf }: ExecutorOptions = {},
+    { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
     this.closed = introspection === 'users';
     this.compiles = compiles;
     this.maxCost = maxCost;
     this.maxResponse = maxResponse;
+    this.valuesPerTurn = valuesPerTurn;
     this.widthOf = widthOf;
   }
 
@@ -202,7 +206,7 @@ export class Executor {
     const event = operation?.operation === 'subscription';
     const read = operation && !event ? this.read(document, operation, variables, context) : undefined;
     if (read?.errors) return finish(read, context);
-    const size = (context.size = new AnswerSize(this.maxResponse));
+    const size = (context.size = new AnswerSize(this.maxResponse, this.valuesPerTurn));
     context.loaders.made = size.made;
     context.session.mayRead(READ_FOR_ANSWER * this.maxResponse);
     const run = () => this.interpreted(document, operationName, root)(context, variables);
