@@ -8,7 +8,7 @@ import { KnownError } from '../../core/model/errors';
 import { PRIVATE_FILE } from '../../files/filestore';
 import type { Media } from '../../files/media';
 import { isPath, looksLikeThumbnail } from '../../files/paths';
-import { printable } from './archive';
+import { printable } from './description';
 
 const PREFIX = '.restore-';
 const ID = new RegExp(`^\\.restore-(${UUID})$`);

@@ -16,18 +16,8 @@ import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import {
-  broken,
-  linesIn,
-  printable,
-  readArchive,
-  toOneLine,
-  verifyArchive,
-  type Header,
-  type Progress,
-  type Summary,
-  type TableShape,
-} from './archive';
+import { linesIn, readArchive, verifyArchive, type Progress } from './archive';
+import { broken, printable, toOneLine, type Header, type Summary, type TableShape } from './description';
 import { putBack, setAside, type Aside } from '../keysaside';
 import { CopyIn } from '../copy';
 import { WaitingFiles } from './files';

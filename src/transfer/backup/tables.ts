@@ -1,7 +1,7 @@
 /** What of the database a backup holds: all tables but those that tell of the database itself. */
 import { Client } from 'pg';
 import type { Database } from '../../database/connection';
-import type { SequenceState, TableShape } from './archive';
+import type { SequenceState, TableShape } from './description';
 
 /** Of changes, whose numbers are this database's; of what was restored; and of what is lost with every crash anyhow. */
 export const LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];

@@ -9,19 +9,8 @@ import { LOCKS } from '../../database/locks';
 import type { Media } from '../../files/media';
 import { filesOf, isPath } from '../../files/paths';
 import { VERSION } from '../../platform/version';
-import {
-  ArchiveWriter,
-  FORMAT,
-  HEADER,
-  KEY,
-  linesIn,
-  MEDIA,
-  TABLES,
-  verifyArchive,
-  type Header,
-  type Progress,
-  type Summary,
-} from './archive';
+import { ArchiveWriter, KEY, linesIn, MEDIA, TABLES, verifyArchive, type Progress } from './archive';
+import { FORMAT, HEADER, type Header, type Summary } from './description';
 import { ownConnection, sequencesOf, tablesOf } from './tables';
 
 /** Bytes of rows that are kept until they become a part of the archive. */
