@@ -5,6 +5,7 @@
 import type { ClientBase, Submittable } from 'pg';
 import { prepareValue } from 'pg/lib/utils';
 import type { Row } from './rows';
+import type { Wire } from './wire';
 
 /** The names of the columns, and what makes their values of texts. */
 interface Columns {
@@ -29,20 +30,6 @@ export interface Before {
 
 /** The name of all that goes before statements: on one connection it is the same. */
 const BEFORE = 'fitgraph_before';
-
-/** Missing in the type declarations of pg. */
-interface Wire {
-  stream: { cork(): void; uncork(): void };
-  /** Texts by names: what the connection has, and what was sent and is not answered yet. */
-  parsedStatements: Record<string, string>;
-  submittedNamedStatements: Record<string, string>;
-  parse(what: { name: string; text: string }): void;
-  bind(what: { statement: string; values: unknown[] }): void;
-  describe(what: { type: 'P' }): void;
-  execute(): void;
-  sync(): void;
-  close(what: { type: 'S'; name: string }): void;
-}
 
 interface Description {
   fields: { name: string; dataTypeID: number }[];

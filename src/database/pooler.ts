@@ -7,12 +7,12 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import type { Pooling } from './options';
+import { wired } from './wire';
 
 /** PostgreSQL's own number of the process that a connection is served by; a pooler's clients are told another. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-/** Missing in the type declarations of pg. */
-const told = (client: Client) => (client as unknown as { processID: number }).processID;
+const told = (client: Client) => wired(client).processID;
 
 /** Of a session that nobody has for long, somebody else has it now, at one of so many tries. */
 const TRIES = 3;

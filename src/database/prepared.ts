@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import type { Known } from './namedquery';
+import { wired } from './wire';
 
 /** A statement that comes again this often gets a name; conditions that are asked for once must not use the names up. */
 const USES_BEFORE_NAMED = 2;
@@ -16,14 +17,6 @@ const KNOWN = { max: 5_000, maxSize: 5_000_000 };
 /** What a connection keeps, with the one that goes before others. */
 export const MAX_KEPT = 200;
 const MAX_KEPT_TEXT = 250_000;
-
-/** Missing in the type declarations of pg. */
-interface Wire {
-  /** Texts by names: what the connection has, and what was sent and is not answered yet. */
-  parsedStatements: Record<string, string>;
-  submittedNamedStatements: Record<string, string>;
-  close(what: { type: 'S'; name: string }): void;
-}
 
 interface ClientStatements {
   /** By their names, the one used last at the end. */
@@ -77,7 +70,7 @@ export class Prepared {
   }
 
   private letGo(client: ClientBase, kept: ClientStatements): void {
-    const { connection } = client as unknown as { connection: Wire };
+    const { connection } = wired(client);
     for (const [oldest, { length }] of kept.statements) {
       if (kept.statements.size < MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
       // Its answer would make pg believe that it is still there.

@@ -9,8 +9,9 @@
  * Time is counted in looks, not by the clock: what waits while this very process is late, or was stopped, has not been silent.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, DatabaseError, type PoolConfig } from 'pg';
+import { Client, DatabaseError, type ClientBase, type PoolConfig } from 'pg';
 import { Unavailable } from './refusals';
+import { hangUp, wired, type WiredClient } from './wire';
 
 const LOOK_EVERY_MS = 250;
 /** Silent for so many looks: then PostgreSQL is asked. */
@@ -29,16 +30,8 @@ export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPAL
 /** Of names that cannot be resolved at the moment nothing follows for a connection that is there. */
 const NO_VERDICT = ['EAI_AGAIN', 'ENOTFOUND'];
 
-/** Missing in the type declarations of pg. */
-export interface Wire {
-  processID: number | null;
-  connection: { stream: { bytesRead: number; destroy(error?: Error): void; setKeepAlive?(on: boolean, delay: number): void } };
-  _getActiveQuery(): object | null;
-  once(event: 'end', listener: () => void): unknown;
-}
-
 interface Watched {
-  wire: Wire;
+  client: WiredClient;
   /** Milliseconds; 0: never given up by the clock. */
   timeout: number;
   query: object | null;
@@ -57,7 +50,7 @@ const ASK = `SELECT pg_backend_pid() AS "own", a."pid", a."state" FROM (SELECT 1
 export class Pulse {
   /** Why the database cannot be used at the moment; absent: it can, as far as anybody knows. */
   away?: Unavailable;
-  private readonly watched = new Map<Wire, Watched>();
+  private readonly watched = new Map<WiredClient, Watched>();
   private readonly looking: NodeJS.Timeout;
   private asking = false;
   /** Of the question that is being asked: looks until it is given up. */
@@ -75,15 +68,15 @@ export class Pulse {
   }
 
   /** `timeout` is what PostgreSQL itself ends the statements of this connection after, in milliseconds; 0: nothing. */
-  watch(client: object, timeout = 0): void {
-    const wire = client as Wire;
-    this.watched.set(wire, { wire, timeout, query: null, bytes: 0, silent: 0, patience: SUSPICIOUS });
-    wire.once('end', () => this.watched.delete(wire));
+  watch(client: ClientBase, timeout = 0): void {
+    const watched = wired(client);
+    this.watched.set(watched, { client: watched, timeout, query: null, bytes: 0, silent: 0, patience: SUSPICIOUS });
+    watched.once('end', () => this.watched.delete(watched));
   }
 
   /** From now on its statements have another timeout. */
-  allow(client: object, timeout: number): void {
-    const one = this.watched.get(client as Wire);
+  allow(client: ClientBase, timeout: number): void {
+    const one = this.watched.get(wired(client));
     if (one) one.timeout = timeout;
   }
 
@@ -96,8 +89,8 @@ export class Pulse {
     if ((this.left -= 1) <= 0) this.giveUp?.();
     const suspects: Watched[] = [];
     for (const one of this.watched.values()) {
-      const query = one.wire._getActiveQuery();
-      const bytes = one.wire.connection.stream.bytesRead;
+      const query = one.client._getActiveQuery();
+      const bytes = one.client.connection.stream.bytesRead;
       if (query === null || query !== one.query || bytes !== one.bytes) {
         Object.assign(one, { query, bytes, silent: 0, patience: SUSPICIOUS });
         continue;
@@ -115,18 +108,18 @@ export class Pulse {
   }
 
   /** Whether nothing has been heard of it since. */
-  private isSilent({ wire, query, bytes }: Watched): boolean {
-    return wire._getActiveQuery() === query && wire.connection.stream.bytesRead === bytes;
+  private isSilent({ client, query, bytes }: Watched): boolean {
+    return client._getActiveQuery() === query && client.connection.stream.bytesRead === bytes;
   }
 
-  private end({ wire }: Watched, why: string): void {
-    wire.connection.stream.destroy(new Error(why));
+  private end({ client }: Watched, why: string): void {
+    client.connection.stream.destroy(new Error(why));
   }
 
   private async judge(suspects: readonly Watched[]): Promise<void> {
     this.asking = true;
     this.left = ANSWERS_WITHIN;
-    const answer = await this.ask(suspects.map(({ wire }) => wire.processID ?? 0));
+    const answer = await this.ask(suspects.map(({ client }) => client.processID ?? 0));
     this.giveUp = undefined;
     if (answer.kind === 'gone') this.turn(new Unavailable(answer.why));
     else if (answer.kind === 'answered') this.turn(undefined);
@@ -138,17 +131,17 @@ export class Pulse {
       answer.kind === 'gone'
         ? this.unanswered()
         : answer.kind === 'answered'
-          ? suspects.filter((one) => this.isSilent(one) && answer.dead.has(one.wire.processID ?? 0))
+          ? suspects.filter((one) => this.isSilent(one) && answer.dead.has(one.client.processID ?? 0))
           : [];
     if (!dead.length) return;
     for (const one of dead) this.end(one, answer.kind === 'gone' ? 'the database does not answer' : 'the connection is dead');
     // Those that nobody uses have come the same way. In a transaction a connection is used also between its statements.
     for (const one of this.watched.values())
-      if (one.wire._getActiveQuery() === null && !this.isTaken(one)) this.end(one, 'the connection may be dead');
+      if (one.client._getActiveQuery() === null && !this.isTaken(one)) this.end(one, 'the connection may be dead');
   }
 
-  private isTaken({ wire }: Watched): boolean {
-    return (wire as { getTransactionStatus?(): string | null }).getTransactionStatus?.() === 'T';
+  private isTaken({ client }: Watched): boolean {
+    return client.getTransactionStatus?.() === 'T';
   }
 
   private turn(away: Unavailable | undefined): void {
@@ -170,7 +163,7 @@ export class Pulse {
     const asked = async (): Promise<Answer> => {
       await Promise.all([client, ...between].map((one) => one.connect()));
       const { rows } = await client.query(ASK, [pids]);
-      const { processID } = client as unknown as Wire;
+      const { processID } = wired(client);
       for (const one of [client, ...between]) void one.end().catch(() => undefined);
       // Something in between has connections of its own to the server, and their numbers are not ours.
       if (between.length || rows[0].own !== processID) return { kind: 'answered', dead: new Set() };
@@ -186,7 +179,7 @@ export class Pulse {
       }),
       gone,
     ]);
-    if (answer.kind !== 'answered') for (const one of [client, ...between]) (one as unknown as Wire).connection.stream.destroy();
+    if (answer.kind !== 'answered') for (const one of [client, ...between]) hangUp(one);
     return answer;
   }
 }

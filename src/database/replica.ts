@@ -10,6 +10,7 @@ import { MIN_REPLICA_LAG_MS } from '../platform/settings';
 import { Pulse } from './pulse';
 import type { Row } from './rows';
 import { Viewers } from './viewers';
+import { wired } from './wire';
 
 export interface ReplicaOptions {
   /** Of `pg`. It leads to PostgreSQL itself. */
@@ -152,7 +153,7 @@ export class Replica {
     }
     client.release();
     this.lookedAt = began;
-    const { processID } = client as unknown as { processID: number };
+    const { processID } = wired(client);
     if (standby.pid !== processID) return 'DATABASE_REPLICA_URL leads through a pooler: let it lead to PostgreSQL itself';
     if (!standby.follows) return 'it follows no other server';
     if (standby.log !== database!.log) return 'it follows another database, or has not caught up with a restore';

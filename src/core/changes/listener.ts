@@ -6,8 +6,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { LOCK_CLASSES } from '../../database/locks';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
-import { KEEP_ALIVE, type Wire } from '../../database/pulse';
+import { KEEP_ALIVE } from '../../database/pulse';
 import { settingsOf } from '../../database/settings';
+import { hangUp } from '../../database/wire';
 
 const RETRY_MS = 500;
 const HEARTBEAT_MS = 2_000;
@@ -127,5 +128,3 @@ export class Listener {
     }
   }
 }
-
-const hangUp = (client: Client): void => (client as unknown as Wire).connection.stream.destroy();
