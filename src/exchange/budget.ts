@@ -6,7 +6,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Context, Spending, Standing } from '../core/context';
-import { BYTES_PER_UNIT, type Cost } from '../core/operation/cost';
+import { BYTES_PER_UNIT } from '../core/operation/argumentcost';
+import type { Cost } from '../core/operation/cost';
 import { KnownError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';

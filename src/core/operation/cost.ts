@@ -29,6 +29,7 @@ import {
 } from 'graphql';
 import { DEFAULT_PAGE, MAX_PAGE } from '../read/connection';
 import { KnownError } from '../model/errors';
+import { BYTES_PER_UNIT, conditionsCost, writtenCost } from './argumentcost';
 import { introspectedSize, scopeBelow, type Scope } from './introspection';
 
 const OBJECT = 1;
@@ -38,18 +39,8 @@ const ROOT = 5;
 /** Of a page below each of several rows. */
 const PAGE = 2;
 const COUNT = 5;
-const CONDITION = 0.5;
-const SEARCH = 50;
-/** Of a row that is written, and of each KB of its texts: nobody fills a disk within minutes. */
-const WRITTEN = 200;
-/** Of a condition on the rows that a row leads to, times ten for each such condition around it, of two at most: such rows are read once each. */
-const QUANTIFIER = 1_000;
-const MAX_AROUND = 2;
-const QUANTIFIERS = ['some', 'every', 'none'];
 /** Of a list without pages of which nothing else is known. */
 const ASSUMED_SIZE = 10;
-/** Bytes of an answer. */
-export const BYTES_PER_UNIT = 1024;
 /** Of a key in JSON: quotes, colon and comma. */
 export const AROUND_KEY = 4;
 const WIDTH = 5;
@@ -94,30 +85,6 @@ const isList = (field: Field): boolean => isListType(getNullableType(field.type)
 
 /** Connections, and whatever else has a list of as many as are asked for. */
 const isPaged = (field: Field): boolean => !isList(field) && field.args.some(({ name }) => name === 'first');
-
-/** What conditions add, and the objects of an input that are rows to be written. */
-export function conditions(value: unknown, within = 0): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + conditions(item, within), 0);
-  if (value === null || typeof value !== 'object') return CONDITION;
-  return Object.entries(value).reduce((total, [key, inner]) => {
-    if (inner == null) return total;
-    if (QUANTIFIERS.includes(key)) return total + QUANTIFIER * 10 ** Math.min(within, MAX_AROUND) + conditions(inner, within + 1);
-    return total + (key === 'search' ? SEARCH : 0) + conditions(inner, within);
-  }, 0);
-}
-
-function objects(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + objects(item), 0);
-  if (value === null || typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value))) return 0;
-  return Object.values(value).reduce((total: number, inner) => total + objects(inner), 1);
-}
-
-function characters(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  return value === null || typeof value !== 'object'
-    ? 0
-    : Object.values(value).reduce((total: number, inner) => total + characters(inner), 0);
-}
 
 /** One operation with its variables. */
 class Estimate {
@@ -291,7 +258,7 @@ class Estimate {
     const writes = parent === this.schema.getMutationType();
     const asked = Object.values(given).reduce((total: number, value) => {
       if (value === null || typeof value !== 'object') return total;
-      return total + (writes ? WRITTEN * (Math.max(1, objects(value)) + characters(value) / BYTES_PER_UNIT) : conditions(value));
+      return total + (writes ? writtenCost(value) : conditionsCost(value));
     }, 0);
     const place = atRoot ? ROOT : isPaged(field) ? PAGE : 0;
     return place + asked + (field.extensions.cost?.weight ?? 0);

@@ -9,7 +9,8 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { conditions, costOf, type Cost } from './cost';
+import { conditionsCost } from './argumentcost';
+import { costOf, type Cost } from './cost';
 
 type Variables = Record<string, unknown>;
 
@@ -52,7 +53,7 @@ export class KnownCosts {
   /** All of a value that a cost depends on: how large a page or a list is, how much its conditions weigh, whether it is there. */
   private weighed(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
-    if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${conditions(value)}`;
+    if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${conditionsCost(value)}`;
     return typeof value === 'boolean' || this.sizes.has(name) ? String(value) : 'any';
   }
 }
