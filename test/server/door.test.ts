@@ -4,7 +4,8 @@ import { dripping, type Dripping } from '../setup/dripping';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { until } from '../setup/waits';
 
-const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
+const METRICS_TOKEN = 'a token for metrics of this file only';
+const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms', METRICS_TOKEN } });
 
 /** The server runs in this process, and is late while it does something else. */
 const beLate = (ms = 300) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -60,6 +61,15 @@ test('with the id that the client was told, and without what it sent', async () 
   }
   expect(fitgraph.logged.join('')).not.toContain('plugh');
   await calm();
+});
+
+test('each is counted once', async () => {
+  const { status, text } = await fitgraph.anyone.sending({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
+  expect(status).toBe(200);
+  const counted = [...text.matchAll(/^fitgraph_refusals_total\{reason="(?:pressure|late)"\} (\d+)$/gm)].map(([, count]) => Number(count));
+  const lines = fitgraph.logged.filter((line) => (JSON.parse(line) as Line).msg === 'turned away');
+  expect(lines.length).toBeGreaterThan(10);
+  expect(counted.reduce((sum, count) => sum + count)).toBe(lines.length);
 });
 
 /** What follows is not to be refused. */
