@@ -46,8 +46,12 @@ test('each run is a command, `check:all` has both, and so has CI', () => {
   expect(scripts['check:test'].endsWith(together)).toBe(true);
   expect(scripts['check:all']).toBe('npm run check && npm run check:test');
   const ci = fs.readFileSync(path.join(ROOT, '.ci/run'), 'utf8');
-  expect(ci).toMatch(/^tests 'tests' npm test$/m);
-  expect(ci).toMatch(/^tests 'system tests' npm run test:system$/m);
+  expect(ci).toMatch(/^tests 'tests' npm test --$/m);
+  // All but the replay of the contract, which CI runs by itself.
+  const [, ignored] = /^tests 'system tests' npm run test:system -- (.*)$/m.exec(ci)!;
+  expect(ignored).toBe('--testPathIgnorePatterns=/node_modules/ --testPathIgnorePatterns=/test/contract/');
+  expect(runs.system.filter((file) => file.startsWith('contract/'))).toEqual(['contract/replay.test.ts']);
+  expect(ci).toMatch(/^node scripts\/contract\.mjs --contract "\$contract"/m);
   for (const check of ['texts', 'schema', 'breaking']) {
     expect(scripts.check).toContain(`npm run check:${check}`);
     expect(ci).toContain(`npm run --silent check:${check}`);
