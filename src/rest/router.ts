@@ -143,9 +143,14 @@ class Router {
     const { message, wanted, form, exchange } = request;
     const { status, body } = answer;
     const isPage = wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined);
-    const text = isPage || body === undefined ? undefined : await settled(() => this.textOf(body, wanted.indent));
-    if (text instanceof RestError) return this.send(text, request, response);
-    if (text !== undefined) exchange.sent(Buffer.byteLength(text));
+    let text: string | undefined;
+    if (!isPage && body !== undefined) {
+      const isLong = wanted.indent === undefined && rowsIn(body) > LONG;
+      text = isLong ? await this.longText(body) : asReference(JSON.stringify(body, null, wanted.indent));
+      const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
+      if (bytes > this.options.maxResponse) return this.send(badRequest(answerTooLong(this.options.maxResponse)), request, response);
+      exchange.sent(bytes);
+    }
     const headers = headersOf(request, answer.headers, exchange.headers());
     // It is the tag of this representation alone; in others there are other bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
@@ -159,16 +164,14 @@ class Router {
     respond(response, status, headers, MEDIA.json, text);
   }
 
-  private async textOf(body: unknown, indent: number | undefined): Promise<string> {
-    const { maxResponse } = this.options;
+  /** Undefined where it would be longer than it may be. */
+  private async longText(body: unknown): Promise<string | undefined> {
     try {
-      const isLong = indent === undefined && rowsIn(body) > LONG;
-      const text = asReference(isLong ? await jsonInPieces(body, maxResponse) : JSON.stringify(body, null, indent));
-      if (Buffer.byteLength(text) <= maxResponse) return text;
+      return asReference(await jsonInPieces(body, this.options.maxResponse));
     } catch (error) {
-      if (!(error instanceof TooLongError)) throw error;
+      if (error instanceof TooLongError) return undefined;
+      throw error;
     }
-    throw badRequest(answerTooLong(maxResponse));
   }
 
   private async sendPage(shown: Shown, response: ServerResponse): Promise<void> {
