@@ -32,7 +32,9 @@ const MAX_WAITING = 200;
 const MAX_OF_ONE = 40;
 const PATIENCE_MS = 15_000;
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** The process gives up by its own time of the processor. One that is given none, or hangs, is killed after so many times as long: that tells nothing about the file. */
+/**
+ * The process gives up by its own CPU time. One that gets none, or hangs, is killed after so many times as long, which tells nothing about the file.
+ */
 const WAITED_TIMES = 3;
 const NEVER_MS = 2 ** 31 - 1;
 
@@ -100,6 +102,8 @@ type Begin = (place: Place) => void;
 export class ImageProcesses {
   /** Milliseconds of the processor's time after which an image is given up; 0: never. */
   timeout = DEFAULT_TIMEOUT_MS;
+  /** Milliseconds for which a task waits until it is begun. */
+  patience = PATIENCE_MS;
   private readonly places = Array.from({ length: PLACES }, () => new Place());
   private readonly free = [...this.places];
   private readonly working = new Set<string>();
@@ -107,7 +111,10 @@ export class ImageProcesses {
   private readonly waiting = new Map<string, Begin[]>();
   private count = 0;
 
-  /** Throws an ImageFailure for a file that cannot be worked on, TooBusy where too many wait or the machine does not get to it. One caller has one place at a time. */
+  /**
+   * One caller has one place at a time. Throws an ImageFailure for a file that cannot be worked on, TooBusy where too many wait or the machine does
+   * not get to it.
+   */
   purify(caller: string, path: string, wanted: FormatName | undefined): Promise<Finding> {
     return this.run(caller, { kind: 'purify', path, wanted }) as Promise<Finding>;
   }
@@ -148,7 +155,7 @@ export class ImageProcesses {
       const timer = setTimeout(() => {
         this.leave(caller, begin);
         reject(new TooBusy());
-      }, PATIENCE_MS);
+      }, this.patience);
       this.waiting.set(caller, [...others, begin]);
     });
   }

@@ -1,6 +1,6 @@
 /**
- * The classes of requests and responses. They contain errors that no handler catches: one thrown by a listener of a request or response fails that request, any other one is logged. Neither
- * ends the process, in which other requests are being answered.
+ * The classes of requests and responses. They contain errors that no handler catches: one thrown by a listener of a request or response fails that
+ * request, any other one is logged. Neither ends the process, in which other requests are being answered.
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';

@@ -3,14 +3,21 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { imageProcesses } from '../../src/files/imageprocesses';
 import type { Media } from '../../src/files/media';
 import { isPath, thumbnailName } from '../../src/files/paths';
 import { Staging } from '../../src/files/staging';
+import { WAIT_LIMIT_MS } from '../setup/waits';
 import { uploaded } from './uploaded';
 import { bomb, plain, svg, transparent } from './pictures';
 import { mediaOf, namesIn, PLACES, type Place } from './stores';
 
 const FOLDER = 'exercise-images/7';
+
+/** A busy server leaves thumbnails to be made later, and a busy machine is no reason for it here. */
+const usual = { patience: imageProcesses.patience, timeout: imageProcesses.timeout };
+beforeAll(() => void Object.assign(imageProcesses, { patience: WAIT_LIMIT_MS, timeout: 0 }));
+afterAll(() => void Object.assign(imageProcesses, usual));
 
 describe.each(PLACES)('in %s', (_where, start) => {
   let data: string;

@@ -3,9 +3,9 @@
  * embedded server running: it starts the workers, which share the port, and puts another one in the place of each that has crashed or hangs.
  * It never listens itself: those who came between that and the first worker would be reset.
  *
- * A worker hangs when its loop has not turned for `WORKER_TIMEOUT`. Before that a spare one is started, which has all the code in memory and
- * its schemas made when it is needed, and is ended when it is not. Where one worker answers alone a spare one is always there. It takes the port over before the one that hangs is killed, so that
- * connections wait for it and none is reset. What the killed one had acknowledged is in the database.
+ * A worker hangs when its loop has not turned for `WORKER_TIMEOUT`. Before that a spare one is started, which has all the code in memory and its
+ * schemas made when it is needed, and is ended when it is not. Where one worker answers alone a spare one is always there. It takes the port over
+ * before the one that hangs is killed, so that connections wait for it and none is reset. What the killed one had acknowledged is in the database.
  */
 import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo } from 'node:net';
