@@ -123,10 +123,6 @@ function* ofOperation(
   heights: Map<string, number>,
 ): Generator<GraphQLError> {
   const { selectionSet } = operation;
-  if (height(selectionSet, context, heights) > MAX_DEPTH)
-    yield exceeded(`Fields are nested deeper than ${MAX_DEPTH} levels.`, MAX_DEPTH, operation);
-  if (counted(selectionSet, context, () => 1) > MAX_ROOT_FIELDS)
-    yield exceeded(`An operation may have ${MAX_ROOT_FIELDS} fields of its own, and has more.`, MAX_ROOT_FIELDS, operation);
   // Fields with the fact `once`, such as `login`, which aliases would make a list of guesses, and the whole schema.
   const fields = context.getSchema().getRootType(operation.operation)?.getFields() ?? {};
   for (const { name, extensions } of [...Object.values(fields), SchemaMetaFieldDef])
@@ -135,6 +131,10 @@ function* ofOperation(
       counted(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1
     )
       yield exceeded(`\`${name}\` may stand once in an operation.`, 1, operation);
+  if (height(selectionSet, context, heights) > MAX_DEPTH)
+    yield exceeded(`Fields are nested deeper than ${MAX_DEPTH} levels.`, MAX_DEPTH, operation);
+  if (counted(selectionSet, context, () => 1) > MAX_ROOT_FIELDS)
+    yield exceeded(`An operation may have ${MAX_ROOT_FIELDS} fields of its own, and has more.`, MAX_ROOT_FIELDS, operation);
 }
 
 function ofNode(node: ASTNode, context: ValidationContext): GraphQLError | undefined {
