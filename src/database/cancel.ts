@@ -1,7 +1,7 @@
 /** PostgreSQL's own way to stop a statement: a request on a connection of its own, which needs no signing in and takes none of the server's places. */
 import net from 'node:net';
 import type { PoolClient } from 'pg';
-import { wired } from './wire';
+import { wired } from './pginternals';
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html (CancelRequest) */
 const CANCEL_REQUEST = 80_877_102;

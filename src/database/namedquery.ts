@@ -5,7 +5,7 @@
 import type { ClientBase, Submittable } from 'pg';
 import { prepareValue } from 'pg/lib/utils';
 import type { Row } from './rows';
-import type { Wire } from './wire';
+import type { Wire } from './pginternals';
 
 /** The names of the columns, and what makes their values of texts. */
 interface Columns {

@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import type { Pooling } from './options';
-import { wired } from './wire';
+import { wired } from './pginternals';
 
 /** PostgreSQL's own number of the process that a connection is served by; a pooler's clients are told another. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import type { Known } from './namedquery';
-import { wired } from './wire';
+import { wired } from './pginternals';
 
 /** A statement that comes again this often gets a name; conditions that are asked for once must not use the names up. */
 const USES_BEFORE_NAMED = 2;

@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, type ClientBase, type PoolConfig } from 'pg';
 import { Unavailable } from './refusals';
-import { hangUp, wired, type WiredClient } from './wire';
+import { hangUp, wired, type WiredClient } from './pginternals';
 
 const LOOK_EVERY_MS = 250;
 /** Silent for so many looks: then PostgreSQL is asked. */

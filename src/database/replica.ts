@@ -10,7 +10,7 @@ import { MIN_REPLICA_LAG_MS } from '../platform/settings';
 import { Pulse } from './pulse';
 import type { Row } from './rows';
 import { Viewers } from './viewers';
-import { wired } from './wire';
+import { wired } from './pginternals';
 
 export interface ReplicaOptions {
   /** Of `pg`. It leads to PostgreSQL itself. */

@@ -8,7 +8,7 @@ import { LOCK_CLASSES } from '../../database/locks';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
 import { KEEP_ALIVE } from '../../database/pulse';
 import { settingsOf } from '../../database/settings';
-import { hangUp } from '../../database/wire';
+import { hangUp } from '../../database/pginternals';
 
 const RETRY_MS = 500;
 const HEARTBEAT_MS = 2_000;
