@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -28,7 +28,10 @@ const CLOCKS = [
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-explore-'));
 let failures = 0;
 
-/** Runs Jest until it ends or the time is over: the failed tests as [[file, name]], or undefined if there was not enough time. */
+/** Of what is printed about a failure, in characters. */
+const MAX_MESSAGE = 1_000;
+
+/** Runs Jest until it ends or the time is over: the failed tests as [[file, name, message]], or undefined if there was not enough time. */
 async function jest(args, environment) {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
@@ -40,18 +43,24 @@ async function jest(args, environment) {
   await new Promise((resolve) => child.once('close', resolve));
   clearTimeout(timer);
   if (Date.now() >= deadline) return undefined;
-  if (!existsSync(report)) return [['', 'Jest ended without a report']];
+  if (!existsSync(report)) return [['', 'Jest ended without a report', '']];
   const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
   return testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const failed = assertionResults.filter((test) => test.status === 'failed').map(({ fullName }) => [relative(root, name), fullName]);
-    return failed.length > 0 || status !== 'failed' ? failed : [[relative(root, name), message.slice(0, 500)]];
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    const named = failed.map(({ fullName, failureMessages }) => [
+      relative(root, name),
+      fullName,
+      failureMessages.join('\n').slice(0, MAX_MESSAGE),
+    ]);
+    return named.length > 0 || status !== 'failed' ? named : [[relative(root, name), 'no test ran', message.slice(0, MAX_MESSAGE)]];
   });
 }
 
 function tell(title, found, repeat) {
   if (!found) return;
   console.log(`${title}: ${found.length === 0 ? 'passed' : `${found.length} failed`}`);
-  for (const [file, name] of found) console.log(`  ${file}  ${name}\n    ${repeat(file)}`);
+  for (const [file, name, message] of found)
+    console.log(`  ${file}  ${name}\n    ${repeat(file)}\n${stripVTControlCharacters(message).replace(/^/gm, '    ')}`);
   failures += found.length;
 }
 
