@@ -6,7 +6,8 @@ import type { Database } from '../database/connection';
 import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
 import { migrated, refuseNewer } from '../database/migrate';
-import { openDatabase } from '../database/open';
+import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
+import { connectionsOf } from '../database/pools';
 import { standingOf } from '../database/viewerrole';
 import { keyFile, readKey } from '../database/secretkey';
 import { fieldsOf } from '../core/model/fields';
@@ -121,7 +122,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
     const [server] = (
       await database.pool.query(
         `SELECT current_setting('server_version') AS "version", extract(epoch FROM clock_timestamp())::float8 * 1000 AS "now",
-           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS "connections",
+           ${AVAILABLE_CONNECTIONS} AS "connections",
            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
@@ -148,8 +149,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
 }
 
 function examineConnections({ workers, poolSize }: Config, available: number, note: Note): void {
-  // Reads of users and strangers, writes, subscriptions, and those of the server itself.
-  const needed = Math.max(1, workers) * (2 * poolSize + Math.ceil(poolSize / 2) + Math.ceil(poolSize / 4) + 5);
+  const needed = Math.max(1, workers) * connectionsOf(poolSize);
   const said = `${available} are to be had, ${needed} may be wanted`;
   note(
     needed > available

@@ -6,7 +6,7 @@ import { Lane, type Patience } from './lane';
 import { LockedTables } from './locked';
 import { NamedQuery, type Before } from './namedquery';
 import type { ConnectionOptions } from './options';
-import { Pools } from './pools';
+import { Pools, poolSizes } from './pools';
 import { Prepared } from './prepared';
 import { Pulse } from './pulse';
 import { Unavailable } from './refusals';
@@ -46,11 +46,10 @@ export class Database {
 
   constructor(readonly options: ConnectionOptions) {
     const { connection, direct, pooling, poolSize, patience, replica } = options;
-    const writes = Math.max(2, Math.ceil(poolSize / 2));
-    const live = Math.ceil(poolSize / 4);
+    const { writes, live } = poolSizes(poolSize);
     this.pulse = new Pulse(connection, pooling && direct);
     this.viewers = new Viewers(pooling === 'transaction');
-    this.pools = new Pools(options, this.pulse, this.viewers, { writes, more: live });
+    this.pools = new Pools(options, this.pulse, this.viewers);
     if (replica) this.replica = new Replica(replica, (pulse, viewers) => this.pools.ofReplica(replica, pulse, viewers));
     this.lanes = this.lanesOf(live);
     this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
@@ -61,8 +60,7 @@ export class Database {
     const { options, pools, prepared, pulse, viewers } = this;
     const { pooling, poolSize, patience, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const before = (timeout: number) => (pooling === 'transaction' ? takenAlong(options, timeout) : undefined);
-    const { scarcity } = pools;
-    const shared = { prepared, pulse, scarcity, before: before(statementTimeout) };
+    const shared = { prepared, pulse, before: before(statementTimeout) };
     const ofUsers = { ...shared, pool: pools.users, viewers };
     const { replica } = this;
     const ofStrangers = { ...shared, pool: pools.strangers, replica, viewers, before: before(anonymousTimeout) };
@@ -144,12 +142,6 @@ export class Database {
       // A connection that may have kept the settings is not used again.
       client.release(failure);
     }
-  }
-
-  /** PostgreSQL has refused a connection to write: answers once it is worth while to ask again. */
-  async mayWriteAgain(): Promise<void> {
-    const { scarcity, writes } = this.pools;
-    await scarcity.after(writes);
   }
 
   /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */

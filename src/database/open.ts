@@ -7,7 +7,7 @@ import { checkDataDir } from './datadir';
 import { openEmbedded } from './embedded';
 import type { Pooling } from './options';
 import { poolingOf, refusedByPooler } from './pooler';
-import { CONNECTION_TIMEOUT_MS } from './pools';
+import { connectionsOf, CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './pulse';
 import type { ReplicaOptions } from './replica';
 import { settingsOf } from './settings';
@@ -22,6 +22,11 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
+interface Checked {
+  pooling?: Pooling;
+  available?: number;
+}
+
 /** `key: false`: whoever brings one along asks for none, and `secretKey` is empty where there is none. */
 export async function openDatabase(
   config: Config,
@@ -34,8 +39,9 @@ export async function openDatabase(
   const embedded = databaseUrl ? undefined : await openEmbedded({ dataDir: config.dataDir, log });
   const connection = databaseUrl ? { connectionString: databaseUrl } : embedded!.connection;
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const pooling = databaseUrl === undefined ? undefined : await check(config, connection, direct);
-  const database = new Database({ ...config, connection, direct, replica: replicaOf(config), pooling, patience: queue, models });
+  const { pooling, available } = databaseUrl === undefined ? {} : await check(config, connection, direct);
+  const poolSize = pooling || !available ? config.poolSize : affordable(config, available, log);
+  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOf(config), pooling, patience: queue, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
@@ -51,8 +57,22 @@ export async function openDatabase(
 export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
-/** What stands between, if anything. Throws a ConfigError for what cannot be used. */
-async function check(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<Pooling | undefined> {
+/** The largest pools that DATABASE_POOL and the connections of the database allow. */
+function affordable({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
+  let size = poolSize;
+  while (size > 1 && connectionsOf(size) * Math.max(1, workers) > available) size -= 1;
+  if (size < poolSize) log(`the database has ${available} connections for this role: DATABASE_POOL is ${size} instead of ${poolSize}`);
+  return size;
+}
+
+/** As SQL: how many connections PostgreSQL gives to this role, in this database, to all processes together. */
+export const AVAILABLE_CONNECTIONS = `(
+  SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+           nullif(rolconnlimit, -1), nullif(datconnlimit, -1))
+    FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
+
+/** What stands between, if anything, and how many connections there are. Throws a ConfigError for what cannot be used. */
+async function check(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<Checked> {
   const ends = [{ name: 'DATABASE_URL', to: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', to: direct }] : [])];
   const clients: Client[] = [];
   const reach = async ({ name, to }: (typeof ends)[number]): Promise<Client> => {
@@ -75,7 +95,9 @@ async function check(config: Config, connection: PoolConfig, direct: PoolConfig 
     return client;
   };
   try {
-    return await poolingOf(() => reach(ends[0]!), ends[1] && (() => reach(ends[1]!)));
+    const pooling = await poolingOf(() => reach(ends[0]!), ends[1] && (() => reach(ends[1]!)));
+    const [{ available }] = (await clients[0]!.query(`SELECT ${AVAILABLE_CONNECTIONS} AS "available"`)).rows;
+    return { pooling, available };
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }

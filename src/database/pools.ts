@@ -3,7 +3,6 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
 import { KEEP_ALIVE, type Pulse } from './pulse';
 import type { ReplicaOptions } from './replica';
-import { Scarcity } from './scarcity';
 import { keptByPoolers, settingOf, settingsOf, type Limits } from './settings';
 import { getTypeParser } from './types';
 import type { Viewers } from './viewers';
@@ -16,6 +15,15 @@ const OWN_CONNECTIONS = 4;
 
 /** For work that needs a session, where those are other connections than the rest. */
 const SESSIONS = 4;
+
+/** Sizes of the other pools, by that of strangers' reads and of users'. `live`: what users have besides, for what stays open. */
+export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
+
+/** How many connections a worker may have, one of them to hear of changes. */
+export function connectionsOf(poolSize: number): number {
+  const { writes, live } = poolSizes(poolSize);
+  return 2 * poolSize + live + writes + OWN_CONNECTIONS + 1;
+}
 
 /** What a connection behind a pooler is told by statements, because the pooler drops what it asks for when it is made. */
 export function toldBehind(pooling: Pooling | undefined, limits: Limits, timeout: number): string | undefined {
@@ -39,25 +47,18 @@ export class Pools {
   readonly writes: Pool;
   /** Whose connections keep what they are told. */
   readonly sessions: Pool;
-  /** Of connections to the database; a standby has others. */
-  readonly scarcity = new Scarcity();
 
-  /** `writes`: connections for them; `more`: those that users have besides, for what stays open. */
   constructor(
     private readonly options: ConnectionOptions,
     private readonly pulse: Pulse,
     viewers: Viewers,
-    { writes, more }: { writes: number; more: number },
   ) {
+    const { writes, live } = poolSizes(options.poolSize);
     const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     this.own = this.pool(OWN_CONNECTIONS, statementTimeout);
-    this.users = this.pool(poolSize + more, statementTimeout, viewers);
+    this.users = this.pool(poolSize + live, statementTimeout, viewers);
     this.strangers = this.pool(poolSize, anonymousTimeout, viewers);
     this.writes = this.pool(writes, statementTimeout, viewers);
-    this.scarcity.watch(this.own, { isOwn: true });
-    this.scarcity.watch(this.users, { other: this.strangers });
-    this.scarcity.watch(this.strangers, { other: this.users });
-    this.scarcity.watch(this.writes, {});
     this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [settingOf(options, statementTimeout)]) : this.own;
   }
 

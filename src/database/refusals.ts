@@ -44,7 +44,6 @@ const UNABLE = /^(53...|25006|55P03|58...)$/;
 const DAMAGE = /^(XX...|22...|58P01)$/;
 const TIMEOUT = '57014';
 const LOCKED = '55P03';
-const FULL = '53300';
 
 /** Others wait for what this needs already, and one of them is told when it is free. */
 export class Locked extends Error {
@@ -66,9 +65,6 @@ export const isTimeout = (error: unknown): boolean => codeOf(error) === TIMEOUT;
 
 /** Whether another transaction held what was needed for too long. */
 export const isLocked = (error: unknown): boolean => error instanceof Locked || codeOf(error) === LOCKED;
-
-/** Whether PostgreSQL has no connection left to give. */
-export const isFull = (error: unknown): boolean => codeOf(error instanceof Unavailable ? error.cause : error) === FULL;
 
 /** Whether the connection failed, or none could be had; in a transaction, and where Sequelize or pg itself was asked. */
 export function isLost(error: unknown): boolean {

@@ -3,9 +3,8 @@ import type { Transaction } from 'sequelize';
 import type { Trace } from '../platform/trace';
 import type { Database, LaneName } from './connection';
 import type { Caller, Lane } from './lane';
-import { ClientGone, isFull, isLost, isTimeout, isUnavailable, Overloaded, TooMuchRead, Uncertain, Unavailable } from './refusals';
+import { ClientGone, isLost, isTimeout, isUnavailable, Overloaded, TooMuchRead, Uncertain, Unavailable } from './refusals';
 import type { Parameters, Row } from './rows';
-import { PATIENCE_MS } from './scarcity';
 import { Statement, type Asking } from './statement';
 import { NOBODY } from './viewers';
 
@@ -152,11 +151,7 @@ export class Session implements Asking {
     }
   }
 
-  private async atOnce<T>(
-    work: (transaction: Transaction) => Promise<T>,
-    again = true,
-    until = performance.now() + PATIENCE_MS,
-  ): Promise<T> {
+  private async atOnce<T>(work: (transaction: Transaction) => Promise<T>, again = true): Promise<T> {
     const { pulse, sequelize } = this.database;
     if (pulse.away) throw pulse.away;
     const options = { ...this.counted, viewer: this.lane === 'own' ? undefined : this.viewer };
@@ -171,12 +166,8 @@ export class Session implements Asking {
       });
     } catch (error) {
       if (!isLost(error)) throw error;
-      if (!progress.begun && isFull(error) && performance.now() < until) {
-        await this.database.mayWriteAgain();
-        return this.atOnce(work, again, until);
-      }
       // The connection was dead before anything was asked of it.
-      if (again && !progress.begun && !this.database.pulse.away) return this.atOnce(work, false, until);
+      if (again && !progress.begun && !this.database.pulse.away) return this.atOnce(work, false);
       throw progress.done ? new Uncertain(error) : new Unavailable(error);
     }
   }

@@ -6,15 +6,13 @@ import type { Caller, Lane, Waiting } from './lane';
 import { NamedQuery, type Before } from './namedquery';
 import type { Prepared } from './prepared';
 import type { Pulse } from './pulse';
-import { isFull, isTimeout, isUnavailable, Unavailable } from './refusals';
+import { isTimeout, isUnavailable, Unavailable } from './refusals';
 import type { Replica } from './replica';
-import { PATIENCE_MS, type Scarcity } from './scarcity';
 import type { Viewers } from './viewers';
 
 /** Connections, and who may use how many of them. */
 export interface Reads {
   pool: Pool;
-  scarcity: Scarcity;
   /** What may be a little old is read there, while it can be. */
   replica?: Replica;
   lane: Lane;
@@ -44,8 +42,6 @@ export class Statement {
   private waiting?: Waiting;
   private stopping?: Promise<void>;
   private tries = 0;
-  /** When it has tried long enough to get a connection. */
-  private until?: number;
   /** Where it is now, if not at the database itself. */
   private replica?: Replica;
   private readonly caller: Caller;
@@ -92,23 +88,14 @@ export class Statement {
     });
   }
 
-  private connect(from = this.reads.pool): void {
-    const { pulse } = this.reads;
+  private connect(): void {
+    const { pool, pulse } = this.reads;
     if (pulse.away) return this.end(pulse.away);
-    from.connect((error, client) => {
-      if (isFull(error) && this.mayTryAgain()) return;
+    pool.connect((error, client) => {
       if (error || !client) this.end(new Unavailable(error));
       else if (this.why) this.end(this.why, [], client);
       else this.send(client);
     });
-  }
-
-  private mayTryAgain(): boolean {
-    const { pool, scarcity } = this.reads;
-    const now = performance.now();
-    if (now > (this.until ??= now + PATIENCE_MS)) return false;
-    void scarcity.after(pool).then((from) => this.connect(from));
-    return true;
   }
 
   private get viewers(): Viewers | undefined {
