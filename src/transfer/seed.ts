@@ -4,7 +4,6 @@ import { createUser, tokenOf } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
 import { today } from '../core/model/clock';
 import type { Database } from '../database/connection';
-import { isDamage } from '../database/refusals';
 import { User } from '../resources/user';
 import { demo } from '../../seeders/demo';
 import { exercises } from '../../seeders/exercises';
@@ -29,13 +28,8 @@ export interface DemoAccount {
 }
 
 async function isEmpty(database: Database): Promise<boolean> {
-  const asked = database.ask('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty');
-  const [row] = await asked.catch((error) => {
-    // Something is there that cannot be read.
-    if (isDamage(error)) return [];
-    throw error;
-  });
-  return row?.empty ?? false;
+  const [row] = await database.ask('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty');
+  return row!.empty;
 }
 
 /** Fills a database that has none; false where it has some already, and nothing was done. */

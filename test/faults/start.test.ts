@@ -15,7 +15,7 @@ import { delaysOf, timeOf, until } from '../setup/waits';
 
 beforeAll(build);
 
-test('a damaged row of the catalogue does not stop the start, and everything else is answered', async () => {
+test('damaged names of ingredients do not stop the start; a damaged row of a small table does, and the table is named', async () => {
   const installation = await Installation.started({ MAX_LAG: 'off' });
   try {
     const first = await installation.start();
@@ -28,20 +28,26 @@ test('a damaged row of the catalogue does not stop the start, and everything els
     );
     await client.end();
     await release();
-    first.process.kill('SIGTERM');
-    expect(await first.ended).toBe(0);
-    await until('the database has ended too', () => installation.processes.length === 0);
-    for (const file of [rows[0].names, rows[0].reference] as string[]) {
+    const stop = async ({ process, ended }: typeof first) => {
+      process.kill('SIGTERM');
+      expect(await ended).toBe(0);
+      await until('the database has ended too', () => installation.processes.length === 0);
+    };
+    const damage = (file: string) => {
       const damaged = fs.openSync(path.join(installation.dataDir, 'postgres', file), 'r+');
       fs.writeSync(damaged, Buffer.alloc(200, 0xff), 0, 200, 8_192 - 300);
       fs.closeSync(damaged);
-    }
+    };
+    await stop(first);
+    damage(rows[0].names);
     const again = await installation.start();
     expect((await again.anyone.send('GET', '/health/ready')).status).toBe(200);
     expect((await again.anyone.get('/language/')).body.count).toBeGreaterThan(1);
     expect((await again.signedIn(first.demo.token).get('/workout/')).status).toBe(200);
     expect(again.stdout).toContain('the names of a table could not be read');
-    expect(again.stdout).toContain('rows of a table are damaged; the others are used');
+    await stop(again);
+    damage(rows[0].reference);
+    await expect(installation.start()).rejects.toThrow(/^the server has ended: fitgraph: the table equipment cannot be read: [^\n]+\n$/);
   } finally {
     await installation.remove();
   }

@@ -1,19 +1,15 @@
 /** Small public tables in memory, refreshed on every instance when the database says that they changed (a trigger's NOTIFY). */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
-import type { Row } from '../../database/rows';
 import { isDamage } from '../../database/refusals';
+import type { Row } from '../../database/rows';
 import { fieldsOf, type Entity, type RowOf } from '../model/fields';
 import type { Listener } from '../changes/listener';
 import { BY_ID } from '../sql/ordering';
-import { columnsOf, select, type Columns } from '../sql/select';
+import { columnsOf, select } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 const CHANNEL = 'fitgraph_reference';
-/** Where rows are looked for one by one, because some are damaged: tables that are kept in memory are small. */
-const MAX_BLOCKS = 100;
-/** Of the smallest rows, in a block. */
-const MAX_PLACES = 291;
 
 export class ReferenceTables {
   private readonly rows = new Map<Entity, Map<number, Row>>();
@@ -30,7 +26,7 @@ export class ReferenceTables {
     private readonly database: Database,
     entities: readonly Entity[],
     listener: Listener,
-    private readonly log: Logger,
+    log: Logger,
   ) {
     for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
     listener.on(CHANNEL, {
@@ -72,34 +68,15 @@ export class ReferenceTables {
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnsOf(entity, names, 'rest');
-      const rows = await this.database.ask(select({ columns, order: [BY_ID] })).catch((error) => {
-        if (!isDamage(error)) throw error;
-        this.log.error({ err: error, table: resourceOf(entity)!.table }, 'rows of a table are damaged; the others are used');
-        return this.undamaged(columns);
+      // PostgreSQL's words for a damaged row do not name its table.
+      const rows = await this.database.ask(select({ columns, order: [BY_ID] })).catch((error: Error) => {
+        throw isDamage(error)
+          ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
+          : error;
       });
       this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
     }
     this.snapshot = now!.snapshot;
     this.generation += 1;
-  }
-
-  /** One place of the table after the other. */
-  private async undamaged(columns: Columns): Promise<Row[]> {
-    const size = `SELECT pg_relation_size('"${resourceOf(columns.entity)!.table}"') / current_setting('block_size')::int AS "blocks"`;
-    const [{ blocks } = { blocks: 0 }] = await this.database.ask(size);
-    const found: Row[] = [];
-    const read = async (where: string, places: string[]): Promise<Row[] | undefined> =>
-      this.database.ask(select({ columns, where }), places).catch((error) => {
-        if (!isDamage(error)) throw error;
-        return undefined;
-      });
-    for (let block = 0; block < Math.min(blocks as number, MAX_BLOCKS); block += 1) {
-      const whole = await read('t.ctid >= $1::tid AND t.ctid < $2::tid', [`(${block},0)`, `(${block + 1},0)`]);
-      if (whole) found.push(...whole);
-      else
-        for (let place = 1; place <= MAX_PLACES; place += 1)
-          found.push(...((await read('t.ctid = $1::tid', [`(${block},${place})`])) ?? []));
-    }
-    return found.sort((a, b) => a.id - b.id);
   }
 }
