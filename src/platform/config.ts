@@ -64,8 +64,6 @@ export interface Config {
   readonly maxResponse: number;
   /** Of all images of one user; Infinity: as many as they like. */
   readonly uploadQuota: number;
-  /** Of the files of all forms that came back with a mistake. */
-  readonly keptUploads: number;
   /** Of the answers that are kept for one user's Idempotency-Keys. */
   readonly keptAnswers: number;
   /** Idempotency-Keys of one user. */

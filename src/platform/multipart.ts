@@ -79,12 +79,6 @@ const PRIVATE_FILE = 0o600;
 
 const folderOf = (dataDir: string) => join(dataDir, 'incoming');
 
-/** Where a file may be written until its request is answered. */
-export async function placeForUpload(dataDir: string): Promise<string> {
-  makeFolder(folderOf(dataDir), PRIVATE_FOLDER);
-  return join(folderOf(dataDir), randomUUID());
-}
-
 /** The files of one request. */
 class Spool {
   private readonly paths: string[] = [];
@@ -103,7 +97,8 @@ class Spool {
   }
 
   private async written(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
-    const path = await placeForUpload(this.dataDir);
+    makeFolder(folderOf(this.dataDir), PRIVATE_FOLDER);
+    const path = join(folderOf(this.dataDir), randomUUID());
     this.paths.push(path);
     const file = await open(path, 'wx', PRIVATE_FILE);
     const hash = createHash('sha256');

@@ -163,7 +163,6 @@ export const requests = (env: Environment) =>
     maxResponse: env.size('MAX_RESPONSE_BYTES', 16 * MB),
     uploadQuota: env.text('UPLOAD_QUOTA') === 'off' ? Infinity : env.size('UPLOAD_QUOTA', 200 * MB),
     maxKeys: env.whole('MAX_KEYS', 10_000, 1, 1_000_000),
-    keptUploads: env.size('KEPT_UPLOADS', 100 * MB),
     keptAnswers: env.size('KEPT_ANSWERS', 20 * MB),
     maxAnonymousBody: env.size('MAX_ANONYMOUS_BODY', 256 * KB),
     imageTimeout: env.duration('IMAGE_TIMEOUT', 10_000),

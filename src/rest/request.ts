@@ -49,8 +49,6 @@ export interface Request {
   most?: number;
   /** Read when it is first asked for, as far as its sender may go who is `known` to be somebody. */
   body(known?: boolean): Promise<Body>;
-  /** Runs once the response is closed, however that came. */
-  afterwards(work: () => Promise<void>): void;
   /** What a form of a page sent. */
   form?: PostedForm;
   /** The last operation, for pages to tell of. */

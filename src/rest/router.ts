@@ -97,11 +97,6 @@ class Router {
       signedIn: false,
       body: (known = request.signedIn) =>
         (reading ??= readBody(message, response, known ? { ...limits, sender: exchange.sender } : limitsOfStrangers(limits))),
-      afterwards(work) {
-        const run = () => void work().catch(() => undefined);
-        if (response.closed) run();
-        else response.once('close', run);
-      },
     };
     await this.send(await settled(() => this.answer(request)), request, response);
   }

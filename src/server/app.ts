@@ -10,7 +10,6 @@ import { liveTransports } from '../graphql/live/transports';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted';
 import { browsePages } from '../pages/browse';
-import { UnsentFiles } from '../pages/browse/unsent';
 import { isReference } from '../pages/reference';
 import { compressed } from '../platform/compression';
 import { corsOf } from '../platform/cors';
@@ -126,15 +125,14 @@ const operationsOf =
     return (context, variables) => run(context as Context, variables);
   };
 
-function restOf({ services: { config, media, vault }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
+function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
   const pages = new Turns(2, PAGES);
   const { schema } = restExecutor;
   return restHandler({
     schema,
     prepare,
     open: exchanges.of,
-    pages: (described) =>
-      browsePages({ ...described, schema, publicSchema: executor.schema, prepare }, new UnsentFiles(media, vault, config)),
+    pages: (described) => browsePages({ ...described, schema, publicSchema: executor.schema, prepare }),
     inTurn: (work) => pages.run(work),
     limits: config,
     maxResponse: config.maxResponse,

@@ -184,15 +184,16 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.locator(`#${message}`).innerText()).toMatch(/^The submitted file is larger than/);
       await judge('upload-refused');
 
-      // What was typed is still there, and so is a good file beside something that is wrong.
+      // Beside something that is wrong what was typed is still there, and a good file has to be chosen again.
       await image.setInputFiles(file('picture.png', await picture()));
       const exercise = page.getByLabel('Exercise base', { exact: true }).first();
       const typed = await exercise.inputValue();
       await exercise.fill('no such exercise');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      expect(await page.locator('#wpost-image-help').innerText()).toContain('picture.png will be saved.');
-      await judge('upload-kept');
+      expect(await page.getByRole('alert').innerText()).toContain('Please choose the file again');
+      await judge('upload-again');
       await exercise.fill(typed);
+      await image.setInputFiles(file('picture.png', await picture()));
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Created.');
       expect(await widths(person)).toEqual([200]);

@@ -3,11 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../src/platform/config';
 import { thumbnailName } from '../../src/files/paths';
-import { Visitor, type Page } from '../pages/visitor';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
-import { namesIn, PLACES, type Place } from './stores';
+import { PLACES, type Place } from './stores';
 import { until } from '../setup/waits';
 
 describe.each(PLACES)('%s', (where, start) => {
@@ -68,57 +67,10 @@ describe.each(PLACES)('%s', (where, start) => {
     await until('it is gone', async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404);
   });
 
-  describe('a form that came back with a mistake', () => {
-    const HANDLE = /name="_unsent_image" value="([^"]+)"/;
-    const HOUR_MS = 3_600_000;
-    let first: Visitor;
-    let second: Visitor;
-
-    beforeAll(async () => {
-      [first, second] = [new Visitor(one.url, { Accept: 'text/html' }), new Visitor(two.url, { Accept: 'text/html' })];
-      await first.signIn('ann');
-      for (const [name, value] of first.cookies) second.cookies.set(name, value);
-    });
-    afterEach(() => jest.restoreAllMocks());
-
-    async function send(visitor: Visitor, fields: Record<string, string>, file?: Buffer): Promise<Page> {
-      const form = new FormData();
-      for (const [key, value] of Object.entries({ csrfToken: await first.csrfToken(), ...fields })) form.append(key, value);
-      if (file) form.append('image', new Blob([new Uint8Array(file)], { type: 'image/png' }), 'kept.png');
-      return visitor.send('POST', '/api/v2/exerciseimage/', form);
-    }
-    const refused = async () => HANDLE.exec((await send(first, { exercise: '' }, picture)).text)![1]!;
-    const kept = async () => (await namesIn(one.services.media.files)).filter((name) => name.startsWith('.unsent-'));
-
-    test('finds its file at the other one', async () => {
-      const handle = await refused();
-      expect(await kept()).toHaveLength(1);
-      const { status, text } = await send(second, { exercise: '2', _unsent_image: handle });
-      expect(status).toBe(201);
-      const [image] = /\/media\/exercise-images\/2\/kept[^"]*?\.png/.exec(text)!;
-      expect(await get(one, image)).toEqual({ status: 200, bytes: picture });
-      expect(await kept()).toEqual([]);
-    });
-
-    test('finds it in the next hour, and two hours later it is gone', async () => {
-      const handle = await refused();
-      const now = Date.now();
-      const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + HOUR_MS);
-      const again = HANDLE.exec((await send(second, { exercise: 'no such', _unsent_image: handle })).text)![1]!;
-      expect(await kept()).toEqual([expect.stringContaining(`.unsent-${Math.floor(now / HOUR_MS) + 1}/`)]);
-      clock.mockImplementation(() => now + 3 * HOUR_MS);
-      const { status, text } = await send(second, { exercise: '2', _unsent_image: again });
-      expect([status, text.includes('id="wpost-image-error"')]).toEqual([400, true]);
-      // Whoever keeps the next one takes it away.
-      await refused();
-      expect(await kept()).toEqual([expect.stringContaining(`.unsent-${Math.floor(now / HOUR_MS) + 3}/`)]);
-    });
-  });
-
   if (where === 'a folder')
     test('the folder is left as open or closed as it was, and nothing is put beside it', () => {
       expect(fs.statSync(place.folder).mode & 0o777).toBe(0o750);
-      expect(fs.readdirSync(place.folder).filter((name) => !name.startsWith('.unsent-'))).toEqual(['exercise-images']);
+      expect(fs.readdirSync(place.folder)).toEqual(['exercise-images']);
     });
 });
 

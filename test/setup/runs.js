@@ -76,7 +76,6 @@ const RANDOM = [
   'house/writtenrows',
   'limits/jsonpieces',
   'limits/screens',
-  'pages/upload',
   'server/containment',
   'server/soak',
   'transfer/keysaside',

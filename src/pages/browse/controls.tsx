@@ -2,7 +2,6 @@
 import type { JSX } from 'preact';
 import { messageOf, rangeOf } from './messages';
 import type { Control } from './view/view';
-import { UNSENT } from './unsent';
 import { CHOSEN } from './view/understood';
 import { Words } from './words';
 
@@ -140,13 +139,7 @@ function Input(props: ControlProps & { id: string; common: object; describedBy?:
       </>
     );
   if (choices && !control.commas) return <Select {...props} />;
-  if (kind === 'image')
-    return (
-      <>
-        <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />
-        {control.kept && <input type="hidden" name={`${UNSENT}${key}`} value={control.kept.handle} />}
-      </>
-    );
+  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
   if (kind === 'string' && !filter && !line && (maxLength === undefined || maxLength > LINE))
     return (
       <textarea id={id} name={key} {...common}>
@@ -174,14 +167,14 @@ export function Field(props: ControlProps) {
   const id = inputId(prefix, control.key);
   const limits = filter ? undefined : limitsOf(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commas;
-  const hasHelp = Boolean(control.help ?? limits ?? control.kept) || needsId;
+  const hasHelp = Boolean(control.help ?? limits) || needsId;
   const described = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
   const common = {
     'aria-describedby': described,
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !filter && { 'aria-required': 'true' }),
     ...(focused && { autofocus: true }),
-    ...(checked && control.required && !control.kept && { required: true }),
+    ...(checked && control.required && { required: true }),
   };
   const grouped = control.many && control.choices;
   const Label = grouped ? 'div' : 'label';
@@ -195,11 +188,6 @@ export function Field(props: ControlProps) {
       <Found control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
-          {control.kept && (
-            <>
-              <strong>{control.kept.name}</strong> will be saved. Choose another file to replace it.{' '}
-            </>
-          )}
           <Words text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searched ? 'Type a name.' : 'Enter an id.'} `}
           {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}

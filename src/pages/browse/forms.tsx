@@ -1,7 +1,7 @@
 /** Forms that write: fields, raw JSON, deletion. They POST, because HTML knows no other method, and say in a field what they mean. */
 import type { HtmlView, WriteForm } from './view/view';
 import { Field, inputId } from './controls';
-import { messageOf } from './messages';
+import { CHOOSE_AGAIN, messageOf } from './messages';
 
 const VERBS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH: 'Save' };
 
@@ -117,6 +117,7 @@ export function Problems({ view }: { view: HtmlView }) {
   if (!form) return null;
   const entries = Object.entries(view.errors);
   const { detail } = (view.body ?? {}) as { detail?: unknown };
+  const losesFile = form.controls.some(({ key, kind }) => kind === 'image' && form.values[key] && !view.errors[key]);
   return (
     <div class="alert" role="alert" id="problems">
       <strong>Couldn’t save.</strong>
@@ -135,6 +136,7 @@ export function Problems({ view }: { view: HtmlView }) {
           })}
         </ul>
       )}
+      {losesFile && <> {CHOOSE_AGAIN}</>}
     </div>
   );
 }

@@ -22,7 +22,6 @@ import { BROWSE_STYLE } from './style';
 import { Suggestions, suggestionsOf } from './suggestions';
 import { GROUP, TABS_PATH } from './tabs';
 import { Training } from './training';
-import type { UnsentFiles } from './unsent';
 import { Branches, branchesOf, Facts, markOf } from './things';
 import { Unbroken, Words } from './words';
 
@@ -191,17 +190,11 @@ export async function browsePage(view: HtmlView): Promise<Page> {
 }
 
 /** What a person is shown instead of bare JSON. */
-export function browsePages(sources: Sources, unsent: UnsentFiles): Pages {
+export function browsePages(sources: Sources): Pages {
   const views = new Views(sources);
-  const understand = understanding(sources);
   return {
-    async understand(request) {
-      await unsent.resume(request);
-      await understand(request);
-    },
+    understand: understanding(sources),
     async show(shown) {
-      // A form without its file is better than none.
-      await unsent.settle(shown).catch(() => undefined);
       const view = await views.of(shown);
       // Others are heard in between.
       await setImmediate();

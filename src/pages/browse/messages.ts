@@ -2,6 +2,9 @@
 import { withArticle } from '../../core/model/inflection';
 import type { Control } from './view/view';
 
+/** A page cannot fill in a file input. */
+export const CHOOSE_AGAIN = 'Please choose the file again: browsers do not keep it.';
+
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const CHOSEN = ['relation', 'choice', 'image'];
 const EXAMPLES: Partial<Record<Control['kind'], string>> = {
@@ -39,7 +42,7 @@ export function messageOf(control: Control, values: readonly string[], messages:
   const { kind, found, required } = control;
   const said = messages.join(' ');
   // What became of a file only the server knows.
-  if (kind === 'image') return `${said} Please choose the file again: browsers do not keep it.`;
+  if (kind === 'image') return `${said} ${CHOOSE_AGAIN}`;
   if (text === '' && required) return missing(control);
   if (found) return found.length ? 'Which one do you mean? Choose it below.' : `Nothing is called “${text}”.`;
   if (text !== '' && (kind === 'decimal' || kind === 'integer')) return number(control, text) ?? said;

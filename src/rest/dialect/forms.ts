@@ -12,11 +12,6 @@ const METHODS = ['PUT', 'PATCH', 'DELETE'];
 /** Fields that are about the form and not of the row. */
 const ABOUT = ['_method', '_content', '_content_type', 'csrfToken'];
 
-export interface KeptFile {
-  name: string;
-  handle: string;
-}
-
 export interface PostedForm {
   method: string;
   body: Body;
@@ -25,8 +20,6 @@ export interface PostedForm {
   values: TypedTexts;
   /** The JSON as it was typed. */
   raw?: string;
-  /** By field: of a file that need not be sent again its name, and what is sent in its place. */
-  kept?: Readonly<Record<string, KeptFile>>;
   /** Why the JSON is of no use. */
   refused?: RestError;
 }

@@ -114,6 +114,5 @@ function formOf(
   const { form: posted } = request;
   if (!posted || answer.status < 400 || !methods.includes(request.method)) return form;
   if (posted.raw !== undefined) return { ...form, raw: posted.raw, failed: 'raw' };
-  const kept = controls.map((control) => ({ ...control, kept: posted.kept?.[control.key] }));
-  return { ...form, controls: posted.kept ? kept : controls, values: posted.values, failed: 'fields' };
+  return { ...form, values: posted.values, failed: 'fields' };
 }

@@ -1,5 +1,5 @@
 /** What a page is made of: all that is known of a request and its answer, in terms that no page has to look up. */
-import type { KeptFile, TypedTexts } from '../../../rest/dialect/forms';
+import type { TypedTexts } from '../../../rest/dialect/forms';
 import type { Choice, Kind } from '../../../contract/facts';
 import type { Links } from './links';
 import type { Drawn } from './series';
@@ -32,8 +32,6 @@ export interface Control {
   target?: string;
   /** Type of rows that are found by a part of their name. */
   searched?: string;
-  /** A file that was sent before. */
-  kept?: KeptFile;
   /** What the typed name found. */
   found?: readonly Choice[];
   /** Name of the row whose id is in the field. */
