@@ -87,8 +87,8 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await demo.open('/api/v2/workoutlog/?limit=10');
       const chart = page.locator('.chart .scroll').first();
       const shown = await chart.evaluate((one) => {
-        const newest = one.querySelector('.days rect:last-child')!.getBoundingClientRect();
-        return newest.right <= one.getBoundingClientRect().right + 1 && newest.left >= one.getBoundingClientRect().left;
+        const [drawn, seen] = [one.querySelector('svg')!, one].map((element) => element.getBoundingClientRect()) as [DOMRect, DOMRect];
+        return drawn.right <= seen.right + 1 && drawn.right > seen.left && drawn.left < seen.left;
       });
       expect(shown).toBe(true);
       await page.setViewportSize({ width: 1280, height: 900 });

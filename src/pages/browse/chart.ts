@@ -2,7 +2,6 @@
 import type { Line, Point, Series } from './view/series';
 import type { HtmlView } from './view/view';
 import { ticksOf } from './days';
-import { strips } from './hovering';
 
 export interface Chart {
   svg: string;
@@ -129,11 +128,7 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
   });
   const values = valuesOf(lines);
   const called = lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label));
-  const days = values.toReversed().map(([day, some]) => ({
-    x: chart.convertToPixel({ xAxisIndex: 0 }, day) as unknown as number,
-    title: titleOf(day, names.length ? names : [], some, unit),
-  }));
-  const svg = coloured(chart.renderToSVGString()).replace(/<\/svg>\s*$/, `${strips(days, SIZE)}</svg>`);
+  const svg = coloured(chart.renderToSVGString());
   chart.dispose();
   const numbers = points.map(([, number]) => number);
   const whose = names.length ? ` of ${names.join(', ')}` : '';
@@ -148,14 +143,6 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
     names: called,
     values,
   };
-}
-
-/** The values of a day, each on a line. */
-function titleOf(day: string, names: readonly string[], numbers: readonly (number | undefined)[], unit = ''): string {
-  const said = numbers.flatMap((number, index) =>
-    number === undefined ? [] : `${names[index] === undefined ? '' : `${names[index]}: `}${number} ${unit}`.trimEnd(),
-  );
-  return [day, ...said].join('\n');
 }
 
 /** By day, the newest first. */

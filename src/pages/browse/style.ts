@@ -97,8 +97,6 @@ img.thumb[src^="/media"]{background:#fff}
 .chart .help{font-weight:400}
 .chart svg{display:block;width:100%;min-width:46rem;height:auto;direction:ltr}
 .chart .scroll[role=img]{direction:rtl}
-.days rect{fill:transparent}
-.days rect:hover{fill:var(--muted);fill-opacity:.14}
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;list-style:none;margin:.4rem 0;padding:0;color:var(--muted);font-size:.85rem}
 .legend li::before{content:"";display:inline-block;width:1.2rem;margin-right:.5rem;vertical-align:middle;border-top:3px solid var(--ink)}
 .legend .dashed::before{border-top-style:dashed}
