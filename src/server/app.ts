@@ -1,7 +1,6 @@
 /** express, GraphQL, REST and pages put together; no logic. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { GraphQLSchema } from 'graphql';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
@@ -24,7 +23,6 @@ import { leaveUnread } from './connections';
 import { Door } from './door';
 import { Exchanges } from './exchanges';
 import { Failures } from './failures';
-import { others } from './opening';
 import { dependenciesOf } from './dependencies';
 import { Readiness } from './readiness';
 import { isProbe, routesOf, type Parts } from './routes';
@@ -58,7 +56,7 @@ export async function createApp(services: Services): Promise<App> {
   const { config, log, database, origin } = services;
   const failures = new Failures(log);
   const door = new Door(config.maxLag, origin, log, failures);
-  const { executor, restExecutor } = await executorsOf(services);
+  const { executor, restExecutor } = executorsOf(services);
   const dependencies = await dependenciesOf(services, {
     turnedAway: door.turnedAway,
     lateness: () => door.lateness,
@@ -81,7 +79,6 @@ export async function createApp(services: Services): Promise<App> {
   const scrape = dependencies.metrics && scrapeOf(dependencies.metrics.registry);
   const readiness = new Readiness(database);
   const prepare = operationsOf(restExecutor);
-  await others();
   const begin = answering({ services, executor, restExecutor, prepare, trusted, apollo, live, exchanges, readiness, failures, scrape });
   return {
     ...entrance(services, failures, door, live, begin),
@@ -101,20 +98,13 @@ export async function createApp(services: Services): Promise<App> {
   };
 }
 
-/** What takes longest of an app and depends on nothing; made once. */
-export async function makeSchemas(): Promise<Record<'graphql' | 'rest', GraphQLSchema>> {
-  const rest = buildRestSchema();
-  await others();
-  const graphql = buildGraphQLSchema();
-  await others();
-  return { graphql, rest };
-}
-
-async function executorsOf({ config, widths }: Services): Promise<Record<'executor' | 'restExecutor', Executor>> {
+function executorsOf({ config, widths }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponse, introspection } = config;
   const executing: ExecutorOptions = { compiles: compileOperations, maxCost, maxResponse, widthOf: widths.of };
-  const { graphql, rest } = await makeSchemas();
-  return { executor: new Executor(graphql, { ...executing, introspection }), restExecutor: new Executor(rest, executing) };
+  return {
+    executor: new Executor(buildGraphQLSchema(), { ...executing, introspection }),
+    restExecutor: new Executor(buildRestSchema(), executing),
+  };
 }
 
 const operationsOf =

@@ -8,10 +8,11 @@ import { REQUEST_ID } from '../exchange/origin';
 import type { Failures } from './failures';
 
 export class Guard {
-  /** Answers a failed request; until this is set its connection is closed without a response. */
-  failures?: Pick<Failures, 'failed'>;
-
-  constructor(private readonly log: Logger) {}
+  /** `failures` answers a failed request. */
+  constructor(
+    private readonly log: Logger,
+    private readonly failures: Pick<Failures, 'failed'>,
+  ) {}
 
   /** For `http.createServer`. */
   get options(): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
@@ -66,7 +67,7 @@ export class Guard {
 
   private fail(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {
     this.log.error({ id: request.headers[REQUEST_ID], err: error }, 'uncaught error');
-    if (!this.failures || !response || response.headersSent || response.destroyed) return void request.socket.destroy();
+    if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
     response.shouldKeepAlive = false;
     this.failures.failed(error, request, response);
   }

@@ -4,20 +4,18 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../platform/config';
-import { endStalled, patience } from './connections';
-import { checkDataDir } from '../database/datadir';
+import { endStalled, inOrder, patience } from './connections';
 import { Draining } from './draining';
 import { createLog } from '../platform/logging';
-import { Origin } from '../exchange/origin';
+import { loadCharts } from '../pages/browse/chart';
 import { serveMetrics } from '../telemetry/scrape';
+import { checkFiles } from './files';
 import { Guard } from './guard';
-import { answerOnceOpen, others } from './opening';
-import { followTls, readTls } from './tls';
+import { openSite, type Site } from './site';
+import { followTls } from './tls';
 import { answerUnreadable } from './unreadable';
 
-type Site = import('./site').Site;
-
-/** When those who waited for the start have been answered. */
+/** When the first requests have been answered. */
 const IDLE_AFTER_MS = 2_000;
 
 export interface RunningServer {
@@ -26,61 +24,29 @@ export interface RunningServer {
 }
 
 export interface Terms {
-  /** Whether connections are taken at once and wait for the site, or only once it is there. */
-  early?: boolean;
   /** Whether it is printed where everything is. */
   announce?: boolean;
   /** Called when requests are answered, before anybody can read that they are. */
   ready?: () => void;
 }
 
-/** Loaded when it is needed, because it takes a second: until then the process is one that already listens. */
-async function loadSite() {
-  await import('../database/open.ts');
-  await others();
-  await import('../graphql/schema.ts');
-  await others();
-  return import('./site.ts');
-}
-
-/** All of a start that needs neither a port nor a database. */
-export async function makeReady(): Promise<void> {
-  await loadSite();
-  await others();
-  await (await import('./app.ts')).makeSchemas();
-}
-
-/** What nobody needs at start, and no request shall wait for. */
-const loadLater = async () => (await import('../pages/browse/chart.ts')).loadCharts();
-
-/** Throws where the configuration names what cannot be used, before anything is started. */
-export function checkFiles(config: Config) {
-  checkDataDir(config.dataDir);
-  return { origin: new Origin(config), tls: config.tls && readTls(config.tls) };
-}
-
-export async function serve(config: Config, { early = true, announce = true, ready }: Terms = {}): Promise<RunningServer> {
+export async function serve(config: Config, { announce = true, ready }: Terms = {}): Promise<RunningServer> {
   const { origin, tls } = checkFiles(config);
   const log = createLog(config.logLevel);
-  const guard = new Guard(log);
+  const site = await openSite(config, origin, log);
+  const guard = new Guard(log, site.app.failures);
+  guard.containOthers();
   const options = { ...patience(config), ...guard.options };
   const secure = tls && createTlsServer({ ...options, ...tls });
   const server = secure ?? createServer(options);
   answerUnreadable(server, log);
   endStalled(server, config);
   const draining = new Draining(server);
-  const open = answerOnceOpen(server, origin, log);
-  if (early) await listen(server, config);
-  let site: Site;
+  server.on('request', inOrder(site.app.listener)).on('upgrade', site.app.upgrade).on('connection', site.app.connected);
   try {
-    site = await (await loadSite()).openSite(config, origin, log);
-    guard.failures = site.app.failures;
-    guard.containOthers();
-    open(site);
-    if (!early) await listen(server, config).catch((error) => site.close().then(() => Promise.reject(error)));
+    await listen(server, config);
   } catch (error) {
-    server.close();
-    server.closeAllConnections();
+    await site.close();
     throw error;
   }
   const { scrape } = site.app;
@@ -91,7 +57,8 @@ export async function serve(config: Config, { early = true, announce = true, rea
   ready?.();
   if (announce) print(config, port, site);
   log.info({ port }, 'ready');
-  const loading = setTimeout(() => void loadLater().catch((error) => log.error({ err: error }, 'charts cannot be drawn')), IDLE_AFTER_MS);
+  // What nobody needs at start, and no request shall wait for.
+  const loading = setTimeout(() => void loadCharts().catch((error) => log.error({ err: error }, 'charts cannot be drawn')), IDLE_AFTER_MS);
   return {
     port,
     async stop() {

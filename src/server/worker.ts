@@ -3,16 +3,13 @@ import cluster from 'node:cluster';
 import { readConfig } from '../platform/config';
 import type { Message as MetricsMessage } from '../telemetry/worker';
 import { ENDS, endOn, fail, ignoreClosedOutput } from './ending';
-import { makeReady, serve, type RunningServer } from './serve';
+import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
+import { serve, type RunningServer } from './serve';
 
-/** What a supervisor says: do what can be done before the port is needed, or serve. */
-export type Order = { kind: 'load' } | ServeOrder;
-
-export interface ServeOrder {
+/** What a supervisor says. */
+export interface Order {
   kind: 'serve';
   port: number;
-  /** Whether to take connections before anything is ready, because nobody else does. */
-  early: boolean;
   /** Whether to print where everything is. */
   announce: boolean;
 }
@@ -46,14 +43,16 @@ function work(): void {
   // A terminal sends these to the whole process group, and the supervisor drains its workers.
   for (const signal of ENDS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
   process.on('message', (order: Order | MetricsMessage) => {
-    if (order.kind === 'load') return void makeReady();
     // Others talk over the same channel, such as who collects metrics.
     if (order.kind !== 'serve') return;
     // In lists of processes; a spare worker shows its argument `spare` until it serves.
     process.title = 'fitgraph worker';
-    const { port, early, announce } = order;
-    serve({ ...config, port }, { early, announce, ready: () => report('ready') }).then((running) => (server = running), fail);
+    const { port, announce } = order;
+    serve({ ...config, port }, { announce, ready: () => report('ready') }).then((running) => (server = running), fail);
   });
 }
 
 work();
+// All of a start that needs neither the port nor the database is done before the order comes.
+buildRestSchema();
+buildGraphQLSchema();

@@ -120,8 +120,7 @@ export class Fitgraph {
 }
 
 function listening(app: App, witness: Witness, log: Logger): Promise<Server> {
-  const guard = new Guard(log);
-  guard.failures = app.failures;
+  const guard = new Guard(log, app.failures);
   const server = createServer({ keepAliveTimeout: 65_000, ...guard.options }, witness.hearing(app.listener))
     .on('upgrade', app.upgrade)
     .on('connection', app.connected);

@@ -98,7 +98,4 @@ export function ofDatabase(error: unknown, log: Logger, id: string): KnownError 
 export const overloaded = () =>
   new KnownError('OVERLOADED', 'The server has too much to do. Try again in a moment.', { retryAfter: RETRY_SECONDS });
 
-export const starting = () =>
-  new KnownError('SERVICE_UNAVAILABLE', 'The server starts. Try again in a moment.', { retryAfter: RETRY_SECONDS });
-
 export const isPassing = (error: unknown): boolean => error instanceof KnownError && PASSING.includes(String(error.extensions.code));

@@ -14,7 +14,7 @@ import type { Config } from '../../platform/config';
 import { openEmbedded, type Embedded } from '../../database/embedded';
 import { ENDS, fail, onSignal } from '../ending';
 import { createLog } from '../../platform/logging';
-import { checkFiles } from '../serve';
+import { checkFiles } from '../files';
 import { serveMetrics } from '../../telemetry/scrape';
 import type { WorkersMetrics } from '../../telemetry/workers';
 import type { Order, Report } from '../worker';
@@ -87,7 +87,7 @@ export class Supervisor {
     this.keeper = new Keeper();
     onSignal(ENDS, () => this.stop());
     const { host, port } = this.config;
-    this.port = port || (await freePort(host));
+    this.port = await freePort(host, port);
     await this.measure();
     this.running = true;
     if (this.stopping) return this.end();
@@ -103,7 +103,7 @@ export class Supervisor {
     if (!first) return this.giveIn(1, 'no process can be started');
     this.order(first);
     // While it loads its code.
-    first.worker.once('listening', () => this.hold());
+    this.hold();
   }
 
   /** The workers' metrics, if anybody may read them. */
@@ -146,7 +146,7 @@ export class Supervisor {
     member.state = 'starting';
     this.ordered = now();
     member.lastReport = now();
-    this.send(member, { kind: 'serve', port: this.port, early: this.serving.length === 0, announce: !this.begun });
+    this.send(member, { kind: 'serve', port: this.port, announce: !this.begun });
   }
 
   private replace(): Member | undefined {
@@ -199,12 +199,7 @@ export class Supervisor {
     const { spare } = this;
     const isAlone = this.config.workers === 1 && this.begun && at - this.ordered > SPARE_AFTER_MS;
     if (!suspected && !isAlone) spare?.worker.process.kill('SIGKILL');
-    else if (!spare && !this.stopping) this.startSpare();
-  }
-
-  private startSpare(): void {
-    const spare = this.fork(['spare']);
-    if (spare) this.send(spare, { kind: 'load' });
+    else if (!spare && !this.stopping) this.fork(['spare']);
   }
 
   private giveUp(member: Member, silence: number): void {
@@ -287,7 +282,8 @@ export class Supervisor {
 
   private end(): Promise<void> {
     return (this.ending ??= (async () => {
-      await (await this.embedded)?.release();
+      const embedded = await this.embedded?.catch(() => undefined);
+      await embedded?.release();
       process.exit(this.status);
     })().catch(fail));
   }
