@@ -46,10 +46,11 @@ export class Failures {
   }
 
   /** What express or one of its handlers could not do. */
-  readonly ofExpress: ErrorRequestHandler = (error, request, response, next) => {
-    if (response.headersSent) return next(error);
+  readonly ofExpress: ErrorRequestHandler = (error, request, response, _next) => {
     const { status, message } = error as { status: number; message: string };
     if (!(status >= 400 && status < 500)) return this.failed(error, request, response);
+    // A body that is too long is refused before its parser says so.
+    if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (isGraphQL(request.path)) return refuse(request, response, status, 'BAD_REQUEST', message);
     response.status(status).json({ detail: message });
   };

@@ -216,6 +216,16 @@ describe('with one worker', () => {
     expect(await answer.text()).toContain('takes neither @skip nor @include');
   });
 
+  test('a form that is too long is refused when that is known, and leaves no stack trace', async () => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
+    const refused = () => server.stdout.split('\n').filter((line) => line.includes('"/login"') && line.includes('"status":413')).length;
+    for (let count = 1; count <= 3; count += 1) {
+      expect(await send(new http.Agent(), { path: '/login', headers, body: Buffer.alloc(100_000, 'a') })).toBe(413);
+      await until('it is logged', () => refused() === count);
+    }
+    expect(server.stderr).toBe('');
+  });
+
   const socket = () => new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
 
   test('a client that sends pings or requests without reading the replies is cut off', async () => {
