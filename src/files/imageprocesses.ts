@@ -3,12 +3,12 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { TooBusy } from '../platform/turns';
-import type { FormatName } from './formats';
+import type { StoredFormat } from './formats';
 import type { Thumbnail } from './paths';
 import type { Finding } from './picture';
 
 export type Task =
-  | { kind: 'purify'; path: string; wanted: FormatName | undefined }
+  | { kind: 'reencode'; path: string; wanted: StoredFormat | undefined }
   | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
 
 /** Milliseconds of the processor's time that the task may take. */
@@ -115,11 +115,11 @@ export class ImageProcesses {
    * One caller has one place at a time. Throws an ImageFailure for a file that cannot be worked on, TooBusy where too many wait or the machine does
    * not get to it.
    */
-  purify(caller: string, path: string, wanted: FormatName | undefined): Promise<Finding> {
-    return this.run(caller, { kind: 'purify', path, wanted }) as Promise<Finding>;
+  reencode(caller: string, path: string, wanted: StoredFormat | undefined): Promise<Finding> {
+    return this.run(caller, { kind: 'reencode', path, wanted }) as Promise<Finding>;
   }
 
-  /** As `purify`. */
+  /** As `reencode`. */
   async shrink(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
     await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
   }

@@ -1,13 +1,13 @@
 /** The process in which images are decoded and encoded: what hangs or breaks down here takes nothing else with it. */
 import sharp from 'sharp';
 import type { Order, Reply, Task } from './imageprocesses';
-import { purify, shrink } from './picture';
+import { reencode, shrink } from './picture';
 
 /** The other cores are for requests. */
 sharp.concurrency(1);
 
 const done = (task: Task): Promise<unknown> =>
-  task.kind === 'purify' ? purify(task.path, task.wanted) : shrink(task.from, task.to, task.thumbnail, task.png);
+  task.kind === 'reencode' ? reencode(task.path, task.wanted) : shrink(task.from, task.to, task.thumbnail, task.png);
 
 const LOOK_EVERY_MS = 50;
 

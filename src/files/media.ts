@@ -8,11 +8,11 @@ import { BucketStore } from './bucketstore';
 import type { FileStore } from './filestore';
 import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
-import { cleanName, extensionOf, filesOf, fittedPath, isPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './paths';
+import { extensionOf, filesOf, fittedPath, isPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './paths';
 import { TooBusy } from '../platform/turns';
 import { imageProcesses } from './imageprocesses';
 import { hasTransparency } from './picture';
-import { examine } from './upload';
+import { examine, storedName } from './upload';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
@@ -55,7 +55,7 @@ export class Media {
   async store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string> {
     const problems = await examine(file);
     if (problems.length) throw new Error(problems.join(' '));
-    const name = cleanName(file.filename);
+    const name = storedName(file.filename);
     const plain = fittedPath(folder, name, '', max);
     // A name that had to be cut gets a suffix too, so that what is left of it cannot be mistaken for another's name.
     let suffix = plain === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plain) ? '' : randomSuffix();

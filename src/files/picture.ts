@@ -1,9 +1,7 @@
 /** Decoding and encoding of images, with limits on what a hostile file can cost. What is uploaded comes here in a process of its own only. */
 import { readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
-import { blankedAvif } from './avif';
-import { formatOfContent, type FormatName } from './formats';
-import { isPure } from './purity';
+import { formatOfContent, type FormatName, type StoredFormat } from './formats';
 import type { Thumbnail } from './paths';
 
 // The loaders of libvips that may run at all: not those of SVG, PDF and others that read files or follow links.
@@ -21,8 +19,8 @@ const OPTIONS: SharpOptions = { limitInputPixels: MAX_MEGAPIXELS * MEGAPIXEL, fa
 
 const ANIMATED: readonly FormatName[] = ['gif', 'webp'];
 
-/** Nothing that takes long. AVIF would, so it is kept as it was sent. */
-const ENCODE: Readonly<Record<Exclude<FormatName, 'avif'>, (image: Sharp) => Sharp>> = {
+/** Fast settings. */
+const ENCODE: Readonly<Record<StoredFormat, (image: Sharp) => Sharp>> = {
   jpeg: (image) => image.flatten({ background: '#fff' }).jpeg({ quality: 92 }),
   png: (image) => image.png(),
   gif: (image) => image.gif({ effort: 1 }),
@@ -33,41 +31,33 @@ const ENCODE: Readonly<Record<Exclude<FormatName, 'avif'>, (image: Sharp) => Sha
 /** Throws unless all of it can be decoded. Every line is read, hence no shrinking while loading; some lines at a time, hence no whole picture in memory. */
 const decode = (bytes: Buffer) => sharp(bytes, OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
 
-/** What has been found of a file: how it is kept, or why not. */
-export type Finding = 'kept' | 'no picture' | 'no plain AVIF' | { megapixels: number };
+/** Whether a file is an image that can be stored, and if not, why. */
+export type Finding = 'image' | 'no image' | { megapixels: number };
 
 /**
- * Leaves the picture in `wanted` format at this path, without anything that is no part of it: as it was sent where that holds already, encoded
- * anew elsewhere. Without a format that is wanted it is looked at only.
+ * Decodes the image at this path and overwrites it with a new encoding in the `wanted` format. Pixels alone remain, upright and
+ * in sRGB: no EXIF, XMP, ICC profile, comment or trailing bytes. Without a `wanted` format the image is decoded only, and the file stays as it is.
  */
-export async function purify(path: string, wanted: FormatName | undefined): Promise<Finding> {
+export async function reencode(path: string, wanted: StoredFormat | undefined): Promise<Finding> {
   const bytes = await readFile(path);
   const format = formatOfContent(bytes);
-  if (!format) return 'no picture';
+  if (!format) return 'no image';
   try {
     const animated = ANIMATED.includes(format) && (wanted === undefined || ANIMATED.includes(wanted));
     // Of the header alone, which takes no time whatever it promises.
     const { width, height, pages = 1 } = await sharp(bytes, { animated, limitInputPixels: false }).metadata();
     const megapixels = (width * height) / MEGAPIXEL;
     if (megapixels > MAX_MEGAPIXELS) return { megapixels };
-    if (format === (wanted ?? format) && isPure(bytes, format)) {
+    if (wanted === undefined) {
       await decode(bytes);
-      return 'kept';
-    }
-    if (wanted === 'avif') {
-      const blanked = format === 'avif' ? blankedAvif(bytes) : undefined;
-      if (!blanked) return 'no plain AVIF';
-      await decode(blanked);
-      await writeFile(path, blanked);
-      return 'kept';
+      return 'image';
     }
     const image = sharp(bytes, { ...OPTIONS, animated });
     const upright = animated && pages > 1 ? image : image.autoOrient();
-    if (wanted === undefined) await decode(bytes);
-    else await writeFile(path, await ENCODE[wanted](upright).toBuffer());
-    return 'kept';
+    await writeFile(path, await ENCODE[wanted](upright).toBuffer());
+    return 'image';
   } catch {
-    return 'no picture';
+    return 'no image';
   }
 }
 

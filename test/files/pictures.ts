@@ -5,6 +5,10 @@ import sharp from 'sharp';
 export const plain = (width = 60, height = 40) => sharp({ create: { width, height, channels: 3, background: '#c33' } });
 export const transparent = () => sharp({ create: { width: 40, height: 40, channels: 4, background: { r: 9, g: 9, b: 9, alpha: 0.5 } } });
 
+/** Two frames, white and black. */
+export const animation = () =>
+  sharp(Buffer.alloc(60 * 80 * 3).fill(255, 0, 60 * 40 * 3), { raw: { width: 60, height: 80, channels: 3, pageHeight: 40 } });
+
 /** A JPEG of a phone that lay on its side in Berlin. */
 export const located = () =>
   plain()
@@ -19,6 +23,13 @@ export const photo = (side: number) =>
     .jpeg({ quality: 60 })
     .withExif({ IFD0: { Model: 'Spy' } })
     .toBuffer();
+
+/** The largest difference of two images of one size in any channel of any pixel. */
+export async function difference(one: Buffer, other: Buffer): Promise<number> {
+  const [left, right] = await Promise.all([one, other].map((image) => sharp(image).raw().toBuffer()));
+  expect(left!.length).toBe(right!.length);
+  return left!.reduce((largest, value, index) => Math.max(largest, Math.abs(value - right![index]!)), 0);
+}
 
 export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
