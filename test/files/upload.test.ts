@@ -188,6 +188,11 @@ describe('what is kept of a good file', () => {
     expect(await sharp(await kept(filename, await content()), { animated: true }).metadata()).toMatchObject(expected),
   );
 
+  it('a WebP of 24 megapixels', async () => {
+    const stored = await kept('a.webp', await photo(4_898));
+    expect(await sharp(stored).metadata()).toMatchObject({ format: 'webp', width: 4_898, height: 4_898 });
+  });
+
   it.each(['avif', 'png'] as const)('what is called .avif is stored as WebP: %s', async (format) => {
     const sent = await plain().toFormat(format).toBuffer();
     const stored = await kept('a.avif', sent);
