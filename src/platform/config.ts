@@ -85,8 +85,6 @@ export interface Config {
   readonly auditDays: number;
   /** Seconds for which browsers that came by https come by nothing else; 0: they are not told to. */
   readonly hsts: number;
-  /** Where people who found a hole write to: a URI, for /.well-known/security.txt. Absent: there is none. */
-  readonly securityContact?: string;
   /** Who may ask for the schema of GraphQL, and use the playground, which does. */
   readonly introspection: 'anyone' | 'users';
   /** Whether /graphql refuses requests that another site's page can send without asking. */
@@ -125,7 +123,6 @@ export function readConfig(variables: Variables = process.env): Config {
     ...settings.databases(env),
     ...settings.files(env),
     publicUrl: settings.publicOrigin(env),
-    securityContact: settings.securityContact(env),
     tls: settings.tls(env),
     metrics: settings.metrics(env),
     tracing: settings.tracing(env),

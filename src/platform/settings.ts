@@ -20,8 +20,6 @@ const SECONDS_PER_DAY = 24 * 60 * 60;
 const MINUTE_MS = 60_000;
 const KB = 1024;
 const MB = 1024 * KB;
-/** Of one line, because it becomes one of a file. (https://www.rfc-editor.org/rfc/rfc9116#section-2.5.3) */
-const CONTACT = /^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s]+|tel:[+\d-]+)$/;
 const WEB = ['http:', 'https:'];
 
 export function waiting(env: Environment) {
@@ -90,13 +88,6 @@ export function publicOrigin(env: Environment): string | undefined {
   if (url !== undefined && ![origin, `${origin}/`].includes(url.toLowerCase()))
     env.fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
   return origin;
-}
-
-export function securityContact(env: Environment): string | undefined {
-  const contact = env.text('SECURITY_CONTACT');
-  if (contact !== undefined && !CONTACT.test(contact))
-    env.fail('SECURITY_CONTACT', 'a URI such as mailto:security@example.com or https://example.com/security');
-  return contact;
 }
 
 export function tls(env: Environment): Config['tls'] {

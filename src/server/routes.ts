@@ -25,7 +25,6 @@ import { jsonBody } from './bodies';
 import type { Exchanges } from './exchanges';
 import type { Failures } from './failures';
 import type { Readiness } from './readiness';
-import { SECURITY_TXT, securityTxt } from './securitytxt';
 
 /** Health probes and metrics, exempt from admission control: exactly these paths. */
 const [LIVE, READY] = ['/health/live', '/health/ready'];
@@ -86,7 +85,6 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, exc
   const { config, media } = services;
   // Pages say that they have none; beside JSON and pictures browsers ask for it.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.get(SECURITY_TXT, securityTxt(config));
   app.use(signInPages(exchanges.of, prepare));
   app.use(tabs());
   app.use(suggestions(restExecutor.schema, prepare, exchanges.of));

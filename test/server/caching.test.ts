@@ -1,5 +1,4 @@
 /** What caches, browsers and strangers are told beside the answers. */
-import { ConfigError, readConfig } from '../../src/platform/config';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { Visitor } from '../pages/visitor';
@@ -100,44 +99,4 @@ describe('Strict-Transport-Security', () => {
       await without.stop();
     }
   });
-});
-
-describe('/.well-known/security.txt', () => {
-  test('says whom to tell of a hole, and until when it holds', async () => {
-    const contact = 'mailto:security@fit.example.com';
-    const environment = { SECURITY_CONTACT: contact, PUBLIC_URL: 'https://fit.example.com' };
-    const other = await Fitgraph.start({ beside: fitgraph, environment });
-    try {
-      const { status, headers, text } = await other.anyone.send('GET', '/.well-known/security.txt');
-      expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
-      const fields = Object.fromEntries(
-        text
-          .trimEnd()
-          .split('\n')
-          .map((line) => /^([\w-]+): (.*)$/.exec(line)!.slice(1)),
-      ) as Record<string, string>;
-      expect(fields).toEqual({
-        Contact: contact,
-        Expires: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00Z$/),
-        'Preferred-Languages': 'en',
-        Canonical: 'https://fit.example.com/.well-known/security.txt',
-      });
-      const days = (Date.parse(fields.Expires!) - Date.now()) / 86_400_000;
-      expect(days > 30 && days < 365).toBe(true);
-    } finally {
-      await other.stop();
-    }
-  });
-
-  test('is not there without a contact', async () => {
-    expect((await fitgraph.anyone.send('GET', '/.well-known/security.txt')).status).toBe(404);
-  });
-
-  test.each(['security@example.com', 'mailto:', 'http://example.com/', 'mailto:a@b\nContact: mailto:c@d', 'javascript:alert(1)'])(
-    'the contact %j is refused at start',
-    (contact) => {
-      expect(() => readConfig({ SECURITY_CONTACT: contact })).toThrow(ConfigError);
-      expect(() => readConfig({ SECURITY_CONTACT: contact })).toThrow(/^SECURITY_CONTACT must be /);
-    },
-  );
 });
