@@ -56,9 +56,9 @@ class Bucket {
     return this.level;
   }
 
-  reserve(cost: number): void {
-    // Nothing that may run at all costs more than everything that there is.
-    const wanted = Math.min(cost, this.capacity);
+  /** Answers how much that was: no more than there is when nothing is spent but what the same request has `paid`. */
+  reserve(cost: number, paid: number): number {
+    const wanted = Math.min(cost, Math.max(0, this.capacity - paid));
     const over = this.spent() + wanted - this.capacity;
     if (over > 0) {
       const retryAfter = Math.max(1, Math.ceil(over / this.rate));
@@ -67,6 +67,7 @@ class Bucket {
       });
     }
     this.spend(wanted);
+    return wanted;
   }
 
   spend(cost: number): void {
@@ -90,6 +91,7 @@ class Bucket {
 class Allowance implements Spending {
   private bucket?: Bucket;
   private cost = 0;
+  private reserved = 0;
   private fixed = 0;
   private statements = 0;
   private rows = 0;
@@ -102,7 +104,7 @@ class Allowance implements Spending {
   ) {}
 
   reserve({ total, fixed = 0 }: Cost): void {
-    this.demand(total);
+    this.reserved = this.demand(total);
     this.cost += total;
     this.fixed = fixed;
     ({ statements: this.statements, rows: this.rows, milliseconds: this.milliseconds } = this.session);
@@ -112,9 +114,9 @@ class Allowance implements Spending {
     const statements = this.session.statements - this.statements;
     const rows = this.session.rows - this.rows;
     const slow = Math.max(0, this.session.milliseconds - this.milliseconds - statements * USUAL_MS);
-    const back = total - Math.min(total, this.fixed + statements * STATEMENT + rows * ROW + slow * MILLISECOND);
-    this.bucket?.giveBack(back);
-    this.cost -= back;
+    const used = Math.min(total, this.fixed + statements * STATEMENT + rows * ROW + slow * MILLISECOND);
+    this.bucket?.giveBack(Math.max(0, this.reserved - used));
+    this.cost += used - total;
   }
 
   sent(bytes: number): void {
@@ -132,10 +134,10 @@ class Allowance implements Spending {
     this.cost += cost;
   }
 
-  demand(cost = 0): void {
+  demand(cost = 0): number {
     this.bucket ??= this.whose();
     try {
-      this.bucket.reserve(cost);
+      return this.bucket.reserve(cost, this.cost);
     } catch (error) {
       this.budgets.refused += 1;
       throw error;

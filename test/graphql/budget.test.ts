@@ -105,6 +105,21 @@ test('instances tell each other what was spent', async () => {
   expect(Math.abs((await standing(there)).remaining - left)).toBeLessThan(150);
 });
 
+test('what an operation gives back on one instance is not more than it reserved there', async () => {
+  const one = await started(SMALL);
+  const two = await started(SMALL, one);
+  const ann = await one.user('ann');
+  const there = ann.at(two.url);
+  const fresh = (await standing(ann)).remaining;
+  await ann.query('{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }');
+  await one.services.budgets.share();
+  // Its estimate is several times the whole budget.
+  expect((await there.get('/exercise/search/?term=sq')).status).toBe(200);
+  await there.query('{ __type(name: "License") { fields { name } } }');
+  await two.services.budgets.share();
+  expect(fresh - (await standing(there)).remaining).toBeGreaterThan(300);
+});
+
 test('charges what is spent while the levels of all instances are exchanged', async () => {
   const fitgraph = await started(SMALL);
   const ann = await fitgraph.user('ann');
