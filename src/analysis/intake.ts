@@ -75,7 +75,6 @@ export class NutritionIntake {
 }
 const NutritionIntakePage = pageOf(NutritionIntake);
 
-/** What is planned for a day, or for each meal. */
 function goals(perMeal: boolean, context: Context, bind: Bind): string {
   return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${each((name) => `sum(x."${name}") AS "${name}"`)}
     FROM (SELECT t."meal_id", ${contents()} FROM "meal_item" t ${COMPOSED}${whereOf(scope(MealItem, context), 't', bind)}) x

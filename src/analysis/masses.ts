@@ -22,7 +22,6 @@ export const ABOUT_MASSES =
 
 export const IN_SCALE = { defaultValue: WeightScale.KG, description: 'In which unit masses are shown.' };
 
-/** Of kilograms. */
 export const shownIn = (scale: WeightScale, kilograms: string, places = 2): string =>
   `round(${scale === WeightScale.KG ? kilograms : `(${kilograms}) / ${POUND}`}, ${places})`;
 

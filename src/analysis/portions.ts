@@ -14,8 +14,7 @@ import { Ingredient } from '../resources/ingredient';
 import type { Where } from './logs';
 import { QuestionArgs } from './question';
 
-/** Of a kcal. */
-const KILOJOULES = '4.184';
+const KILOJOULES_PER_KILOCALORIE = '4.184';
 
 @ArgsType()
 export class DiaryArgs extends QuestionArgs {
@@ -47,5 +46,5 @@ export const valuesOf = (row: Row, prefix: string): Row | null =>
 export const rounded = (prefix: string, value: (name: string) => string) =>
   [
     ...NUTRIENTS.map((name) => `round(${value(name)}, 2) AS "${prefix}.${name}"`),
-    `round(${value('energy')} * ${KILOJOULES}, 2) AS "${prefix}.energyKilojoule"`,
+    `round(${value('energy')} * ${KILOJOULES_PER_KILOCALORIE}, 2) AS "${prefix}.energyKilojoule"`,
   ].join(', ');

@@ -55,7 +55,6 @@ const ROOM = `SELECT count(*) AS "count", COALESCE(bool_or("name" = $2), false) 
   FROM "access_token" WHERE "user_id" = $1`;
 const MAKE = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
 
-/** What is wrong with the values, as far as they alone tell. */
 function mistakesOf({ name, scopes }: NewAccessToken): Mistakes {
   const mistakes: Mistakes = {};
   if (name === '') mistakes.name = [invalidValue(NOT_BLANK)];

@@ -151,7 +151,6 @@ export async function findUser(username: string, session: Session): Promise<Pick
   return user;
 }
 
-/** What keeps a text from being a password, if anything does. */
 export function passwordProblem(password: string): string | undefined {
   if (password.length < MIN_PASSWORD) return `The password must have at least ${MIN_PASSWORD} characters.`;
   if (password.length > MAX_PASSWORD) return `The password must have no more than ${MAX_PASSWORD} characters.`;

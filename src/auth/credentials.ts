@@ -10,7 +10,6 @@ import { note } from './securityevents';
 export class OwnCredentials implements Credentials {
   constructor(
     private readonly userId: number,
-    /** Where the request comes from. */
     private readonly address: string,
     private readonly session: Session,
     private readonly tokens: AccessTokens,

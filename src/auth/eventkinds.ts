@@ -1,6 +1,5 @@
 /** What the audit log tells of. */
 
-/** What happened, as people are told. */
 export const KINDS = {
   SIGNED_IN: 'Somebody signed in with name and password.',
   SIGN_IN_FAILED: 'Somebody tried to sign in with a wrong password, or to an account that is locked.',

@@ -16,13 +16,11 @@ export interface NewEvent {
   userId?: number;
   /** Where the request came from; of IPv6 the network. */
   address?: string;
-  /** Who ran the command. */
   operator?: string;
   /** Such as the name of a token; never a secret, and nothing that a stranger chose. */
   detail?: string;
 }
 
-/** Who did it. */
 export type By = Pick<NewEvent, 'address' | 'operator'>;
 
 const FAILURES: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
@@ -116,7 +114,6 @@ export const findEvents = (filter: EventFilter, limit: number, session: Session)
 
 const PRUNE_EVERY_MS = 6 * 60 * 60 * 1000;
 
-/** Takes away what is older than it is kept. */
 export class EventRetention {
   private pruning?: NodeJS.Timeout;
 

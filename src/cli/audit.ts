@@ -3,8 +3,7 @@ import type { EventKind } from '../auth/eventkinds';
 import { findEvents, type EventFilter, type SecurityEvent } from '../auth/securityevents';
 import { operate, say } from './operator';
 
-/** Read at a time. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 /** One line: nothing in it that a terminal would take for a command. */
 const plain = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
 
@@ -29,9 +28,9 @@ export const audit = ({ user, kind: kinds, address, since, until, limit, json }:
     if (user?.includes('\0')) throw new KnownError('BAD_USER_INPUT', 'No user has such a name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };
     for (let left = limit; left > 0;) {
-      const found = await findEvents(filter, Math.min(left, PAGE), session);
+      const found = await findEvents(filter, Math.min(left, PAGE_SIZE), session);
       for (const event of found) say(json ? JSON.stringify(event) : lineOf(event));
-      if (found.length < PAGE) return;
+      if (found.length < PAGE_SIZE) return;
       left -= found.length;
       filter.before = found.at(-1)!.id;
     }

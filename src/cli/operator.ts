@@ -17,7 +17,6 @@ export interface OperatorContext {
   secretKey: string;
 }
 
-/** Who runs the command, as the audit log names them. */
 function operatorName(): string {
   try {
     return userInfo().username;

@@ -3,5 +3,4 @@
 /** `creationDate` in code and in GraphQL is `creation_date` in the database and in REST. */
 export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The way back. */
 export const camel = (name: string) => name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());

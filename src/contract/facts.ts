@@ -43,11 +43,8 @@ export interface FieldFact {
   readonly default?: unknown;
   /** REST neither shows nor accepts it; GraphQL does both. */
   readonly hidden: boolean;
-  /** As `extensions.only`. */
   readonly only?: Only;
-  /** Shown, never accepted. */
   readonly readOnly: boolean;
-  /** Accepted by GraphQL only. */
   readonly restReadOnly: boolean;
   /** REST drops the value on creation, so that the default is stored. */
   readonly restIgnoredOnCreate: boolean;
