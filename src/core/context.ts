@@ -44,7 +44,6 @@ export interface Credentials {
   endSessions(): Promise<number>;
 }
 
-/** What the sender of a request may still spend. */
 export interface Spending {
   /** Before an operation runs. RATE_LIMITED, with `retryAfter` in seconds, if that is more than there is. */
   reserve(cost: Cost): void;
@@ -70,7 +69,6 @@ export interface Standing {
 }
 
 export interface Context {
-  /** What the request is called in its answer and in the log. */
   requestId: string;
   /** Where somebody collects them. */
   trace?: Trace;

@@ -1,5 +1,4 @@
 /** SQL identifiers. Names from outside this code (archives, catalogues, roles) are never put into SQL without this quoting. */
 import { escapeIdentifier } from 'pg';
 
-/** A quoted, comma-separated list of identifiers. */
 export const quoteIdentifiers = (names: readonly string[]): string => names.map((name) => escapeIdentifier(name)).join(', ');

@@ -14,7 +14,6 @@ export interface Patience {
 /** What has been done for it already would be in vain. */
 const BEGUN_WAITS_LONGER = 10;
 
-/** One that waits for a place. */
 export interface Waiting {
   readonly caller: Caller;
   /** When it is refused, on the clock of `performance.now`. */
@@ -91,14 +90,12 @@ export class Lane {
     return (begun ? this.begun : this.fresh).add(caller, begin, refuse);
   }
 
-  /** How things stand, for those who watch. */
   get standing(): { places: number; busy: number; waiting: number; refused: number } {
     const { begun, fresh } = this;
     const waiting = begun.waiting.size + fresh.waiting.size;
     return { places: this.places, busy: this.taken, waiting, refused: this.refused + begun.expired + fresh.expired };
   }
 
-  /** Of one that still waits, the end of it. */
   giveUp(waiting: Waiting, why: Error): void {
     const waited = this.begun.waiting.delete(waiting) || this.fresh.waiting.delete(waiting);
     if (waited) waiting.refuse(why);

@@ -7,7 +7,6 @@ import { prepareValue } from 'pg/lib/utils';
 import type { Row } from './rows';
 import type { Wire } from './pginternals';
 
-/** The names of the columns, and what makes their values of texts. */
 interface Columns {
   names: string[];
   parsers: ((text: string) => unknown)[];

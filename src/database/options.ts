@@ -28,7 +28,6 @@ export interface ConnectionOptions extends Limits {
   anonymousTimeout?: number;
   /** Whether requests are bound by the policies of PostgreSQL; absent: where they can be. */
   rowSecurity?: 'on' | 'required' | 'off';
-  /** Who may wait for a place in a lane. */
   patience: Patience;
   models: ModelCtor[];
 }

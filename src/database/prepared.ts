@@ -30,7 +30,6 @@ export class Prepared {
   private readonly names = new LRUCache<string, string>({ ...KNOWN, sizeCalculation: (_name, text) => text.length });
   private readonly kept = new WeakMap<ClientBase, ClientStatements>();
 
-  /** How many texts have a name. */
   get named(): number {
     return this.names.size;
   }

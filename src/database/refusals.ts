@@ -9,7 +9,6 @@ export class ClientGone extends Error {
   }
 }
 
-/** There is more to do than can be done soon. */
 export class Overloaded extends Error {
   constructor() {
     super('too many requests wait for the database');
@@ -60,7 +59,6 @@ function originalOf(error: unknown): unknown {
 
 export const codeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
 
-/** Whether PostgreSQL gave the statement up because it took too long. */
 export const isTimeout = (error: unknown): boolean => codeOf(error) === TIMEOUT;
 
 /** Whether another transaction held what was needed for too long. */
@@ -79,5 +77,4 @@ export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeO
 /** Whether PostgreSQL answers, and cannot do what it is asked to do, whatever that is. */
 export const isUnable = (error: unknown): boolean => UNABLE.test(codeOf(error));
 
-/** Whether what is stored cannot be read. */
 export const isDamage = (error: unknown): boolean => DAMAGE.test(codeOf(error));

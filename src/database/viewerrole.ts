@@ -8,8 +8,7 @@ import { DatabaseError, escapeIdentifier, type ClientBase, type Pool } from 'pg'
 import { ConfigError } from '../platform/config';
 import type { Database } from './connection';
 
-/** Of a name, in bytes. */
-const MAX_NAME = 63;
+const MAX_NAME_BYTES = 63;
 const SUFFIX = '_viewer';
 
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
@@ -39,7 +38,7 @@ interface Owner {
 
 export function roleOf(owner: string): string {
   const name = owner + SUFFIX;
-  return Buffer.byteLength(name) <= MAX_NAME ? name : `fitgraph_${createHash('md5').update(owner).digest('hex')}${SUFFIX}`;
+  return Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : `fitgraph_${createHash('md5').update(owner).digest('hex')}${SUFFIX}`;
 }
 
 async function ownerOf(client: Pick<ClientBase, 'query'>): Promise<Owner | undefined> {

@@ -7,7 +7,6 @@ import { OWNER, resourceOf } from '../model/registry';
 import { includes, nameOf, type Access, type Scope } from './scopes';
 import { equals, type Condition } from './conditions';
 
-/** Who asks, and by which interface. */
 type Asker = Pick<Context, 'viewer' | 'api'>;
 
 /** Why the token of the viewer is not for this, if it is not. Who did not come with an access token may do all that is theirs to do. */

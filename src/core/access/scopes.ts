@@ -5,7 +5,6 @@
 import { choices } from '../model/choices';
 import type { Group } from '../../contract/facts';
 
-/** What belongs to a group, as people are told. */
 export const GROUPS: Readonly<Record<Group, string>> = {
   account: 'the account itself: names, e-mail address, preferences',
   training: 'workouts, schedules, sessions and logs',
@@ -37,6 +36,5 @@ export const TokenScope = choices(
 
 export const isScope = (text: string): text is Scope => SCOPES.some(([scope]) => scope === text);
 
-/** Whether one of the scopes includes this. */
 export const includes = (scopes: ReadonlySet<Scope>, access: Access, group: Group): boolean =>
   scopes.has('write') || scopes.has(`write:${group}`) || (access === 'read' && (scopes.has('read') || scopes.has(`read:${group}`)));

@@ -71,7 +71,6 @@ export class NamesInMemory {
     for (const table of this.tables.values()) table.stop();
   }
 
-  /** How many names are in memory. */
   get size(): number {
     return [...this.tables.values()].reduce((sum, { size }) => sum + size, 0);
   }

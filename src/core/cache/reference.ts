@@ -43,7 +43,6 @@ export class ReferenceTables {
     return [...(this.rows.get(entity)?.values() ?? [])] as RowOf<M>[];
   }
 
-  /** How many rows are in memory. */
   get size(): number {
     return [...this.rows.values()].reduce((sum, { size }) => sum + size, 0);
   }

@@ -89,7 +89,6 @@ const expired = () =>
 const isOurs = ({ seen, until }: Position, end: bigint | string | null): boolean =>
   end !== null && [seen, until].every((snapshot) => snapshot === undefined || endOf(snapshot) <= BigInt(end));
 
-/** Whose changes, and of what. */
 export interface Watched {
   /** Null is nobody, who has no rows. */
   ownerId: number | null;
@@ -126,7 +125,6 @@ const isOwner = (what: string): boolean => /^\d+$/.test(what);
 
 export interface ChangePage {
   cursor: string;
-  /** Whether there may be more now. */
   hasMore: boolean;
   changes: LoggedChange[];
 }
@@ -214,7 +212,6 @@ export class ChangeLog {
     };
   }
 
-  /** How many wait for changes. */
   get watching(): number {
     return this.watchers.size && [...this.watchers].reduce((sum, [whose, count]) => (whose === null ? sum : sum + count), 0);
   }

@@ -40,7 +40,6 @@ export interface Groups {
 
 const keyColumn = (index: number) => `"key${index}"`;
 
-/** One grouping, read for this viewer. */
 export class Grouping {
   private readonly keys: Keys;
   private readonly values: Values;
@@ -94,7 +93,6 @@ export class Grouping {
     return [...terms, ...keys.map((_, index) => key(index, 'ASC' as OrderDirection))];
   }
 
-  /** The statement, below `further` conditions. */
   private sql(further: readonly Condition[], bind: Bind): string {
     const { keys, joins } = this.keys;
     const { columns, derived } = this.values;

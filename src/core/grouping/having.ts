@@ -50,7 +50,6 @@ class Reader {
   }
 }
 
-/** The column of what is worked out of a field. */
 export const columnOf = (values: Values, name: string, handle: string): string =>
   name === 'median' ? values.median(handle) : values.work(name as Work, handle);
 

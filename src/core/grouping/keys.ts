@@ -16,11 +16,9 @@ import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { binName, buckets, linkedId, throughName } from './types';
 import { bucketSql, dayBucket, dayNumber, isRecurring, isZone, STEPS, timeBucket, type Unit } from './units';
 
-/** Of one grouping. */
 export const MAX_KEYS = 6;
 const MAX_RELATIONS = 3;
 
-/** One element of a `groupBy`, as it was given. */
 export type GroupBy = { [member: string]: unknown };
 
 export interface Key {

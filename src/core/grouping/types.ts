@@ -28,7 +28,6 @@ export class NumberBin {
 }
 
 const resolvers: ClassType[] = [];
-/** Of the types made here. */
 export const groupingResolvers = (): readonly ClassType[] => resolvers;
 
 interface Member {

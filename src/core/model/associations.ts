@@ -43,7 +43,6 @@ function linkModel(entity: Entity, { table, own, other, fixed = {} }: Link, made
   return made;
 }
 
-/** The name of the model of a link table. */
 export const modelNamed = (table: string): string => upperFirst(camel(table));
 
 const named = (table: string) => ({ [modelNamed(table)]: class extends Model {} })[modelNamed(table)] as ModelCtor;

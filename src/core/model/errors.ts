@@ -10,7 +10,6 @@ import type { Mistake } from './mistakes';
 /** Messages by the paths of fields in GraphQL, such as `days[1].workoutSets[0].sets`; those of a row as a whole under `nonFieldErrors`. */
 export type FieldErrors = Record<string, string[]>;
 
-/** The same with codes. */
 export type Mistakes = Record<string, Mistake[]>;
 
 /** Of one answer; who sends more mistakes mends these first. */

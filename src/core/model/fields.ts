@@ -17,7 +17,6 @@ import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } f
 export type Entity<M = any> = (new () => M) & { name: string };
 /** A row of a resource with all its fields, and without the methods of its model and the rows that hang below it. */
 export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
-/** A row with some of its fields. */
 export type PartOf<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
 export type Lazy<T = Entity> = () => T;
 
@@ -96,10 +95,8 @@ export interface FieldMeta extends FieldFact {
   sorted?: boolean;
   automatic?: boolean;
   default?: FieldOptions['default'];
-  /** As `check`, with codes. */
   mistakes(value: unknown, timeZone: string): Mistake[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
-  /** Of a choice. */
   enum?: Choices;
   /** What is written, where it is not what is shown. */
   input?: () => GraphQLScalarType;
@@ -123,7 +120,6 @@ export interface ChildMeta {
   description: string;
 }
 
-/** The field that groups the rows below. */
 export const groupedName = ({ name }: ChildMeta): string => `${name}Grouped`;
 
 const fields = new Map<object, FieldMeta[]>();
@@ -150,7 +146,6 @@ const SQL_TYPES: Partial<Record<Kind, string>> = {
   uuid: 'uuid',
 };
 
-/** The type of a parameter with a value of such a field. */
 export const sqlType = ({ kind }: { kind: Kind }): string => SQL_TYPES[kind] ?? 'text';
 
 /** A decorator for a property of exactly this type: the compiler compares the two, null included. */
@@ -254,7 +249,6 @@ export const Choose = <const O extends FieldOptions & { choices: Choices; blank?
   const { max = 10, choices, ...options } = o;
   return define('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
 };
-/** A calendar day. */
 export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('date', () => DateScalar, DataType.DATEONLY, o);
 // Sequelize's own types of moments and times drop microseconds.

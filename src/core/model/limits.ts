@@ -18,7 +18,6 @@ export const MAX_TEXT = 10_000;
 /** Half of a character, which no text of Unicode holds. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** The messages alone. */
 export const problems = (value: unknown, facts: Limits): string[] => mistakesOf(value, facts).map(({ message }) => message);
 
 /** The first that is wrong of a text's length, or of the digits of a decimal; then its range. */

@@ -16,7 +16,6 @@ export function parseNodeId(nodeId: string): { type: string; id: string } | unde
   return parts && nodeIdOf(parts[1]!, parts[2]!) === nodeId ? { type: parts[1]!, id: parts[2]! } : undefined;
 }
 
-/** Of arguments that take either. */
 export const WHICH_ROW = 'The `id` of the row, or its `nodeId`.';
 
 /** The id of a row of this type by either of its names; undefined for anything else, another type's `nodeId` too. */

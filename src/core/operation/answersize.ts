@@ -10,8 +10,7 @@ import { selected, selectionKey } from '../read/plan';
 
 /** Values that an operation shows before it takes turns with others, and in each turn: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
-/** Characters. */
-const LONG = 1 << 16;
+const LONG_CHARACTERS = 1 << 16;
 /** Characters of a value that is no text. */
 const SHORT = 5;
 
@@ -77,7 +76,7 @@ export class AnswerSize {
 
   /** Whether others should have a turn while it is written. */
   get isLong(): boolean {
-    return this.characters > LONG;
+    return this.characters > LONG_CHARACTERS;
   }
 
   get isOver(): boolean {

@@ -1,6 +1,5 @@
 /** What the values of arguments cost: conditions by what they make the database do, rows that are written by their number and length. */
 
-/** Bytes that cost one. */
 export const BYTES_PER_UNIT = 1024;
 const CONDITION = 0.5;
 const SEARCH = 50;
@@ -11,7 +10,6 @@ const QUANTIFIER = 1_000;
 const MAX_AROUND = 2;
 const QUANTIFIERS = ['some', 'every', 'none'];
 
-/** Of conditions, in whatever objects and lists they are. */
 export function conditionsCost(value: unknown, within = 0): number {
   if (Array.isArray(value)) return value.reduce((total: number, item) => total + conditionsCost(item, within), 0);
   if (value === null || typeof value !== 'object') return CONDITION;
@@ -35,5 +33,4 @@ function characters(value: unknown): number {
     : Object.values(value).reduce((total: number, inner) => total + characters(inner), 0);
 }
 
-/** Of the rows that a mutation is given, and of their texts. */
 export const writtenCost = (value: unknown): number => WRITTEN * (Math.max(1, objects(value)) + characters(value) / BYTES_PER_UNIT);

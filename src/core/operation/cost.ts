@@ -76,7 +76,6 @@ type Field = GraphQLField<unknown, unknown>;
 /** Fields of a selection that answer under the same key. */
 type Group = readonly FieldNode[];
 
-/** Of a field in the answer. */
 export const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
 const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
@@ -86,7 +85,6 @@ const isList = (field: Field): boolean => isListType(getNullableType(field.type)
 /** Connections, and whatever else has a list of as many as are asked for. */
 const isPaged = (field: Field): boolean => !isList(field) && field.args.some(({ name }) => name === 'first');
 
-/** One operation with its variables. */
 class Estimate {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
   /** By the field nodes that share a selection, and what that of introspection is of: whoever leads there, it costs the same. */

@@ -31,14 +31,12 @@ export interface Operation {
 export interface ExecutorOptions {
   /** Whether our own operations run compiled; else by graphql-js. */
   compiles?: boolean;
-  /** Operations that may cost more do not run. */
   maxCost?: number;
   /** Bytes of an answer. */
   maxResponse?: number;
   /** Values that an operation shows in one turn of the event loop. */
   valuesPerTurn?: number;
   widthOf?: WidthOf;
-  /** Who may ask for the schema. */
   introspection?: 'anyone' | 'users';
 }
 

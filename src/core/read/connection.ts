@@ -85,7 +85,6 @@ export function connectionType(entity: Entity): ClassType {
   return Connection;
 }
 
-/** A list that is asked for: its rows and the wanted piece of them. */
 export interface ListRequest {
   entity: Entity;
   conditions: readonly Condition[];
@@ -95,7 +94,6 @@ export interface ListRequest {
   page: PageArgs;
 }
 
-/** The arguments of a list, read for this viewer. */
 export function listRequest(
   entity: Entity,
   page: PageArgs,

@@ -9,7 +9,6 @@ const HASH_LENGTH = 16;
 
 export class CountedPage {
   readonly limit: number;
-  /** How many rows come before it. */
   readonly skip: number;
   private readonly sign: string;
 

@@ -101,13 +101,11 @@ export const rowFields = (entity: Entity, info: Info): Set<string> => neededFor(
 
 const rowPlans = plansOfApis<Columns>();
 
-/** What to read for a field that shows one row or a list of rows. */
 export const rowColumns = (entity: Entity, info: Info, { api }: Asker): Columns =>
   rowPlans[api].of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info), api));
 
 const fieldPlans = plansOfApis<ReadonlySet<string>>();
 
-/** Whether a row has all that is to be read for a field that shows it. */
 export function holdsAll(entity: Entity, row: Row, info: Info, { api }: Asker): boolean {
   for (const name of fieldPlans[api].of(info.fieldNodes, entity, () => rowFields(entity, info))) if (!(name in row)) return false;
   return true;

@@ -80,7 +80,6 @@ export function deletionsOf(entity: Entity, plural: string): Deletion {
   return Deletions;
 }
 
-/** The payload of a deletion. */
 export async function deleted(Payload: Deletion, remove: () => Promise<number[]>): Promise<object> {
   try {
     return new Payload(await remove());

@@ -117,7 +117,6 @@ const fieldErrorsOf = (fields: Mistakes) =>
 export const versionErrors = ({ paths }: OtherVersion): FieldError[] =>
   paths.map((path) => new FieldError(path, MistakeCode.CONFLICT, [OTHER_VERSION]));
 
-/** The payload of a write. */
 export async function answered<T>(Payload: Payload<T>, write: () => Promise<T>): Promise<object> {
   try {
     return new Payload(await write(), []);

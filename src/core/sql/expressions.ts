@@ -40,9 +40,7 @@ export function names(field: FieldMeta, alias: string, id: string): string {
   return `${alias}."${via}" IN (SELECT l."${own}" FROM "${table}" l WHERE l."${other}" = ${id}${ofKind(field.link!, 'l')})`;
 }
 
-/** The joins that a filter asks for. */
 export const joinsOf = (joins: readonly Condition[], bind: Bind): string => joins.map((join) => ` ${join('t', bind)}`).join('');
 
-/** `FROM` with the joins that a filter asks for. */
 export const from = (entity: Entity, joins: readonly Condition[] = [], bind?: Bind): string =>
   `FROM "${resourceOf(entity)!.table}" t${joinsOf(joins, bind!)}`;

@@ -134,7 +134,6 @@ function relevance(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' |
 /** `rules` tell a text that is ordered by them from one that is ordered by its bytes. */
 type Value = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { rules: string };
 
-/** Who asks for an order, of what. */
 export interface Asked {
   api: Api;
   searches?: readonly Search[];
@@ -144,7 +143,6 @@ export interface Asked {
 /** Conditions that rows meet to be looked at through references; of others there is nothing to order by. */
 export type Shown = (entity: Entity) => readonly Condition[];
 
-/** The value at the end of a path that starts at the row with this alias. */
 function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: string, asked: Asked): Value {
   if (!further.length) {
     const field = fieldOf(entity, name!);
@@ -186,7 +184,6 @@ export const bound = (terms: readonly OrderTerm[], bind: Bind): BoundTerm[] => t
 export const reversed = (terms: readonly BoundTerm[]): BoundTerm[] =>
   terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 
-/** What a term says of the rows of a statement. */
 export type SortTerm = Pick<BoundTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
 
 export const BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };

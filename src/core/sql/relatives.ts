@@ -21,7 +21,6 @@ export interface Relative extends Path {
   many: boolean;
   /** What they are, in lower case. */
   noun: string;
-  /** Conditions that the rows meet to be shown. */
   shown(context: Context): Condition[];
 }
 

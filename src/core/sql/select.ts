@@ -19,7 +19,6 @@ import { directionOf, orderSql, type SortTerm } from './ordering';
 /** An expression over the row's alias `t`, and the name that its value has in what is read. */
 export type Attribute = readonly [expression: string, name: string];
 
-/** What is read of each row of an entity. */
 export interface Columns {
   readonly entity: Entity;
   /** Tells them from all others. */
@@ -76,7 +75,6 @@ export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): Co
 /** No name and no expression has this sign in it. */
 const BETWEEN = '\0';
 
-/** The statement of a shape. */
 export function select(shape: Shape): string {
   const { columns, beside = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
   const read = beside.flat().join(BETWEEN);

@@ -42,7 +42,6 @@ export const isOneOf =
   (alias, bind) =>
     `${folded(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
 
-/** A text to look for in a field. */
 export interface Search {
   field: FieldMeta;
   text: string;

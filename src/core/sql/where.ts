@@ -204,7 +204,6 @@ class Reader {
   }
 }
 
-/** The texts that the rows of a `where` are ranked by. */
 function searchesOf(entity: Entity, where: Where): Search[] {
   return fieldsOf(entity).flatMap((field) => {
     const text = isText(field) ? where[field.name]?.search : undefined;

@@ -35,7 +35,6 @@ const ownValues = (entity: Entity, input: Values): Values =>
 
 const childrenIn = (input: Values, { name }: ChildMeta) => (input[name] ?? []) as Values[];
 
-/** How many rows an input makes. */
 export const rowsIn = (entity: Entity, input: Values): number =>
   creatableBelow(entity).reduce(
     (count, child) => childrenIn(input, child).reduce((sum, below) => sum + rowsIn(child.target(), below), count),
@@ -74,7 +73,6 @@ export function levelsOf(drafts: readonly Draft[]): Draft[][] {
   return [...levels.values()].sort(([a], [b]) => a!.depth - b!.depth);
 }
 
-/** The values of a row to be, with what the input leaves out. */
 export function withDefaults(entity: Entity, input: Values, { timeZone }: Pick<Context, 'timeZone'>): Values {
   const values: Values = { ...input };
   for (const field of fieldsOf(entity))

@@ -21,13 +21,11 @@ import { expression } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';
 
-/** Where the statements run. */
 export interface Writing {
   context: Context;
   transaction: Transaction;
 }
 
-/** A row that was written. */
 export interface Stored {
   id: number;
   /** All that it holds, where the statement told it. */
@@ -173,7 +171,6 @@ async function updateOne(entity: Entity, { id, values }: Written, fields: readon
   return (changed as unknown as Row[]).map((row) => ({ id, ...(whole && { row }) }));
 }
 
-/** Answers how many of them there were. */
 export const deleteRows = (entity: Entity, ids: readonly number[], writing: Writing): Promise<number> =>
   modelOf(entity).destroy({ where: writableAmong(entity, ids, resourceOf(entity)!.table, writing), ...calling(writing) });
 
@@ -199,10 +196,8 @@ export async function lockRows(
   return (await model.findAll({ attributes, where, order: ['id'], lock, ...calling(writing) })) as unknown as Row[];
 }
 
-/** Whether anything is given that a row stores itself. */
 export const writesColumns = (entity: Entity, values: Values): boolean => fieldsIn(entity, [values]).length > 0;
 
-/** Whether any of the rows is given links. */
 export const writesLinks = (entity: Entity, rows: readonly { input: Values }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 

@@ -29,7 +29,6 @@ export async function knownIds(entity: Entity, ids: readonly unknown[], context:
   return rows.map((row) => row.id as number);
 }
 
-/** A value that names other rows. */
 interface Reference {
   draft: Draft;
   field: FieldMeta;
