@@ -14,7 +14,6 @@ import { invalidValue } from '../core/model/mistakes';
 import type { Dependencies } from './exchange';
 import { shownAddress } from './observation';
 
-/** Of the latest security events. */
 const SHOWN_EVENTS = 10;
 
 interface Sender {
@@ -98,23 +97,19 @@ export class Account {
     return token;
   }
 
-  /** The API key of whoever is signed in. */
   key(): Promise<ApiKey | undefined> {
     return keyOf(demandOwner(this.context).id, this.context.session, this.from.services.vault);
   }
 
-  /** The access tokens of whoever is signed in. */
   async accessTokens(): Promise<AccessToken[]> {
     return (await listOf([demandOwner(this.context).id], this.context.session))[0]!;
   }
 
-  /** What happened to their account lately. */
   async events(): Promise<{ at: string; what: string; address: string | null; detail: string | null }[]> {
     const noted = await eventsOf(demandOwner(this.context).id, { limit: SHOWN_EVENTS }, this.context.session);
     return noted.map(({ at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
   }
 
-  /** What they do about them and about their sessions. */
   credentials(): OwnCredentials {
     return new OwnCredentials(demandOwner(this.context).id, this.from.network, this.context.session, this.from.services.accessTokens);
   }
@@ -127,7 +122,6 @@ export class Account {
     else await replaceKey(id, replaced, session, this.from.services.vault, this.by);
   }
 
-  /** As the audit log names it. */
   private get by(): By {
     return { address: this.from.network };
   }

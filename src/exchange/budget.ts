@@ -202,7 +202,6 @@ export class Budgets {
     return this.buckets.size;
   }
 
-  /** For the context of a request from this address. */
   of(context: Context, address: () => string): Spending | undefined {
     const { rates } = this;
     if (!rates) return undefined;

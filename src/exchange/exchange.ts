@@ -45,7 +45,6 @@ export class HttpExchange {
   route?: Route;
   private readonly began = performance.now();
   private readonly full: Context;
-  /** Where it comes from. */
   private readonly address: string;
   private readonly network: string;
   /** Of the browser: the session that its cookie names, once it is known to be one. */
@@ -103,7 +102,6 @@ export class HttpExchange {
     return this.full;
   }
 
-  /** What its sender does about their own account. */
   get account(): Account {
     const { request, services, full, id, address, network } = this;
     const token = () => tokenOfHeader(request.headers.authorization, this.schemes);

@@ -27,7 +27,6 @@ export interface KeptAnswer {
   body?: unknown;
 }
 
-/** Either the answer that was given before, or the right to run. */
 export type Attempt = { kept: KeptAnswer } | { claim: Claim };
 
 const SWEEP_MS = 10 * 60 * 1000;

@@ -178,7 +178,6 @@ export class BucketStore implements FileStore {
       );
   }
 
-  /** Of all that begin so. */
   private async keys(beginning: string): Promise<string[]> {
     const { Bucket, Key } = this.at(beginning);
     const found: string[] = [];

@@ -181,5 +181,4 @@ export class ImageProcesses {
   }
 }
 
-/** Those of this process of the server. */
 export const imageProcesses = new ImageProcesses();

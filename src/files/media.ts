@@ -38,12 +38,10 @@ export class Media {
     readonly quota = Infinity,
   ) {}
 
-  /** As it is configured. */
   static of({ bucket, mediaDir, uploadQuota }: Pick<Config, 'bucket' | 'mediaDir' | 'uploadQuota'>): Media {
     return new Media(bucket ? new BucketStore(bucket) : new FolderStore(mediaDir), uploadQuota);
   }
 
-  /** Whether there is a file at this path. */
   async holds(path: string): Promise<boolean> {
     return isPath(path) && (await this.files.facts(path)) !== undefined;
   }

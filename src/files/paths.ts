@@ -30,7 +30,6 @@ export function thumbnailName(path: string, alias: string, png: boolean): string
 
 const THUMBNAIL_PATH = /^(.+)\.\d+x\d+_q\d+(?:_crop-smart)?\.(jpg|png)$/s;
 
-/** Which thumbnail of which image a path names. */
 export function thumbnailOf(path: string): { image: string; alias: string; png: boolean } | undefined {
   const [, image, ending] = THUMBNAIL_PATH.exec(path) ?? [];
   if (image === undefined) return undefined;

@@ -31,7 +31,6 @@ const ENCODE: Readonly<Record<StoredFormat, (image: Sharp) => Sharp>> = {
 /** Throws unless all of it can be decoded. Every line is read, hence no shrinking while loading; some lines at a time, hence no whole picture in memory. */
 const decode = (bytes: Buffer) => sharp(bytes, OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
 
-/** Whether a file is an image that can be stored, and if not, why. */
 export type Finding = 'image' | 'no image' | { megapixels: number };
 
 /**

@@ -46,7 +46,6 @@ export async function demandRoom(
   }
 }
 
-/** Notes what the files of these rows take. */
 export async function noteBytes(
   table: string,
   kept: readonly { id: number; bytes: number }[],

@@ -27,8 +27,7 @@ const MAX_SELECTIONS = 500;
 const MAX_ALIASES = 500;
 /** Of a selection below the operation's own, with its fragments: aliases come back with each row. */
 const MAX_ALIASES_OF_ROW = 50;
-/** Characters. */
-const MAX_ALIAS = 64;
+const MAX_ALIAS_CHARACTERS = 64;
 /** At one place. */
 const MAX_DIRECTIVES = 5;
 
@@ -147,12 +146,11 @@ function ofNode(node: ASTNode, context: ValidationContext): GraphQLError | undef
   const { selectionSet, alias } = node;
   if (selectionSet && aliasesOf(selectionSet, context) > MAX_ALIASES_OF_ROW)
     return exceeded(`A selection may have ${MAX_ALIASES_OF_ROW} aliases, and has more.`, MAX_ALIASES_OF_ROW, selectionSet);
-  if (alias && alias.value.length > MAX_ALIAS)
-    return exceeded(`An alias may have ${MAX_ALIAS} characters, and has more.`, MAX_ALIAS, alias);
+  if (alias && alias.value.length > MAX_ALIAS_CHARACTERS)
+    return exceeded(`An alias may have ${MAX_ALIAS_CHARACTERS} characters, and has more.`, MAX_ALIAS_CHARACTERS, alias);
   return undefined;
 }
 
-/** The first limit that a document exceeds. */
 function excessOf(document: DocumentNode, context: ValidationContext): GraphQLError | undefined {
   const heights = new Map<string, number>();
   for (const definition of document.definitions)

@@ -66,10 +66,8 @@ const once = <T>(make: () => T): (() => T) => {
 /** Of a process that serves both. */
 const whole = once(() => registry.build());
 
-/** What everybody may ask for. */
 export const buildGraphQLSchema = once(() => publicSchema(whole()));
 
-/** What REST executes, and nobody else. */
 export const buildRestSchema = once(() => restSchema(whole()));
 
 /** As committed in schema.graphql. */

@@ -14,7 +14,6 @@ const MAX_FIELDS = 1_000;
 
 export interface Column {
   name: string;
-  /** Where it is in a row. */
   path: readonly string[];
 }
 

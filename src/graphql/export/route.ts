@@ -84,7 +84,6 @@ async function identified(exchange: HttpExchange): Promise<void> {
   }
 }
 
-/** One file that is asked for. */
 class Sending {
   constructor(
     private readonly dependencies: Dependencies,

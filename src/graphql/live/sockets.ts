@@ -20,8 +20,7 @@ const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
 /** Milliseconds between pings; a client that has not answered one by the next is gone. */
 const PING_EVERY_MS = 12_000;
-/** Bytes of replies that a client has not read. */
-const MAX_UNREAD = 1024 * 1024;
+const MAX_UNREAD_BYTES = 1024 * 1024;
 const LOG_EVERY_MS = 1_000;
 
 export interface SocketOptions {
@@ -29,14 +28,12 @@ export interface SocketOptions {
   maxMessage: number;
   /** A new exchange, for a connection that is not an HTTP request like others. */
   open(request: IncomingMessage): HttpExchange;
-  /** From where it came. */
   networkOf(request: IncomingMessage): string;
   /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
   refuses(isStranger: boolean): boolean;
   log: Logger;
 }
 
-/** The state of a connection. */
 interface Connected {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
@@ -112,7 +109,7 @@ export class Sockets {
     socket.on('error', (error) => this.note(request, error));
     const isReadable = () => {
       if (socket.readyState !== socket.OPEN) return false;
-      if (socket.bufferedAmount <= MAX_UNREAD) return true;
+      if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
       socket.terminate();
       return false;
     };

@@ -16,7 +16,6 @@ import { readDocument } from '../handler';
 import { shownResult } from '../shownerrors';
 import type { TrustedDocuments } from '../trusted';
 
-/** Where operations of all kinds are sent. */
 export const PATH = '/graphql';
 
 export type Params = Record<string, unknown>;
@@ -63,7 +62,6 @@ export class Subscriptions {
     private readonly trusted: TrustedDocuments,
   ) {}
 
-  /** What graphql-js's `subscribe` takes, or what is wrong. */
   read(params: Params, exchange: HttpExchange): Asked | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = exchange.context;

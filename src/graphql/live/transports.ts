@@ -21,7 +21,6 @@ export interface Live {
   events: RequestHandler;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   end(): void;
-  /** Of subscribers: event streams and WebSockets. */
   connections(): { events: number; sockets: number };
 }
 
