@@ -5,7 +5,6 @@ import { CopyButton, CopyScript } from './copy';
 import { KEY_PATH, REPLACE_PATH } from './keypath';
 import { renderPage, type Crumb, type Visitor } from './layout';
 
-/** What the buttons of the page do. */
 export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
 
 export interface ShownKey {
@@ -19,7 +18,6 @@ export interface KeyPage {
   visitor: Visitor;
   baseUrl: string;
   key?: ShownKey;
-  /** In full. */
   revealed: boolean;
   notice?: string;
   tokens: readonly ShownToken[];

@@ -9,11 +9,9 @@ export interface Crumb {
   href?: string;
 }
 
-/** Who looks at the page. */
 export interface Visitor {
   /** Absent: nobody is signed in. */
   username?: string;
-  /** For the forms of this visitor. */
   csrfToken?: string;
 }
 
@@ -25,7 +23,6 @@ interface PageProps {
   signInFor?: string;
   /** Where it is not that of all pages. */
   style?: string;
-  /** What else the page loads. */
   head?: ComponentChildren;
   children: ComponentChildren;
 }

@@ -4,10 +4,8 @@ import { renderPage } from './layout';
 export interface LoginForm {
   /** What was typed before; never the password. */
   username?: string;
-  /** Where to go afterwards. */
   next?: string;
   csrfToken: string;
-  /** Why it did not work the last time. */
   error?: string;
 }
 

@@ -4,7 +4,6 @@ import { renderPage, type Visitor } from './layout';
 export interface Problem {
   title: string;
   message: string;
-  /** A way on. */
   link: { href: string; label: string };
 }
 

@@ -20,7 +20,6 @@ import { problemPage } from './problem';
 import { PAGE_HEADERS } from './protection';
 import { registerPage } from './register';
 
-/** One request, as the application sees it. */
 export interface PageExchange extends KeyExchange {
   /** For operations. */
   context: object;
@@ -32,16 +31,14 @@ export interface PageExchange extends KeyExchange {
   startSession(username: string, password: string): Promise<string>;
 }
 
-/** In bytes. */
-const MAX_FORM = 10 * 1024;
+const MAX_FORM_BYTES = 10 * 1024;
 const statusOf = (error: GraphQLError) => STATUSES[String(error.extensions.code)] ?? 400;
 
-/** The page that says why a form was refused. */
 const refusal = ({ path }: Request, message: string, visitor: Visitor): string =>
   problemPage({ title: 'Refused', message, link: { href: path === '/logout' ? '/' : path, label: 'Load the page again' } }, visitor);
 
-const readForm = parsedWithin(MAX_FORM, express.urlencoded({ extended: false, limit: MAX_FORM }), (request, response) =>
-  answer(response, 413, refusal(request, `The form is larger than ${MAX_FORM} bytes.`, {})),
+const readForm = parsedWithin(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
+  answer(response, 413, refusal(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
 );
 const form: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());
 
@@ -80,7 +77,6 @@ class SignInPages {
     return this.exchangeOf(request).authenticate(async () => text(request.body, 'csrfToken'));
   }
 
-  /** The exchange of somebody who is signed in; others are sent to sign in first. */
   private async signedIn(request: Request, response: Response): Promise<PageExchange | undefined> {
     if (await this.authenticate(request)) return this.exchangeOf(request);
     response.set(PAGE_HEADERS).redirect(303, `/login?next=${encodeURIComponent(request.path)}`);

@@ -81,7 +81,6 @@ export interface Config {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Access tokens of one user. */
   readonly maxTokens: number;
-  /** For how long security events are kept. */
   readonly auditDays: number;
   /** Seconds for which browsers that came by https come by nothing else; 0: they are not told to. */
   readonly hsts: number;
@@ -91,7 +90,6 @@ export interface Config {
   readonly graphqlCsrf: boolean;
   /** Whether operations of our own, such as REST's, run compiled; else by graphql-js itself. */
   readonly compileOperations: boolean;
-  /** What one operation may cost (`core/cost.ts`). */
   readonly maxCost: number;
   /** What may be spent on operations, in units of cost a second; absent: as much as anybody likes. */
   readonly budget?: { readonly user: number; readonly anonymous: number };
@@ -101,7 +99,6 @@ export interface Config {
   readonly maxExports: number;
   /** Folder with manifests of operations that clients name by an id. */
   readonly persistedOperations?: string;
-  /** Whether /graphql runs nothing else. */
   readonly persistedOnly: boolean;
 }
 

@@ -8,12 +8,9 @@ export interface Rate {
   readonly seconds: number;
 }
 
-/** In milliseconds. */
-const DURATIONS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
-/** In seconds. */
-const UNITS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
-/** In bytes. */
-const SIZES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
+const DURATIONS_MS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
+const UNITS_SECONDS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
+const SIZES_BYTES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
 
 export class Environment {
   constructor(private readonly variables: Record<string, string | undefined>) {}
@@ -39,7 +36,7 @@ export class Environment {
     const value = this.text(name);
     if (value === undefined) return fallback;
     const [, number, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value) ?? [];
-    const factor = SIZES[(unit ?? '?').toLowerCase()];
+    const factor = SIZES_BYTES[(unit ?? '?').toLowerCase()];
     return number && factor ? Number(number) * factor : this.fail(name, 'a size such as 5MB');
   }
 
@@ -60,14 +57,14 @@ export class Environment {
     const value = this.text(name);
     if (value === undefined || value === 'off') return value === undefined ? fallback : 0;
     const [, number, unit] = /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ?? this.fail(name, 'a duration such as 10s, 500ms or 1min, or off');
-    return Number(number) * DURATIONS[unit!]!;
+    return Number(number) * DURATIONS_MS[unit!]!;
   }
 
   rate(name: string, fallback: Rate): Rate {
     const value = this.text(name);
     if (value === undefined) return fallback;
     const [, points, times, unit] = /^(\d{1,9})\/(\d{0,4})([a-z]{1,4})$/.exec(value) ?? [];
-    const seconds = UNITS[unit ?? ''];
+    const seconds = UNITS_SECONDS[unit ?? ''];
     if (points === undefined || seconds === undefined) return this.fail(name, 'a rate such as 10/min, 1/s or 100/10min');
     return { points: Math.max(1, Number(points)), seconds: seconds * Math.max(1, Number(times || 1)) };
   }

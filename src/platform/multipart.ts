@@ -41,7 +41,6 @@ export interface MultipartLimits {
   dataDir: string;
   /** The sender is not signed in: `maxBody` counts for all of it, and nothing is kept of files, so that all of them are empty. */
   isStrange?: boolean;
-  /** Id of the user. */
   sender?: number;
 }
 
@@ -149,7 +148,6 @@ class Arrival {
   constructor(
     private readonly limits: MultipartLimits,
     private readonly spool: Spool,
-    /** Stops reading. */
     private readonly stop: () => void,
   ) {
     this.room = limits.maxBody + limits.maxUpload;

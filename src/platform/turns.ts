@@ -3,7 +3,6 @@
  * the queue would have no limit and no timeout, and the caller with the most requests would get the most turns.
  */
 
-/** There is more to do than can be done soon. */
 export class TooBusy extends Error {}
 
 export interface Patience {

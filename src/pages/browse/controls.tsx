@@ -65,7 +65,6 @@ function typeOf({ kind, commas, searched }: Control, value: string): InputType {
 const step = ({ kind, places }: Control) =>
   kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
 
-/** What the limits of a field say in words. */
 export function limitsOf(control: Control): string | undefined {
   const { kind, minLength, maxLength, places } = control;
   const words: string[] = [];

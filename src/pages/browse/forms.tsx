@@ -143,7 +143,6 @@ export function Problems({ view }: { view: HtmlView }) {
 
 export const loginLink = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
-/** `New weight entry`. */
 export const newOf = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
 
 export function Forms({ view }: { view: HtmlView }) {

@@ -189,7 +189,6 @@ export async function browsePage(view: HtmlView): Promise<Page> {
   return { text, headers: suggests ? suggestingHeaders : headers };
 }
 
-/** What a person is shown instead of bare JSON. */
 export function browsePages(sources: Sources): Pages {
   const views = new Views(sources);
   return {

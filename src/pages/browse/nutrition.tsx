@@ -35,7 +35,6 @@ function Bar({ share }: { share: number }) {
   );
 }
 
-/** Towards the goal of a day. */
 function Goal({ energy, goal }: { energy: number; goal: number }) {
   return (
     <>
@@ -151,11 +150,9 @@ const goalCaption = (goal: number | undefined) =>
 
 const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '');
 
-/** Whether the answer is about what is eaten. */
 export const isNutrition = ({ body }: HtmlView): boolean =>
   [body].flat().some((value) => isAmounts(value) || (isObject(value) && isAmounts(value.total)));
 
-/** What they say already. */
 export const isNutrient = (key: string): boolean => ROWS.some((row) => row.key === key);
 
 export function Nutrition({ view }: { view: HtmlView }) {

@@ -27,7 +27,6 @@ export function Value({ cell, name, baseUrl }: { cell: Cell; name: string; baseU
   );
 }
 
-/** The term that the list is ordered by. */
 const orderOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
 
 function Header({ column: { key, label, sortable, as }, view }: { column: Column; view?: HtmlView }) {

@@ -5,7 +5,6 @@ import { FRAME } from '../style';
 interface Addresses {
   /** Of the OpenAPI document, without an ending. */
   document: string;
-  /** Folder of the assets. */
   assets: string;
 }
 

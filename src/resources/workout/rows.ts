@@ -55,7 +55,6 @@ export const trainedByWorkout = (workout: Identified, context: Context): Promise
 const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { reference }: Context): string =>
   reference.get(entity, id)?.name ?? '';
 
-/** The settings of one exercise in words. */
 export const textOf = (set: Pick<WorkoutSet, 'sets'>, settings: readonly RowOf<Setting>[], context: Context): string =>
   settingText(
     set.sets,

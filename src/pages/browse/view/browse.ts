@@ -19,7 +19,6 @@ import type { Answer } from '../../../rest/request';
 import { BASE, type Route } from '../../../rest/routes';
 import type { FieldErrors, HtmlView } from './view';
 
-/** What pages are made of. */
 export interface Sources extends Described {
   schema: GraphQLSchema;
   /** What people may send to `/graphql`; pages show how they could have asked there. */
@@ -87,7 +86,6 @@ export class Views {
     return {};
   }
 
-  /** Of a page about rows, or about one. */
   private async ofRows(endpoint: Endpoint, place: Route, name: string, shown: Shown): Promise<Partial<HtmlView>> {
     const { request } = shown;
     const { fields, view: facts } = endpoint;
@@ -207,7 +205,6 @@ function unknownPage({ request, answer, headers }: Shown): HtmlView {
   };
 }
 
-/** What is true of all rows of a resource. */
 function factsOf(endpoint: Endpoint): Partial<HtmlView> {
   const { fields, view, resource, actions } = endpoint;
   const visible = fields.filter(({ hidden }) => !hidden);

@@ -27,7 +27,6 @@ export const singular = ({ name }: { name: string }): string => upperFirst(noun(
 /** `Weight entries`. */
 export const plural = (type: GraphQLObjectType): string => wordsOf(type.extensions.resource!.many);
 
-/** What can be shown of a type at all. */
 export const shownFacts = (type: GraphQLObjectType): FieldFact[] =>
   factsOf(type).filter(({ hidden, name, relation }) => !hidden && name !== DOUBLED && (relation ?? isLeafType(typeOf(type, name))));
 

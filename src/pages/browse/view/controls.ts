@@ -22,7 +22,6 @@ function relatedTo({ relation }: FieldFact, related: RelatedOf, single: boolean)
   return single ? found : { ...found, searched: undefined };
 }
 
-/** What a body may hold, as one input a field. */
 export function writeControls(fields: readonly FieldFact[], related: RelatedOf): Control[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hidden)
@@ -38,7 +37,6 @@ export function writeControls(fields: readonly FieldFact[], related: RelatedOf):
     }));
 }
 
-/** The declared filters of a list, as one input a parameter. */
 export function filterControls(filters: readonly FilterFact[], fields: readonly FieldFact[], related: RelatedOf): Control[] {
   return filters.map((fact) => {
     const field = fields.find(({ name }) => name === fact.field)!;
@@ -67,7 +65,6 @@ const KINDS: Record<string, Kind> = {
   Decimal: 'decimal',
 };
 
-/** The arguments of a field, as one input a parameter. */
 export const argumentControls = (args: readonly GraphQLArgument[]): Control[] =>
   args.map(({ name, type, description, defaultValue }) => ({
     key: snake(name),

@@ -25,7 +25,6 @@ type Row = Readonly<Record<string, unknown>>;
 export interface Calling {
   /** Paths of the fields that name it; none: nothing does. */
   paths: readonly Path[];
-  /** Of the fields, for an operation. */
   selection: string;
   nameOf(row: Row): string;
   /** What tells it apart from others of its name; empty if nothing does. */

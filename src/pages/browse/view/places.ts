@@ -15,7 +15,6 @@ export class Places {
     this.byType = new Map([...endpoints.resources.values()].filter(isUsual).map((endpoint) => [endpoint.type.name, endpoint]));
   }
 
-  /** Of a type of rows. */
   endpointOf(type: string): Endpoint | undefined {
     return this.byType.get(type);
   }

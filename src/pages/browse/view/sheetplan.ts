@@ -29,7 +29,6 @@ function short(cell: Cell): Cell {
 
 /** The name first, then what else tells of a row, then what hangs below it. */
 export class SheetPlan {
-  /** Of each row. */
   readonly selection: string;
   private readonly calling: Calling;
   private readonly columns: Sheet['columns'];

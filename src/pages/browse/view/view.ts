@@ -6,7 +6,6 @@ import type { Drawn } from './series';
 import type { Description } from '../../../rest/dialect/options';
 import type { Route } from '../../../rest/routes';
 
-/** One input of a form. */
 export interface Control {
   key: string;
   label: string;
@@ -48,7 +47,6 @@ export interface WriteForm {
   values: TypedTexts;
   /** The same as JSON. */
   raw: string;
-  /** What failed: the fields or the raw JSON. */
   failed?: 'fields' | 'raw';
 }
 
@@ -167,7 +165,6 @@ export interface HtmlView {
   errors: FieldErrors;
   resource?: Resource;
   id?: string;
-  /** Name of the action. */
   action?: string;
   /** Kinds of the shown fields by their keys. */
   kinds: Readonly<Record<string, Kind>>;
@@ -192,7 +189,6 @@ export interface HtmlView {
   window?: { limit: number; offset: number };
   graphql?: { document: string; variables: Record<string, unknown> };
   forms: readonly WriteForm[];
-  /** The row can be deleted by who asks. */
   removable: boolean;
   /** Methods that somebody who is signed in could use. */
   locked: readonly string[];

@@ -29,7 +29,6 @@ export interface Drawing {
 const textOfCell = (value: unknown) => (value === null ? '–' : textOf(value));
 const distinct = (values: readonly unknown[]) => [...new Set(values.map(textOfCell))];
 
-/** Whether the table has the columns that these settings name. */
 export const fits = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
   [x, ...y, ...(by === undefined ? [] : [by])].every((name) => columns.some((column) => column.name === name)) && y.length > 0;
 

@@ -18,11 +18,9 @@ import {
 import { IN_KILOGRAMS, IN_UNIT_ASKED_FOR, POUND, UNIT_TYPE } from '../../../contract/masses';
 import type { List, Table } from './table';
 
-/** As they are written behind a number. */
 export const UNITS = ['kg', 'lb'] as const;
 export type Unit = (typeof UNITS)[number];
 
-/** What was asked. */
 export interface Request {
   query: DocumentNode;
   variables?: Readonly<Record<string, unknown>>;

@@ -134,7 +134,6 @@ function axes(drawing: Drawing, look: Look): Pick<Option, 'xAxis' | 'yAxis'> {
     : { xAxis: long, yAxis: high };
 }
 
-/** What explains the colours of a heat map. */
 function heatScale({ series }: Drawing, { font }: Look): Option['visualMap'] {
   const values = series.flatMap(({ points }) => points.map(([, , value]) => Number(value)));
   return {

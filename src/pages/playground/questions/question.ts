@@ -4,7 +4,6 @@ import type { ChartSettings } from '../answer/settings';
 export const GROUPS = ['Training', 'Nutrition', 'Body', 'Catalogue'] as const;
 
 export interface Question {
-  /** Its name in addresses. */
   slug: string;
   group: (typeof GROUPS)[number];
   title: string;
