@@ -27,9 +27,7 @@ export interface Endpoint {
   view: ViewFact;
   resource: ResourceFact;
   type: GraphQLObjectType;
-  /** The facts of the type's fields. */
   fields: readonly FieldFact[];
-  /** The selection set that is shown. */
   selection: string;
   list: Operation;
   detail: Operation;
@@ -77,7 +75,6 @@ function selected(type: GraphQLOutputType, selection?: string): string {
 /** Views may name each other's selections, `...exercisecategory`: what stands for a view there. */
 export const fragmentName = (rest: string) => rest.replaceAll('-', '_');
 
-/** A document with the fragments that it uses. */
 function complete(document: string, fragments: ReadonlyMap<string, string>): string {
   const parts = new Set([document]);
   for (const part of parts) for (const [, name] of part.matchAll(/\.\.\.(\w+)/g)) parts.add(fragments.get(name!)!);

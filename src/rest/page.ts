@@ -10,7 +10,6 @@ export interface Described {
   describe(route: Route, request: Request): Promise<Answer>;
 }
 
-/** A request and its answer. */
 export interface Shown {
   request: Request;
   answer: Answer;

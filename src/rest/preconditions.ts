@@ -35,7 +35,6 @@ function versionsIn(header: string, weakly: boolean): string[] | undefined {
 /** The versions of which a row must have one; undefined where any will do. */
 export const meantBy = (headers: IncomingHttpHeaders): string[] | undefined => versionsIn(headers['if-match'] ?? '*', false);
 
-/** Whether the client has this representation already. */
 export function isKnown({ 'if-none-match': header }: IncomingHttpHeaders, tag: string): boolean {
   return header !== undefined && (versionsIn(header, true)?.some((version) => tagOf(version) === tag) ?? true);
 }

@@ -49,7 +49,6 @@ export interface Request {
   most?: number;
   /** Read when it is first asked for, as far as its sender may go who is `known` to be somebody. */
   body(known?: boolean): Promise<Body>;
-  /** What a form of a page sent. */
   form?: PostedForm;
   /** The last operation, for pages to tell of. */
   ran?: { operation: Operation; variables: Record<string, unknown> };

@@ -36,7 +36,6 @@ export interface App {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** What the server tells of itself, where somebody may ask. */
   scrape?: Scrape;
-  /** Answers requests that failed. */
   failures: Failures;
   /** It is not ready any more, and whoever follows what happens is told to come back, which may be elsewhere. */
   leave(): void;
@@ -153,7 +152,6 @@ function answering(parts: Parts): RequestListener {
   };
 }
 
-/** Where requests come in. */
 const entrance = (
   { origin }: Services,
   failures: Failures,

@@ -12,7 +12,6 @@ type Timeout = Pick<Config, 'clientTimeout'>;
 
 const checkEvery = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
 
-/** Options of a server. */
 export const patience = ({ clientTimeout }: Timeout): ServerOptions => ({
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: clientTimeout,
@@ -27,8 +26,7 @@ function cutOff(socket: Socket): void {
 }
 
 const LINGER_MS = 1_000;
-/** In bytes. */
-const MAX_DROPPED = 8 * 1024 * 1024;
+const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
 /** In bytes: what is dropped before somebody else has a turn. Node would take two megabytes of a socket that is full. */
 const TURN = 128 * 1024;
 
@@ -49,7 +47,7 @@ export function leaveUnread(request: IncomingMessage, response: ServerResponse):
       isLast = true;
       socket.end();
     };
-    let room = MAX_DROPPED;
+    let room = MAX_DROPPED_BYTES;
     let turn = TURN;
     request.on('data', (chunk: Buffer) => {
       room -= chunk.length;

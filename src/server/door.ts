@@ -16,7 +16,6 @@ import { closeSocket, noteTurnedAway } from './turnedaway';
 type Why = 'pressure' | 'late' | 'leaving';
 
 export class Door {
-  /** How many, by the reason. */
   readonly turnedAway: Record<Why, number> = { pressure: 0, late: 0, leaving: 0 };
 
   private readonly gate = new Gate();
@@ -38,7 +37,6 @@ export class Door {
     return this.gate.lateness;
   }
 
-  /** To be called for each new connection. */
   readonly connected = this.gate.connected;
 
   /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
@@ -58,7 +56,6 @@ export class Door {
     );
   }
 
-  /** A request that wants to become a WebSocket. */
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.leaving) return this.close(request, socket, 'leaving');
     if (this.pressure.refuses(true)) return this.close(request, socket, 'pressure');

@@ -8,7 +8,6 @@ import { REQUEST_ID } from '../exchange/origin';
 import type { Failures } from './failures';
 
 export class Guard {
-  /** `failures` answers a failed request. */
   constructor(
     private readonly log: Logger,
     private readonly failures: Pick<Failures, 'failed'>,

@@ -6,7 +6,6 @@ import { ENDS, endOn, fail, ignoreClosedOutput } from './ending';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { serve, type RunningServer } from './serve';
 
-/** What a supervisor says. */
 export interface Order {
   kind: 'serve';
   port: number;

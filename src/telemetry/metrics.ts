@@ -11,7 +11,6 @@ import type { Services } from '../exchange/services';
 import { Collected } from './collected';
 import { routeOf } from './routes';
 
-/** What the app counts beside the services. */
 export interface AppCounts {
   /** Requests turned away at the door, by the reason. */
   readonly turnedAway: Readonly<Record<string, number>>;
@@ -111,7 +110,6 @@ export class Metrics extends Collected {
     if (operation !== undefined) this.operations.observe({ operation: this.nameOf(operation, viewer !== null) }, ms / MS);
   }
 
-  /** An error that a client was told of. */
   readonly told = (api: string, code: string): void => {
     const key = `${api} ${code}`;
     this.errors.set(key, (this.errors.get(key) ?? 0) + 1);

@@ -20,8 +20,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { Trace } from '../platform/trace';
 import { VERSION } from '../platform/version';
 
-/** Of a statement's text. */
-const MAX_TEXT = 2_000;
+const MAX_STATEMENT_TEXT = 2_000;
 /** Who collects them may be away when the server stops. */
 const FLUSH_MS = 1_000;
 
@@ -66,7 +65,7 @@ export class RequestTrace implements Trace {
 
   statement(text: string): (rows?: number) => void {
     const summary = summaryOf(text);
-    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary, 'db.query.text': text.slice(0, MAX_TEXT) };
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary, 'db.query.text': text.slice(0, MAX_STATEMENT_TEXT) };
     const span = this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, this.current);
     return (rows) => {
       if (rows === undefined) span.setStatus({ code: SpanStatusCode.ERROR });

@@ -26,7 +26,6 @@ export class WorkersMetrics {
   private number = 0;
   private readonly ended: Counter<'reason'>;
 
-  /** `serving` answers the workers that are asked. */
   constructor(private readonly serving: () => Worker[]) {
     const registers = [this.own];
     this.ended = new Counter({

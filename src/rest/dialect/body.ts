@@ -18,7 +18,6 @@ import { queryOf } from './query';
 /** What was sent. Of a form every value is a list of texts and files, because keys may repeat. */
 export type Body = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
 
-/** A form that was refused for its size. */
 class OversizedForm extends RestError {
   constructor(
     { status, body }: RestError,

@@ -38,7 +38,6 @@ export class Descriptions {
     );
   }
 
-  /** How the sender may write there, if at all. */
   private async writes(route: Rows, request: Request): Promise<'POST' | 'PUT' | undefined> {
     const { create, update, resource } = route.endpoint;
     if (!request.signedIn || (resource.group && request.exchange.lacking?.(resource.group, 'write'))) return undefined;

@@ -11,7 +11,6 @@ import { pad, validClock, validDay } from './values';
 interface Named {
   field: string;
   ids: string[];
-  /** Whether the parameter may name more than one. */
   several?: boolean;
   /** What is said if not all of them are known. */
   unknown(known: readonly number[]): string | undefined;

@@ -16,7 +16,6 @@ export interface PostedForm {
   method: string;
   body: Body;
   csrfToken?: string;
-  /** The texts of the fields as they were typed. */
   values: TypedTexts;
   /** The JSON as it was typed. */
   raw?: string;

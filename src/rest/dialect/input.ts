@@ -71,7 +71,6 @@ export function namedIds(relations: readonly FieldFact[], body: Body): Record<st
   return ids;
 }
 
-/** Whether the body names a parent that is not the caller's. */
 export function namesForeignParent(relations: readonly FieldFact[], body: Body, known: Known): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;

@@ -48,7 +48,6 @@ function entry(field: FieldFact, help: string | undefined): Description {
   return info;
 }
 
-/** What a body may and must hold. */
 export const accepted = ({ fields }: Endpoint): Description =>
   Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, entry(field, field.help)]));
 

@@ -15,7 +15,6 @@ import { UploadedFile } from '../../platform/multipart';
 import { decimalOf, exact, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../../platform/reading';
 import { isInteger, isNumber, numberText, valueOf } from './json';
 
-/** What is looked at of a field whose value is coerced. */
 export type Coercible = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
 
 export type Coerced = { value: unknown } | { messages: string[] };

@@ -43,7 +43,6 @@ export class Answers {
     this.views = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
   }
 
-  /** A row as a view shows it. */
   row({ type, selection }: Endpoint): Schema {
     return described(this.object(type, setOf(selection)), type.description);
   }

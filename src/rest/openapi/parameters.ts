@@ -75,7 +75,6 @@ export const SHARED = {
 };
 export const shared = (name: keyof typeof SHARED): Parameter => ({ $ref: `#/components/parameters/${name}` });
 
-/** How an answer is shown. */
 export const REPRESENTATION: readonly Parameter[] = [shared('format'), shared('indent')];
 
 /** Commas between the values. */
@@ -144,7 +143,6 @@ export const listParameters = (endpoint: Endpoint): Parameter[] => [
   ...REPRESENTATION,
 ];
 
-/** The arguments of a field. */
 export const fieldParameters = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
   ...args.map(({ name, type, description, defaultValue }) => ({
     name: snake(name),

@@ -16,7 +16,6 @@ type Operation = Readonly<Record<string, unknown>>;
 type Path = Record<string, unknown>;
 export type Paths = Record<string, Path>;
 
-/** Names of components that belong to a view. */
 export const componentsOf = ({ view: { rest } }: Endpoint) => ({
   row: rest,
   page: `${rest}.page`,

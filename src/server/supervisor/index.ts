@@ -52,7 +52,6 @@ interface Member {
   state: 'spare' | 'starting' | 'serving' | 'leaving';
   /** When it reported last, by the clock of this process. */
   lastReport: number;
-  /** Somebody else has taken its place. */
   replaced: boolean;
 }
 
