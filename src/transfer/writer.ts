@@ -26,8 +26,7 @@ export interface WriteOptions {
   before?: (client: PoolClient) => Promise<void>;
 }
 
-/** Rows that are checked together. */
-const CHUNK = 1_000;
+const CHUNK_ROWS = 1_000;
 
 /** Rows of one COPY: each has its price, and its keys are looked at in its end. */
 const MAX_COPIED = 10_000;
@@ -67,7 +66,7 @@ async function* chunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncG
   let chunk: DumpRow[] = [];
   for await (const row of rows) {
     chunk.push(row);
-    if (chunk.length < CHUNK) continue;
+    if (chunk.length < CHUNK_ROWS) continue;
     yield chunk;
     chunk = [];
   }
