@@ -2,7 +2,6 @@
 import { DatabaseError } from 'pg';
 import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError as SequelizeDatabaseError } from 'sequelize';
 
-/** Nobody waits for the answer any more. */
 export class ClientGone extends Error {
   constructor() {
     super('the client has gone');

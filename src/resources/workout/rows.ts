@@ -22,7 +22,6 @@ export const allOf = <M>(entity: Entity<M>) => fieldsOf(entity).map(({ name }) =
 const below = <M>(entity: Entity<M>, by: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>
   rowsBelow(entity, by, allOf(entity), id, context) as Promise<RowOf<M>[]>;
 
-/** What each item of a list leads to, as one list. */
 const collected = async <S, T>(items: readonly S[], next: (item: S) => Promise<T[]>): Promise<T[]> =>
   (await Promise.all(items.map(next))).flat();
 

@@ -114,7 +114,6 @@ export function inputOf(
   return { input, errors };
 }
 
-/** What a mutation says of a value. */
 export interface FieldError {
   path: string;
   messages: string[];

@@ -159,7 +159,6 @@ export interface HtmlView {
   headers: Readonly<Record<string, string>>;
   allow: readonly string[];
   options?: Description;
-  /** Which values of the body name rows. */
   links: Links;
   /** Of the body's messages: by field, where they belong to fields. */
   errors: FieldErrors;
@@ -183,7 +182,6 @@ export interface HtmlView {
   actions: readonly { name: string; description: string }[];
   /** Of the root. */
   resources: readonly Resource[];
-  /** Parameters of the address. */
   filters: readonly Control[];
   orderable: readonly string[];
   window?: { limit: number; offset: number };

@@ -4,7 +4,6 @@ import type { Column, Table } from './table';
 import { headingOf } from './titles';
 
 export interface Arrangement {
-  /** By the name of the column. */
   sort?: { column: string; descending: boolean };
   /** Rows that have this in a column that is shown, in small letters or capitals. */
   filter: string;
