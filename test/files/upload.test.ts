@@ -188,9 +188,9 @@ describe('what is kept of a good file', () => {
     expect(await sharp(await kept(filename, await content()), { animated: true }).metadata()).toMatchObject(expected),
   );
 
-  it('a WebP of 24 megapixels', async () => {
-    const stored = await kept('a.webp', await photo(4_898));
-    expect(await sharp(stored).metadata()).toMatchObject({ format: 'webp', width: 4_898, height: 4_898 });
+  it('a WebP of so many megapixels that libwebp needs effort 2', async () => {
+    const stored = await kept('a.webp', await photo(4_300));
+    expect(await sharp(stored).metadata()).toMatchObject({ format: 'webp', width: 4_300, height: 4_300 });
   });
 
   it.each(['avif', 'png'] as const)('what is called .avif is stored as WebP: %s', async (format) => {
