@@ -76,14 +76,15 @@ export function inOrder(listener: RequestListener): RequestListener {
   return (request, response) => {
     const { socket } = request;
     const queue = queues.get(socket);
-    if (!queue || queue.last.writableFinished) {
+    if (!queue) {
       queues.set(socket, { last: response, waiting: 0 });
       return void listener(request, response);
     }
-    if (queue.waiting >= MAX_PIPELINED) return cutOff(socket);
-    queue.waiting += 1;
     const before = queue.last;
     queue.last = response;
+    if (before.writableFinished) return void listener(request, response);
+    if (queue.waiting >= MAX_PIPELINED) return cutOff(socket);
+    queue.waiting += 1;
     before.once('close', () => {
       queue.waiting -= 1;
       if (!socket.destroyed) listener(request, response);
