@@ -23,6 +23,7 @@ import {
 } from 'graphql';
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { MAX_ERRORS, shortened, type FieldErrors } from '../model/errors';
+import { plainVariables } from './plainvariables';
 
 type Variables = Record<string, unknown>;
 
@@ -87,6 +88,8 @@ export function coerced(
   variables: Variables,
   hideSuggestions: boolean,
 ): Coerced {
+  const plain = plainVariables(schema, operation, variables);
+  if (plain) return { values: plain };
   const { variableDefinitions = [] } = operation;
   const deep = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
   if (deep.length) return { errors: deep };
