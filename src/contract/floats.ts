@@ -36,5 +36,7 @@ const SEPARATORS = /[\u2028\u2029]/g;
 /** JSON with marked floats as numbers, and with the separators of lines escaped, as the reference's framework writes it. */
 export function asReference(json: string): string {
   const text = json.includes('"\\udfff') ? json.replace(MARKED, '$1') : json;
-  return text.search(SEPARATORS) < 0 ? text : text.replace(SEPARATORS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+  return !text.includes('\u2028') && !text.includes('\u2029')
+    ? text
+    : text.replace(SEPARATORS, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
 }
