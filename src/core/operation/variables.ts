@@ -88,7 +88,7 @@ export function coerced(
   variables: Variables,
   hideSuggestions: boolean,
 ): Coerced {
-  const plain = plainVariables(schema, operation, variables);
+  const plain = plainVariables(operation, variables);
   if (plain) return { values: plain };
   const { variableDefinitions = [] } = operation;
   const deep = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
