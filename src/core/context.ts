@@ -49,7 +49,6 @@ export interface Spending {
   reserve(cost: Cost): void;
   /** After it has run: gives back what it did not need. */
   settle(cost: Cost): void;
-  /** Pays for an answer of so many bytes. */
   sent(bytes: number): void;
   /** RATE_LIMITED if there is nothing left to spend. */
   demand(): void;

@@ -43,7 +43,6 @@ export class Pools {
   readonly users: Pool;
   /** Their connections have a shorter timeout of their own. */
   readonly strangers: Pool;
-  /** Of transactions. */
   readonly writes: Pool;
   /** Whose connections keep what they are told. */
   readonly sessions: Pool;

@@ -22,7 +22,6 @@ import type { Services } from './services';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 
-/** What the app makes of the services for itself. */
 export interface Dependencies extends Services {
   sessions: Sessions;
   accessTokens: AccessTokens;
@@ -41,7 +40,6 @@ export class HttpExchange {
   readonly id: string;
   /** Name of the operation of GraphQL that was found in the request; null where it has none. */
   operation?: string | null;
-  /** Of REST. */
   route?: Route;
   private readonly began = performance.now();
   private readonly full: Context;

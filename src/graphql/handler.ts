@@ -162,7 +162,6 @@ const fewErrors: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
-/** What Apollo sends as it is. */
 class Written {
   constructor(readonly text: string) {}
 }

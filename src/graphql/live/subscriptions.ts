@@ -89,7 +89,6 @@ export class Subscriptions {
     };
   }
 
-  /** As the transports call it. */
   readonly follow = async ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
     const context = contextValue as Context;
     const found = await this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables);

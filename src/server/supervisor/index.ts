@@ -105,7 +105,6 @@ export class Supervisor {
     this.hold();
   }
 
-  /** The workers' metrics, if anybody may read them. */
   private async measure(): Promise<void> {
     const { metrics } = this.config;
     if (!metrics) return;
