@@ -56,8 +56,8 @@ class Bucket {
     return this.level;
   }
 
-  /** Answers how much that was: no more than there is when nothing is spent but what the same request has `paid`. */
-  reserve(cost: number, paid: number): number {
+  /** No more than there is when nothing is spent but what the same request has `paid`. */
+  reserve(cost: number, paid: number): void {
     const wanted = Math.min(cost, Math.max(0, this.capacity - paid));
     const over = this.spent() + wanted - this.capacity;
     if (over > 0) {
@@ -67,7 +67,6 @@ class Bucket {
       });
     }
     this.spend(wanted);
-    return wanted;
   }
 
   spend(cost: number): void {
@@ -91,7 +90,6 @@ class Bucket {
 class Allowance implements Spending {
   private bucket?: Bucket;
   private cost = 0;
-  private reserved = 0;
   private fixed = 0;
   private statements = 0;
   private rows = 0;
@@ -104,7 +102,7 @@ class Allowance implements Spending {
   ) {}
 
   reserve({ total, fixed = 0 }: Cost): void {
-    this.reserved = this.demand(total);
+    this.demand(total);
     this.cost += total;
     this.fixed = fixed;
     ({ statements: this.statements, rows: this.rows, milliseconds: this.milliseconds } = this.session);
@@ -115,7 +113,8 @@ class Allowance implements Spending {
     const rows = this.session.rows - this.rows;
     const slow = Math.max(0, this.session.milliseconds - this.milliseconds - statements * USUAL_MS);
     const used = Math.min(total, this.fixed + statements * STATEMENT + rows * ROW + slow * MILLISECOND);
-    this.bucket?.giveBack(Math.max(0, this.reserved - used));
+    // Of an operation that may cost more than there is, all that there is was reserved.
+    this.bucket?.giveBack(Math.max(0, Math.min(total, this.bucket.capacity) - used));
     this.cost += used - total;
   }
 
@@ -134,10 +133,10 @@ class Allowance implements Spending {
     this.cost += cost;
   }
 
-  demand(cost = 0): number {
+  demand(cost = 0): void {
     this.bucket ??= this.whose();
     try {
-      return this.bucket.reserve(cost, this.cost);
+      this.bucket.reserve(cost, this.cost);
     } catch (error) {
       this.budgets.refused += 1;
       throw error;

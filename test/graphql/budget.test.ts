@@ -15,8 +15,18 @@ afterEach(async () => {
 });
 
 const SMALL = { BUDGET_USER: '10', BUDGET_ANONYMOUS: '10' };
+/** Two instances of one database, and one user at each. */
+async function pair() {
+  const one = await started(SMALL);
+  const two = await started(SMALL, one);
+  const ann = await one.user('ann');
+  return { one, two, ann, there: ann.at(two.url) };
+}
+
 /** Costs more than the whole budget, which takes 100 s to come back. */
 const ALL_THERE_IS = '{ __schema { types { name } } }';
+/** Costs some 400. */
+const MUCH = '{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }';
 const PAGE = '{ exercises(first: 300) { nodes { id } } }';
 const STANDING = '{ rateLimit { cost limit remaining resetAt } }';
 const standing = async (person: Person) => (await person.ask(STANDING)).rateLimit;
@@ -90,12 +100,9 @@ test('answers say what is left', async () => {
 });
 
 test('instances tell each other what was spent', async () => {
-  const one = await started(SMALL);
-  const two = await started(SMALL, one);
-  const ann = await one.user('ann');
-  const there = ann.at(two.url);
+  const { one, two, ann, there } = await pair();
   const fresh = (await standing(there)).remaining;
-  await ann.query('{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }');
+  await ann.query(MUCH);
   const left = (await standing(ann)).remaining;
   expect(left).toBeLessThan(fresh - 300);
   await one.services.budgets.share();
@@ -106,18 +113,27 @@ test('instances tell each other what was spent', async () => {
 });
 
 test('what an operation gives back on one instance is not more than it reserved there', async () => {
-  const one = await started(SMALL);
-  const two = await started(SMALL, one);
-  const ann = await one.user('ann');
-  const there = ann.at(two.url);
+  const { one, two, ann, there } = await pair();
   const fresh = (await standing(ann)).remaining;
-  await ann.query('{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }');
+  await ann.query(MUCH);
   await one.services.budgets.share();
   // Its estimate is several times the whole budget.
   expect((await there.get('/exercise/search/?term=sq')).status).toBe(200);
   await there.query('{ __type(name: "License") { fields { name } } }');
   await two.services.budgets.share();
   expect(fresh - (await standing(there)).remaining).toBeGreaterThan(300);
+});
+
+test('operations of one request that run at the same time give back what each has reserved', async () => {
+  const fitgraph = await started(SMALL);
+  const ann = await fitgraph.user('ann');
+  const { id } = (await ann.ask('{ viewer { id } }')).viewer;
+  const spending = fitgraph.services.budgets.of({ viewer: { id: Number(id) }, session: fitgraph.database.session() } as never, () => '')!;
+  const costs = [400, 100].map((total) => ({ total, bytes: 0, coordinate: 'Query' }));
+  for (const cost of costs) spending.reserve(cost);
+  expect(spending.standing!.remaining).toBeLessThan(501);
+  for (const cost of costs) spending.settle(cost);
+  expect(spending.standing!.remaining).toBeGreaterThan(900);
 });
 
 test('charges what is spent while the levels of all instances are exchanged', async () => {
@@ -131,7 +147,7 @@ test('charges what is spent while the levels of all instances are exchanged', as
     const sharing = fitgraph.services.budgets.share();
     await lockIsAwaited(fitgraph);
     const before = (await standing(ann)).remaining;
-    await ann.query('{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }');
+    await ann.query(MUCH);
     expect(before - (await standing(ann)).remaining).toBeGreaterThan(300);
     await locker.query('COMMIT');
     await sharing;
