@@ -8,6 +8,7 @@ import { invalid, type FieldErrors } from '../core/model/errors';
 import { Choose, Day, Decimal, defaults, Id, Moment, Text, Url, Whole, type PartOf } from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
 import { parseId } from '../core/model/ids';
+import { refuseOtherType, rowIdOf } from '../core/model/node';
 import { rowById, rowToCount } from '../core/read/loaders';
 import { snake } from '../contract/casing';
 import { Needs } from '../core/read/plan';
@@ -192,7 +193,8 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Root() row: Nourishing,
     @Ctx() context: Context,
   ) {
-    return valuesIn(amount, unit == null ? null : await measureOf(row.id, parseId(unit.trim()), context), row);
+    if (unit != null) refuseOtherType(IngredientUnit.name, unit, 'unit');
+    return valuesIn(amount, unit == null ? null : await measureOf(row.id, rowIdOf(IngredientUnit.name, unit.trim()), context), row);
   }
 
   @FieldResolver(() => ExactNutritionalValues, {

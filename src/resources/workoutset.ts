@@ -69,7 +69,7 @@ export default class WorkoutSetResolver extends crud(WorkoutSet) {
     @Root() set: PartOf<WorkoutSet, 'id' | 'sets'>,
     @Ctx() context: Context,
   ): Promise<string> {
-    const id = requiredId('exercise', exercise);
+    const id = requiredId('exercise', Exercise.name, exercise, context);
     if (id === undefined || !(await rowToCount(Exercise, ['id'], id, context))) throw notFound();
     const settings = await settingsOf(set, context);
     return textOf(

@@ -114,8 +114,8 @@ test('a row is looked up, changed and deleted by its id or its nodeId, but not b
   const remove = 'mutation ($id: ID!) { gone: deleteWorkout(id: $id) { deletedId deletedNodeId } }';
   const other = nodeIdOf('Schedule', id);
   expect(await one(other)).toBeNull();
-  expect((await ann.query(update, { id: other, input: {} })).code).toBe('NOT_FOUND');
-  expect((await ann.query(remove, { id: other })).code).toBe('NOT_FOUND');
+  expect((await ann.query(update, { id: other, input: {} })).code).toBe('BAD_USER_INPUT');
+  expect((await ann.query(remove, { id: other })).code).toBe('BAD_USER_INPUT');
   expect((await ann.get(`/workout/${nodeId}/`)).status).toBe(404);
   expect((await ann.delete(`/workout/${nodeId}/`)).status).toBe(404);
   expect(await ann.ask(remove, { id: nodeId })).toEqual({ gone: { deletedId: id, deletedNodeId: nodeId } });

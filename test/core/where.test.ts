@@ -140,6 +140,7 @@ function some<T>(items: readonly T[], most: number): T[] {
 
 const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
   integer: 77,
+  relation: '77',
   decimal: '77.7',
   date: '2030-01-01',
   time: '23:59',

@@ -95,7 +95,10 @@ test('answers say what is left', async () => {
   const fitgraph = await started(SMALL);
   for (const { headers } of [await fitgraph.anyone.get('/exercise/'), await fitgraph.anyone.query('{ exercise(id: 1) { id } }')]) {
     expect(headers.get('ratelimit-policy')).toBe('"cost";q=1000;w=100');
-    expect(headers.get('ratelimit')).toMatch(/^"cost";r=9\d\d;t=\d+;c=\d+$/);
+    const [, remaining, cost] = /^"cost";r=(\d+);t=\d+;c=(\d+)$/.exec(headers.get('ratelimit')!)!.map(Number);
+    // Time that the database takes is charged, however long it takes beside other work.
+    expect(cost).toBeGreaterThan(0);
+    expect(remaining).toBeLessThan(1_000);
   }
 });
 

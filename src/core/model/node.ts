@@ -1,5 +1,6 @@
 /** The `Node` interface: one opaque id for every row of every type. */
 import { Field, ID, InterfaceType } from 'type-graphql';
+import { badArgument } from './errors';
 import { parseId } from './ids';
 
 @InterfaceType({ description: 'Anything that `node(nodeId:)` can find again.' })
@@ -18,10 +19,22 @@ export function parseNodeId(nodeId: string): { type: string; id: string } | unde
 
 export const WHICH_ROW = 'The `id` of the row, or its `nodeId`.';
 
-/** The id of a row of this type by either of its names; undefined for anything else, another type's `nodeId` too. */
-export function rowIdOf(type: string, name: unknown): number | undefined {
-  const id = parseId(name);
-  if (id !== undefined) return id;
-  const node = parseNodeId(String(name));
+/** The number of a row of this type, from its `id` or its `nodeId`; undefined for anything else, the `nodeId` of another type included. */
+export function rowIdOf(type: string, id: unknown): number | undefined {
+  const number = parseId(id);
+  if (number !== undefined) return number;
+  const node = parseNodeId(String(id));
   return node?.type === type ? parseId(node.id) : undefined;
+}
+
+/** A message if this is the `nodeId` of a row of another type. */
+export function wrongType(type: string, id: unknown): string | undefined {
+  const node = parseNodeId(String(id));
+  return node && node.type !== type ? `This is the id of a row of ${node.type}, not of ${type}.` : undefined;
+}
+
+/** Throws if this is the `nodeId` of a row of another type; `at` is its place among the arguments. */
+export function refuseOtherType(type: string, id: unknown, at: string): void {
+  const message = wrongType(type, id);
+  if (message) throw badArgument(at, message);
 }

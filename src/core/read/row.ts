@@ -6,7 +6,7 @@ import { anyOf, binder, conditionOf, equals } from '../access/conditions';
 import type { Context } from '../context';
 import { notFound } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { rowIdOf } from '../model/node';
+import { refuseOtherType, rowIdOf } from '../model/node';
 import { rowColumns } from './plan';
 import { select } from '../sql/select';
 
@@ -24,6 +24,7 @@ export async function readSome(entity: Entity, ids: readonly number[], context: 
 export async function readOne(entity: Entity, id: unknown, context: Context, info: Info): Promise<Row> {
   const number = rowIdOf(entity.name, id);
   const conditions = visible(entity, context);
+  if (context.api === 'graphql') refuseOtherType(entity.name, id, 'id');
   if (number === undefined) throw notFound();
   const { bind, values } = binder();
   const where = conditionOf([equals('id', number), ...conditions], 't', bind);

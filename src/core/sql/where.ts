@@ -1,10 +1,11 @@
 /** A `where` → conditions of one statement. Each is true or not of a row; a null never leaves it open what `ne` and `not` mean. */
 import { all, any, not, whereOf, type Condition } from '../access/conditions';
 import type { Context } from '../context';
-import { badArgument } from '../model/errors';
+import { badArgument, shortened } from '../model/errors';
 import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
 import { isText, TextMode } from './filters';
 import { parseId } from '../model/ids';
+import { parseNodeId, refuseOtherType, rowIdOf } from '../model/node';
 import { expression } from './expressions';
 import { runsBackward, type Range } from '../model/ranges';
 import { relativesOf, type Relative } from './relatives';
@@ -33,6 +34,9 @@ export type Given = any;
 type Where = Record<string, Given>;
 
 const NEVER = any([]);
+const WHOLE_NUMBER = /^-?\d+$/;
+/** Ids begin with 1. */
+const NO_ROW = 0;
 const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
 /** A parameter of the field's type, or undefined where no row can have the value. */
@@ -146,10 +150,27 @@ class Reader {
       if (name === 'or') return [any(each(value))];
       if (name === 'not') return [not(inner(value, place))];
       const field = fieldsOf(entity).find((candidate) => candidate.name === name);
-      if (field) return field.relation?.many ? this.set(field, value, place, nesting) : this.value(field, value, place);
+      if (field) {
+        const filter = this.numbered(entity, field, value, place);
+        return field.relation?.many ? this.set(field, filter, place, nesting) : this.value(field, filter, place);
+      }
       const relative = relativesOf(entity).find((candidate) => candidate.name === name)!;
       return relative.many ? this.several(relative, value, place, nesting) : [this.rows(relative, value, place, nesting)];
     });
+  }
+
+  /** A filter of ids with their numbers, so that either id of a row names it. REST's ids are numbers, and it words its mistakes itself. */
+  private numbered(entity: Entity, field: FieldMeta, filter: Where, path: string): Where {
+    const type = field.name === 'id' ? entity.name : field.target?.().name;
+    if (type === undefined || this.context.api === 'rest') return filter;
+    const number = (value: Given, at: string): Given => {
+      if (Array.isArray(value)) return value.map((one, index) => number(one, `${at}[${index}]`));
+      if (typeof value !== 'string' || WHOLE_NUMBER.test(value)) return value;
+      refuseOtherType(type, value, at);
+      if (!parseNodeId(value)) throw badArgument(at, `"${shortened(value)}" is no id of ${type}.`);
+      return rowIdOf(type, value) ?? NO_ROW;
+    };
+    return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, number(value, `${path}.${operator}`)]));
   }
 
   private value(field: FieldMeta, filter: Where, path: string): Condition[] {

@@ -2,8 +2,9 @@
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { badArgument } from '../model/errors';
-import { childrenOf, fieldOf, fieldsOf, type ChildMeta, type Entity } from '../model/fields';
+import { childrenOf, fieldOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
 import { MAX_ROWS } from '../model/limits';
+import { rowIdOf } from '../model/node';
 import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';
 
@@ -30,8 +31,17 @@ export const creatableBelow = (entity: Entity): readonly ChildMeta[] =>
     return owned && !readOnly && fact.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
   });
 
+/** A reference by its number, if it is the `nodeId` of a row of the right type; as it is otherwise, which validation reports. */
+function numbered({ target }: FieldMeta, value: unknown): unknown {
+  if (!target || value == null) return value;
+  const number = (id: unknown) => String(rowIdOf(target().name, id) ?? id);
+  return Array.isArray(value) ? value.map(number) : number(value);
+}
+
 const ownValues = (entity: Entity, input: Values): Values =>
-  Object.fromEntries(fieldsOf(entity).flatMap(({ name }) => (input[name] === undefined ? [] : [[name, input[name]]])));
+  Object.fromEntries(
+    fieldsOf(entity).flatMap((field) => (input[field.name] === undefined ? [] : [[field.name, numbered(field, input[field.name])]])),
+  );
 
 const childrenIn = (input: Values, { name }: ChildMeta) => (input[name] ?? []) as Values[];
 

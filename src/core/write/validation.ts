@@ -8,6 +8,7 @@ import { pathOf, type Draft } from './drafts';
 import { InvalidValues, shortened, WHOLE, type Mistakes } from '../model/errors';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { parseId } from '../model/ids';
+import { wrongType } from '../model/node';
 import { invalidValue, mistake, MistakeCode, type Mistake } from '../model/mistakes';
 import { columnsOf, select } from '../sql/select';
 import { resourceOf } from '../model/registry';
@@ -106,7 +107,9 @@ class Validation {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
         if (ids.length === 0) refuse(mistake(MistakeCode.EMPTY, NOT_EMPTY));
         const target = field.target!();
-        references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
+        const wrong = ids.flatMap((id) => wrongType(target.name, id) ?? []);
+        refuse(...wrong.map(invalidValue));
+        if (!wrong.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
         const mistakes = field.mistakes(value, this.context.timeZone);
         refuse(...mistakes);

@@ -11,7 +11,7 @@ import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Dra
 import { badArgument, forbidden, notFound, OtherVersion } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type Begun, type Written } from '../model/hooks';
-import { rowIdOf } from '../model/node';
+import { refuseOtherType, rowIdOf } from '../model/node';
 import { columnsOf, select } from '../sql/select';
 import {
   deleteRows,
@@ -125,6 +125,7 @@ export interface Named {
 function numbersOf(entity: Entity, named: readonly Named[]): number[] {
   const seen = new Set<number>();
   return named.map(({ id, at }) => {
+    refuseOtherType(entity.name, id, at ?? 'id');
     const number = rowIdOf(entity.name, id);
     if (number === undefined) throw notFound(at);
     if (seen.has(number)) throw badArgument(at!, `The id ${number} is there more than once.`);

@@ -65,7 +65,7 @@ export default class WorkoutResolver extends crud(Workout) {
     @Root() workout: PartOf<Workout, 'id'>,
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {
-    const exerciseId = requiredId('id', id);
+    const exerciseId = requiredId('id', Exercise.name, id, context);
     if (exerciseId === undefined || !(await rowToCount(Exercise, ['id'], exerciseId, context))) throw notFound();
     return logDataOf(workout.id, exerciseId, context);
   }

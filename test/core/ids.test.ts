@@ -1,0 +1,125 @@
+/** A row is named by its `id` or its `nodeId` wherever an id is expected; an id of another type is an error at its place. */
+import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { nodeIdOf } from '../../src/core/model/node';
+import { entities, resourceOf } from '../../src/core/model/registry';
+import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { inputOf, type Values } from '../setup/samples';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let annas: Belongings;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  annas = await furnish(ann);
+});
+
+const typeOf = (entity: Entity, field: FieldMeta): string => field.target?.().name ?? entity.name;
+const otherThan = (type: string): string => nodeIdOf(type === 'Muscle' ? 'Language' : 'Muscle', 1);
+const byName = (types: readonly Entity[]): [string, Entity][] => types.map((entity) => [entity.name, entity]);
+const mapped = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
+
+const listed = entities().filter((entity) => resourceOf(entity)!.queries ?? true);
+
+describe.each(byName(listed))('conditions of %s', (name, entity) => {
+  const { many } = resourceOf(entity)!;
+  const fields = fieldsOf(entity).filter(
+    ({ name: field, relation, only, link }) => (field === 'id' || (relation && (link || !relation.many))) && only !== 'rest',
+  );
+  const document = `query ($where: ${name}Where!) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+  const operators = ({ relation }: FieldMeta) => (relation?.many ? ['in', 'notIn', 'each'] : ['eq', 'ne', 'in', 'notIn']);
+  const condition = (field: FieldMeta, operator: string, id: unknown) => ({
+    where: { [field.name]: { [operator]: ['eq', 'ne'].includes(operator) ? id : [id] } },
+  });
+
+  test('either id of a row matches the same rows', async () => {
+    const { rows } = await ann.ask(`{ rows: ${many}(first: 3) { nodes { ${fields.map((field) => field.name).join(' ')} } } }`);
+    for (const row of rows.nodes as Values[])
+      for (const field of fields) {
+        const value = row[field.name];
+        const id = Array.isArray(value) ? (value as unknown[])[0] : value;
+        if (id == null) continue;
+        for (const operator of operators(field)) {
+          const [number, node] = [String(id), nodeIdOf(typeOf(entity, field), String(id))];
+          expect(await ann.ask(document, condition(field, operator, node))).toEqual(await ann.ask(document, condition(field, operator, number)));
+        }
+      }
+  });
+
+  test('an id of another type, and a text that is no id, are errors that name the condition', async () => {
+    for (const field of fields)
+      for (const operator of operators(field))
+        for (const id of [otherThan(typeOf(entity, field)), 'abc']) {
+          const { code, errors } = await ann.query(document, condition(field, operator, id));
+          const place = `where.${field.name}.${operator}${['eq', 'ne'].includes(operator) ? '' : '[0]'}`;
+          expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', [place]]);
+        }
+  });
+
+  test('a number that no row has matches nothing', async () => {
+    for (const id of ['0', '-1', '2000000000', '99999999999'])
+      expect((await ann.ask(document, condition(fields[0]!, 'eq', id))).rows.totalCount).toBe(0);
+  });
+});
+
+const created = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create);
+
+describe.each(byName(created))('values of %s', (name, entity) => {
+  const { fact, one } = resourceOf(entity)!;
+  const references = fieldsOf(entity).filter((field) => field.relation && !field.readOnly);
+  const shown = ['id', ...references.map((field) => field.name)].join(' ');
+  const create = `mutation ($input: ${name}Input!) { done: ${fact.create}(input: $input) { ${one} { ${shown} } fieldErrors { path code messages } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${fact.update}(id: $id, input: $input) { ${one} { ${shown} } fieldErrors { path code messages } } }`;
+
+  test('either id of a row is stored', async () => {
+    const input = inputOf(entity, 2, parentsIn(annas));
+    const ids = Object.fromEntries(references.flatMap(({ name: field }) => (input[field] == null ? [] : [[field, input[field]]])));
+    const nodes = Object.fromEntries(
+      Object.entries(ids).map(([field, value]) => {
+        const type = typeOf(entity, references.find((reference) => reference.name === field)!);
+        return [field, mapped(value, (id) => nodeIdOf(type, String(id)))];
+      }),
+    );
+    const texts = Object.fromEntries(Object.entries(ids).map(([field, value]) => [field, mapped(value, String)]));
+    const made = await ann.ask(create, { input: { ...input, ...nodes } });
+    expect(made.done).toMatchObject({ [one]: texts, fieldErrors: [] });
+    const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[one].id), input: nodes });
+    expect(updated.done).toMatchObject({ [one]: { id: made.done[one].id, ...texts }, fieldErrors: [] });
+    await ann.ask(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`, { id: nodeIdOf(name, made.done[one].id) });
+  });
+
+  test('an id of another type is a mistake of its field', async () => {
+    const input = inputOf(entity, 3, parentsIn(annas));
+    for (const field of references) {
+      const wrong = field.relation!.many ? [otherThan(typeOf(entity, field))] : otherThan(typeOf(entity, field));
+      const { done } = await ann.ask(create, { input: { ...input, [field.name]: wrong } });
+      const message = expect.stringMatching(new RegExp(`^This is the id of a row of \\w+, not of ${typeOf(entity, field)}\\.$`));
+      expect(done).toEqual({ [one]: null, fieldErrors: [{ path: field.name, code: 'INVALID', messages: [message] }] });
+    }
+  });
+
+  test('reads, changes and deletions refuse an id of another type', async () => {
+    const id = otherThan(name);
+    for (const [document, variables] of [
+      [`query ($id: ID!) { ${one}(id: $id) { id } }`, { id }],
+      [update, { id, input: {} }],
+      [`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`, { id }],
+    ] as const) {
+      const { code, errors } = await ann.query(document, variables);
+      expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', ['id']]);
+    }
+  });
+});
+
+test('arguments that name a row of another type than their field take either id', async () => {
+  const unit = await ann.ask('{ ingredientUnits(first: 1) { nodes { id ingredientId } } }');
+  const [{ id, ingredientId }] = unit.ingredientUnits.nodes;
+  const values = 'query ($of: ID!, $unit: ID) { ingredient(id: $of) { valuesOf(amount: "2", unit: $unit) { energy } } }';
+  const byNumber = await ann.ask(values, { of: ingredientId, unit: id });
+  expect(await ann.ask(values, { of: ingredientId, unit: nodeIdOf('IngredientUnit', id) })).toEqual(byNumber);
+  const { errors } = await ann.query(values, { of: ingredientId, unit: nodeIdOf('Muscle', 1) });
+  expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unit']);
+  const text = 'query ($exercise: ID!) { workoutSets(first: 1) { nodes { smartText(exercise: $exercise) } } }';
+  expect(await ann.ask(text, { exercise: nodeIdOf('Exercise', 1) })).toEqual(await ann.ask(text, { exercise: '1' }));
+});
