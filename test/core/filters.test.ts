@@ -67,7 +67,7 @@ test.each<Case>([
   ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['0'] } }, 'description', []],
   ['DiaryEntry', 'diaryEntries', { datetime: { eq: '2021-03-10T09:00:00+01:00' } }, 'datetime', ['2021-03-10T09:00:00+01:00']],
   ['DiaryEntry', 'diaryEntries', { datetime: { eq: '2021-03-11T04:00:00+20:00' } }, 'datetime', ['2021-03-10T09:00:00+01:00']],
-  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { eq: null } }, 'datetime', ['2021-03-10T09:00:00+01:00']],
+  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { isNull: true } }, 'datetime', ['2021-03-10T09:00:00+01:00']],
   ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { eq: '1' } }, 'datetime', ['2021-03-10T07:00:00+01:00']],
   ['Exercise', 'exercises', { muscleIds: { in: ['1'] } }, 'name', ['Bench press']],
   ['Exercise', 'exercises', { muscleSecondaryIds: { in: ['1'] } }, 'name', ['Squat']],

@@ -42,7 +42,9 @@ describe.each(byName(listed))('conditions of %s', (name, entity) => {
         if (id == null) continue;
         for (const operator of operators(field)) {
           const [number, node] = [String(id), nodeIdOf(typeOf(entity, field), String(id))];
-          expect(await ann.ask(document, condition(field, operator, node))).toEqual(await ann.ask(document, condition(field, operator, number)));
+          expect(await ann.ask(document, condition(field, operator, node))).toEqual(
+            await ann.ask(document, condition(field, operator, number)),
+          );
         }
       }
   });
@@ -77,7 +79,10 @@ describe.each(byName(created))('values of %s', (name, entity) => {
     const ids = Object.fromEntries(references.flatMap(({ name: field }) => (input[field] == null ? [] : [[field, input[field]]])));
     const nodes = Object.fromEntries(
       Object.entries(ids).map(([field, value]) => {
-        const type = typeOf(entity, references.find((reference) => reference.name === field)!);
+        const type = typeOf(
+          entity,
+          references.find((reference) => reference.name === field)!,
+        );
         return [field, mapped(value, (id) => nodeIdOf(type, String(id)))];
       }),
     );
@@ -122,4 +127,16 @@ test('arguments that name a row of another type than their field take either id'
   expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unit']);
   const text = 'query ($exercise: ID!) { workoutSets(first: 1) { nodes { smartText(exercise: $exercise) } } }';
   expect(await ann.ask(text, { exercise: nodeIdOf('Exercise', 1) })).toEqual(await ann.ask(text, { exercise: '1' }));
+});
+
+test('an id variable that is left out, or null, is an error instead of all rows', async () => {
+  for (const variables of [{}, { id: null }]) {
+    const nullable = await ann.query('query ($id: ID) { workoutLogs(where: { exerciseId: { eq: $id } }) { totalCount } }', variables);
+    const whole = await ann.query('query ($by: IdFilter!) { workoutLogs(where: { exerciseId: $by }) { totalCount } }', {
+      by: 'id' in variables ? { eq: null } : {},
+    });
+    for (const { status, data, errors } of [nullable, whole]) expect([status, data, errors!.length]).toEqual([400, undefined, 1]);
+  }
+  const given = await ann.ask('query ($id: ID!) { workoutLogs(where: { exerciseId: { eq: $id } }) { totalCount } }', { id: '1' });
+  expect(given.workoutLogs.totalCount).toBe(1);
 });

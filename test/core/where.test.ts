@@ -182,7 +182,7 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
     case 'endsWith':
       return partOf(one());
     default:
-      return (name === 'eq' || name === 'ne') && random.chance(0.15) ? null : one();
+      return (name === 'eq' || name === 'ne') && field.kind !== 'relation' && field.name !== 'id' && random.chance(0.15) ? null : one();
   }
 }
 
@@ -219,7 +219,7 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
     if (type.name === `${target.name}Where`) return condition(target, depth - 1);
     return Object.fromEntries(some(['some', 'every', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
   }
-  const made: Where = Object.fromEntries(some(operatorsOf(type), 2).map((key) => [key, operand(entity, field, key)]));
+  const made: Where = Object.fromEntries(some(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]));
   if (type.getFields().mode && random.chance(0.5)) made.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
   return made;
 }

@@ -14,6 +14,7 @@ beforeEach(() => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-breaking-'));
   git('init', '-q');
   write('schema.graphql', RELEASED);
+  version('1.0.1');
   git('add', '.');
   git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qm', 'first');
 });
@@ -21,6 +22,7 @@ afterEach(() => fs.rmSync(folder, { recursive: true }));
 
 const git = (...words: string[]) => execFileSync('git', words, { cwd: folder });
 const write = (file: string, text: string) => fs.writeFileSync(path.join(folder, file), text);
+const version = (name: string) => write('package.json', JSON.stringify({ version: name }));
 const list = (listed: Record<string, string>) => write('schema.breaking.json', JSON.stringify(listed));
 function checked(): { status: number | null; said: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
@@ -41,10 +43,25 @@ describe('without a tag', () => {
   it('compares with the newest schema that was kept', () => {
     keep('0.9.0', 'type Query { nothing: Int }');
     keep('0.10.0', RELEASED);
+    version('0.10.1');
     write('schema.graphql', 'type Query { name: String }');
     expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of 0.10.0: ${REMOVED}`) });
     list({ [REMOVED]: 'Nobody ever asked for it.' });
     expect(checked()).toEqual({ status: 0, said: 'schema: 1 changes since 0.10.0, 1 of them breaking\n' });
+  });
+
+  it.each([
+    ['0.10.0', '0.11.0', 0],
+    ['0.10.0', '1.0.0', 0],
+    ['0.10.0', '0.10.9', 1],
+    ['1.2.0', '1.3.0', 1],
+    ['1.2.0', '2.0.0', 0],
+  ])('after %s, %s may break clients as Semantic Versioning says', (released, next, status) => {
+    keep(released, RELEASED);
+    version(next);
+    write('schema.graphql', 'type Query { name: String }');
+    const said = status ? expect.stringContaining(REMOVED) : `schema: 1 changes since ${released}, 1 of them breaking, as ${next} may\n`;
+    expect(checked()).toEqual({ status, said });
   });
 
   it('and with the tag once there is one', () => {

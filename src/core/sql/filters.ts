@@ -71,7 +71,14 @@ const comparable = (kind: string, type: Type, noun: string) =>
 
 const text: Type = () => String;
 
-const IdFilter = exact('IdFilter', () => ID, 'id');
+/** Exactly one operator, so that an id variable that is left out is an error instead of no condition. */
+const IdFilter = inputType('IdFilter', 'A condition on an id; either the `id` or the `nodeId` of a row names it.', {
+  eq: [() => ID, 'Equal to this id.'],
+  ne: [() => ID, 'Any other id; rows without one match.'],
+  ...several(() => ID),
+  ...empty,
+});
+Extensions({ oneOf: true })(IdFilter);
 const UuidFilter = exact('UuidFilter', text, 'UUID');
 const BooleanFilter = filter('BooleanFilter', 'truth value', { ...single(() => Boolean, 'truth value'), ...empty });
 const IntFilter = comparable('Int', () => Int, 'whole number');
