@@ -20,7 +20,7 @@ import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { ExactNutritionalValues } from '../nutrition/types';
+import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import { DiaryArgs, entries, rounded, valuesOf } from './portions';
 import { answer, FACTS, pageOf, type Answer } from './question';
@@ -51,7 +51,7 @@ export class EatenFood {
   @Field(() => ID, { description: 'Id of what was eaten.' }) declare ingredientId: number;
   @Field(() => Int, { description: 'How many entries of the diary are of it.' }) declare count: number;
   @Field(() => DecimalScalar, { description: 'How much it was, in g.' }) declare grams: string;
-  @Field(() => ExactNutritionalValues, { description: 'All of its entries together.' }) declare total: ExactNutritionalValues;
+  @Field(() => NutritionalValues, { description: 'All of its entries together.' }) declare total: NutritionalValues;
   @Field(() => DecimalScalar, { nullable: true, description: 'Which part of the energy of all foods it is, in percent; null of none.' })
   declare energyShare: string | null;
 }

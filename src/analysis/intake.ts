@@ -10,7 +10,7 @@ import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay, isZone } from '../c
 import { badArgument } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { ExactNutritionalValues } from '../nutrition/types';
+import { NutritionalValues } from '../nutrition/types';
 import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
@@ -49,13 +49,13 @@ export class NutritionIntake {
   @Field(() => ID, { nullable: true, description: 'Id of the meal; null unless there is a row for each, and where no meal has a time.' })
   declare mealId: number | null;
   @Field(() => Int, { description: 'How many of the days have entries; means are those of such days.' }) declare days: number;
-  @Field(() => ExactNutritionalValues, { description: 'All entries together.' }) declare total: ExactNutritionalValues;
-  @Field(() => ExactNutritionalValues, { description: 'The mean of a day.' }) declare mean: ExactNutritionalValues;
-  @Field(() => ExactNutritionalValues, {
+  @Field(() => NutritionalValues, { description: 'All entries together.' }) declare total: NutritionalValues;
+  @Field(() => NutritionalValues, { description: 'The mean of a day.' }) declare mean: NutritionalValues;
+  @Field(() => NutritionalValues, {
     nullable: true,
     description: 'What the meals of the plan come to in a day, or the meal does; null where nothing is planned.',
   })
-  declare goal: ExactNutritionalValues | null;
+  declare goal: NutritionalValues | null;
   @Field(() => DecimalScalar, {
     nullable: true,
     description:

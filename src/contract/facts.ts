@@ -200,6 +200,8 @@ declare module 'graphql' {
   }
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
     resource?: ResourceFact;
+    /** REST shows its decimals as numbers. */
+    numbersInRest?: boolean;
   }
 }
 /* eslint-enable @typescript-eslint/no-explicit-any */

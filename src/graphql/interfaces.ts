@@ -14,11 +14,13 @@ import {
   type GraphQLFieldConfig,
   type GraphQLInputFieldConfig,
   type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
 } from 'graphql';
 import { floatMark } from '../contract/floats';
 import { isChoices } from '../core/model/choices';
+import { DecimalScalar } from '../core/model/scalars';
 import { countObjects } from '../core/operation/answersize';
 import type { Only } from '../contract/facts';
 
@@ -59,22 +61,23 @@ const storedDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig
   return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
 };
 
-/** REST shows ids as numbers, and floats as Python writes them; a bigint is an integer among floats. */
-const SHOWN = new Map<GraphQLOutputType, GraphQLScalarType>([
-  [GraphQLID, new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number })],
-  [
-    GraphQLFloat,
-    new GraphQLScalarType({
-      ...GraphQLFloat.toConfig(),
-      serialize: (value) => (typeof value === 'bigint' ? Number(value) : floatMark(Number(value))),
-    }),
-  ],
-]);
+const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
 
-function shownInRest(type: GraphQLOutputType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(shownInRest(type.ofType) as typeof type.ofType);
-  if (isListType(type)) return new GraphQLList(shownInRest(type.ofType));
-  return SHOWN.get(type) ?? type;
+/** Floats are written as Python writes them; a bigint is an integer among them. */
+const FLOAT_IN_REST = new GraphQLScalarType({
+  ...GraphQLFloat.toConfig(),
+  serialize: (value) => (typeof value === 'bigint' ? Number(value) : floatMark(Number(value))),
+});
+
+function leafInRest(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+  if (type === GraphQLID) return ID_IN_REST;
+  return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
+}
+
+function shownInRest(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(shownInRest(type.ofType, parent) as typeof type.ofType);
+  if (isListType(type)) return new GraphQLList(shownInRest(type.ofType, parent));
+  return leafInRest(type, parent);
 }
 
 /** `mapSchema` leaves the types of the specification as they are, so this is done in the copy that it makes. */
@@ -86,6 +89,6 @@ export function restSchema(whole: GraphQLSchema): GraphQLSchema {
   });
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      for (const field of Object.values(type.getFields())) field.type = shownInRest(field.type);
+      for (const field of Object.values(type.getFields())) field.type = shownInRest(field.type, type);
   return schema;
 }

@@ -92,9 +92,6 @@ export const energyShares = (total: Values, unit: MassUnit): Macros =>
 export const perBodyWeight = (total: Values, weight: string | undefined): Macros =>
   ofMacros((name) => (weight === undefined ? ZERO : rounded(total[name].dividedBy(weight))));
 
-export const asNumbers = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
-  each(Object.keys(values) as K[], (name) => values[name].toNumber());
-
 /** With two places, and the sign of a negative value that is rounded to zero. */
 export const asTexts = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
   each(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(PLACES)}`);

@@ -7,7 +7,7 @@ import { Owner, Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { asNumbers } from '../nutrition/values';
+import { asTexts } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { NutritionPlan } from './nutritionplan';
@@ -43,10 +43,10 @@ export class DiaryEntry extends Model<DiaryEntry> {
 
 @Resolver(() => DiaryEntry)
 export default class DiaryEntryResolver extends crud(DiaryEntry) {
-  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
+  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
-    return asNumbers(await portionValues(entry, context));
+    return asTexts(await portionValues(entry, context));
   }
 }

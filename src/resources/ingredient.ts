@@ -15,7 +15,7 @@ import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
 import { amountProblem, integerIn } from '../nutrition/form';
-import { ExactNutritionalValues } from '../nutrition/types';
+import { FormValues, NutritionalValues } from '../nutrition/types';
 import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type MassUnit, type Values } from '../nutrition/values';
 import { integerOf } from '../platform/reading';
 import { DiaryEntry } from './diaryentry';
@@ -184,7 +184,7 @@ function valuesIn(amount: string, measure: HouseholdMeasure | null | undefined, 
 
 @Resolver(() => Ingredient)
 export default class IngredientResolver extends crud(Ingredient) {
-  @FieldResolver(() => ExactNutritionalValues, { description: 'Of an amount of the ingredient.' })
+  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
     @Arg('amount', () => DecimalScalar, { description: 'In grams, or in the unit; five digits, two of them after the point.' })
@@ -197,7 +197,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     return valuesIn(amount, unit == null ? null : await measureOf(row.id, rowIdOf(IngredientUnit.name, unit.trim()), context), row);
   }
 
-  @FieldResolver(() => ExactNutritionalValues, {
+  @FieldResolver(() => FormValues, {
     description: 'Of an amount of the ingredient, from the texts of a form. A unit is one of the ingredient that the form names.',
   })
   @Extensions({

@@ -8,7 +8,7 @@ import { rowsBelow } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { asNumbers, sum, type MassUnit, type Values } from '../nutrition/values';
+import { asTexts, sum, type MassUnit, type Values } from '../nutrition/values';
 import { portionValues } from './ingredient';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
@@ -41,10 +41,10 @@ export async function mealValues(id: number, context: Context, unit: MassUnit = 
 
 @Resolver(() => Meal)
 export default class MealResolver extends crud(Meal) {
-  @FieldResolver(() => NutritionalValues, { description: 'All items together; always metric.' })
+  @FieldResolver(() => NutritionalValues, { description: 'All items together.' })
   @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @Needs(() => Meal, 'id')
   async nutritionalValues(@Root() meal: PartOf<Meal, 'id'>, @Ctx() context: Context) {
-    return asNumbers(await mealValues(meal.id, context));
+    return asTexts(await mealValues(meal.id, context));
   }
 }

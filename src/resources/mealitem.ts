@@ -7,7 +7,7 @@ import { Owner, Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { asNumbers } from '../nutrition/values';
+import { asTexts } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
@@ -39,10 +39,10 @@ export class MealItem extends Model<MealItem> {
 
 @Resolver(() => MealItem)
 export default class MealItemResolver extends crud(MealItem) {
-  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient; always metric.' })
+  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
-    return asNumbers(await portionValues(item, context));
+    return asTexts(await portionValues(item, context));
   }
 }

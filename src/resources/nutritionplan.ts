@@ -10,10 +10,9 @@ import { mayRead } from '../core/access/access';
 import { rowNearest, rowsBelow, type NamedCondition } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
-import { DateScalar } from '../core/model/scalars';
 import { dayOf } from '../nutrition/day';
-import { DAY_VALUES, DiaryDay, MassUnit, PLAN_VALUES, PlanValues, VALUES } from '../nutrition/types';
-import { asNumbers, energyShares, NUTRIENTS, perBodyWeight, sum, type Values } from '../nutrition/values';
+import { DAY_VALUES, DiaryDay, PLAN_VALUES, PlanValues, VALUES } from '../nutrition/types';
+import { asTexts, energyShares, NUTRIENTS, perBodyWeight, sum, type MassUnit, type Values } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
 import { portionValues } from './ingredient';
 import { Language } from './language';
@@ -70,6 +69,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
     rest: 'weight_unit',
     note: 'The units that the owner prefers; totals and diary sums follow them.',
     hidden: true,
+    only: 'rest',
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
   declare unitSystem: string;
@@ -80,14 +80,11 @@ export class NutritionPlan extends Model<NutritionPlan> {
 type Dieted = PartOf<NutritionPlan, 'id' | 'unitSystem'>;
 type Planned = PartOf<NutritionPlan, 'id' | 'unitSystem' | 'creationDate' | 'userId'>;
 
-/** As the owner of the plan prefers. */
-const unitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>): MassUnit => (plan.unitSystem === 'lb' ? MassUnit.OUNCE : MassUnit.GRAM);
+/** REST shows masses in the unit that the owner of the plan prefers. */
+const unitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>, { api }: Context): MassUnit =>
+  api === 'rest' && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
-const dayFrom = (date: string, entries: readonly Values[], unit: MassUnit) => ({
-  ...asNumbers(sum(entries)),
-  date,
-  unit,
-});
+const dayFrom = (date: string, entries: readonly Values[]) => ({ ...asTexts(sum(entries)), date });
 
 async function diaryOf(plan: Dieted, context: Context, among?: NamedCondition): Promise<Map<string, Values[]>> {
   const entries = await rowsBelow(
@@ -98,7 +95,7 @@ async function diaryOf(plan: Dieted, context: Context, among?: NamedCondition): 
     context,
     among,
   );
-  const values = await Promise.all(entries.map((entry) => portionValues(entry, context, unitOf(plan))));
+  const values = await Promise.all(entries.map((entry) => portionValues(entry, context, unitOf(plan, context))));
   const days = new Map<string, Values[]>();
   // The database shows moments in the zone of the server.
   entries.forEach(({ datetime }, index) => {
@@ -114,26 +111,22 @@ const on = (date: string): NamedCondition => ({
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-async function diaryDay(date: string, plan: Dieted, context: Context) {
-  const days = await diaryOf(plan, context, on(date));
-  return dayFrom(date, [...days.values()].flat(), unitOf(plan));
-}
-
 /** The reference adds floats to the integer 0, so that a day without entries has integers. */
 const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function valuesOf(plan: Planned, context: Context) {
-  const unit = unitOf(plan);
+  const unit = unitOf(plan, context);
+  // REST divides by the number as it was logged.
+  const bodyWeight = context.api === 'rest' ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
-    mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', ['weight'], plan.creationDate, context) : null,
+    mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', [bodyWeight], plan.creationDate, context) : null,
     rowsBelow(Meal, 'planId', ['id'], plan.id, context),
   ]);
   const total = sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context, unit))));
   return {
-    unit,
-    total: asNumbers(total),
-    percent: asNumbers(energyShares(total, unit)),
-    perKg: asNumbers(perBodyWeight(total, nearest?.weight)),
+    total: asTexts(total),
+    percent: asTexts(energyShares(total, unit)),
+    perKg: asTexts(perBodyWeight(total, nearest?.[bodyWeight])),
   };
 }
 
@@ -145,30 +138,19 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     values.languageId = (preferred && known.get(preferred)) ?? ENGLISH;
   },
 }) {
-  @FieldResolver(() => PlanValues, { description: 'All meals together.' })
+  @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
   @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES } })
   @Needs(() => NutritionPlan, 'unitSystem', 'creationDate', 'userId')
   nutritionalValues(@Root() plan: Planned, @Ctx() context: Context) {
-    return context.memory.remember(`values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
+    return context.memory.remember(`${context.api} values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
-  @Extensions({ cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
+  @Extensions({ only: 'rest', cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
   @Needs(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: Dieted, @Ctx() context: Context) {
-    const unit = unitOf(plan);
     const days = await diaryOf(plan, context);
-    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => dayFrom(date, entries, unit));
-  }
-
-  @FieldResolver(() => DiaryDay, { description: 'One day of the diary; zeros where it has no entries.' })
-  @Needs(() => NutritionPlan, 'unitSystem')
-  diaryDay(
-    @Arg('date', () => DateScalar, { nullable: true, description: 'The day; today if absent.' }) date: string | null,
-    @Root() plan: Dieted,
-    @Ctx() context: Context,
-  ) {
-    return diaryDay(date ?? today(context.timeZone), plan, context);
+    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => dayFrom(date, entries));
   }
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
@@ -184,6 +166,6 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     const date = dayOf({ year, month, day }, today(context.timeZone));
     if (date === undefined) throw invalid({ date: ['Enter a valid date.'] });
     const entries = [...(await diaryOf(plan, context, on(date))).values()].flat();
-    return entries.length > 0 ? dayFrom(date, entries, unitOf(plan)) : INTEGER_ZEROS;
+    return entries.length > 0 ? dayFrom(date, entries) : INTEGER_ZEROS;
   }
 }

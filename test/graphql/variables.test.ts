@@ -21,7 +21,6 @@ const TYPES: Record<string, Samples> = {
     invalid: [1.5, 2 ** 31, 2 ** 53, NaN, Infinity, '1', true, [1], {}, 10n, () => 1],
     fallback: '7',
   },
-  Float: { valid: [0, -0, 1, 1.5, -(2 ** 31), 2 ** 53], invalid: [NaN, Infinity, '1.50', false, [1], {}, 10n] },
   String: { valid: ['', '1', '1.50', 'true', 'x'], invalid: [1, true, ['x'], {}, Symbol.iterator], fallback: '"seven"' },
   ID: { valid: ['', '1', 'x', 0, -0, 1, 2 ** 53], invalid: [1.5, NaN, true, ['1'], {}, Symbol.iterator] },
   Boolean: { valid: [true, false], invalid: ['true', 1, [true], {}], fallback: 'true' },

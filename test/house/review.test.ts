@@ -202,7 +202,7 @@ test('a hidden ingredient counts in the values of what was eaten', async () => {
       id: own.item,
     },
   );
-  expect(mealItem).toEqual({ ingredientId: '50', ingredient: null, nutritionalValues: { energy: 100 } });
+  expect(mealItem).toEqual({ ingredientId: '50', ingredient: null, nutritionalValues: { energy: '100.00' } });
   const { body } = await ann.get(`/nutritionplaninfo/${own.plan}/`);
   expect(body.meals[0].meal_items[0].ingredient_obj).toMatchObject({ name: 'ZZ food' });
 });

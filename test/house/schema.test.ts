@@ -116,7 +116,7 @@ test('one selection of a node shows what it is of any of the types that share na
     ... on WeightEntry { weight }
     ... on TrainingDay { workoutSets { id sets position } }
     ... on WorkoutSet { sets position settings { id } }
-    ... on NutritionPlan { meals { id } unitSystem creationDate }
+    ... on NutritionPlan { meals { id } creationDate }
     ... on UserProfile { unitSystem }
     ... on Meal { order time }
     ... on MealItem { order ingredientUnitId ingredientUnit { gram } amount }

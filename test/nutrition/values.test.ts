@@ -1,6 +1,5 @@
 /** The formulas are those of the contract, section 9 "Nutrition"; the numbers are the reference's recorded answers unless a line says otherwise. */
 import {
-  asNumbers,
   asTexts,
   energyShares,
   gramsOf,
@@ -10,6 +9,9 @@ import {
   type Composition,
   type HouseholdMeasure,
 } from '../../src/nutrition/values';
+
+const asNumbers = (values: Parameters<typeof asTexts>[0]) =>
+  Object.fromEntries(Object.entries(asTexts(values)).map(([name, text]) => [name, Number(text)]));
 
 const composition = (given: Partial<Composition>): Composition => ({
   energy: 0,

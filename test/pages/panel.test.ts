@@ -27,12 +27,15 @@ const STORED: Readonly<Record<string, string>> = Object.assign(
 );
 
 /** As REST and GraphQL both could say it: GraphQL's ids are texts, its choices have names, and its maps are lists of entries. */
+const DECIMAL = /^-?\d+\.\d+$/;
 const alike = (value: unknown) =>
   JSON.parse(
     JSON.stringify(value, (key, one) => {
       // REST says it in a header.
       if (key === 'version') return undefined;
       if (typeof one === 'number') return String(one);
+      // Of nutritional values GraphQL says two places, and REST a number.
+      if (typeof one === 'string' && DECIMAL.test(one)) return String(Number(one));
       if (typeof one === 'string') return STORED[one] ?? one;
       return Array.isArray(one) && one.length && one.every(isEntry)
         ? Object.fromEntries(one.map(({ key, value: inner }) => [key, inner]))

@@ -9,7 +9,6 @@ type Variables = Record<string, unknown>;
 
 const LEAVES = new Map<string, (value: unknown) => boolean>([
   ['Int', (value) => Number.isInteger(value) && Math.abs(value as number) <= MAX_INTEGER],
-  ['Float', (value) => Number.isFinite(value)],
   ['String', (value) => typeof value === 'string'],
   ['ID', (value) => typeof value === 'string'],
   ['Boolean', (value) => typeof value === 'boolean'],

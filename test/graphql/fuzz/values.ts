@@ -19,7 +19,6 @@ const IDS = ['1', '2', '3', '4', '999', '0', 'x', ''];
 const SCALARS: Record<string, (random: Random) => unknown> = {
   ID: (random) => random.pick(IDS),
   Int: (random) => random.pick([0, 1, 2, 3, 5, 12, -1]),
-  Float: (random) => random.pick([0, 1.5]),
   String: (random) => random.pick(TEXTS),
   Boolean: (random) => random.chance(0.5),
   Decimal: (random) => random.pick<unknown>(['80.5', '1', '0', 75, '1e1', '100.00']),

@@ -25,7 +25,3 @@ export const SETTING_ROW = `fragment SettingRow on Setting {
 export const NUTRIENTS = `fragment Nutrients on NutritionalValues {
   energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
 }`;
-
-export const EXACT_NUTRIENTS = `fragment ExactNutrients on ExactNutritionalValues {
-  energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
-}`;

@@ -12,7 +12,7 @@ const HOME: Screen[] = [
   },
   {
     name: 'start page',
-    query: `query StartPage($today: Date!, $monthAgo: Date!) {
+    query: `query StartPage($today: DateTime!, $monthAgo: Date!) {
       viewer {
         id username firstName
         profile { id calories unitSystem }
@@ -24,11 +24,12 @@ const HOME: Screen[] = [
           nodes { id date impression timeStart timeEnd workout { id comment } }
         }
         weightEntries(first: 30, where: { date: { gte: $monthAgo } }, orderBy: [{ date: DESC }]) { nodes { id date weight } }
-        nutritionPlans(first: 1) { nodes { id description diaryDay(date: $today) { date energy protein carbohydrates fat } } }
+        nutritionPlans(first: 1) { nodes { id description } }
       }
+      nutritionIntake(where: { datetime: { gte: $today } }) { nodes { planId total { energy protein carbohydrates fat } } }
       records: personalRecords(first: 5, since: $monthAgo) { totalCount nodes { date kind value exercise { id name } } }
     }`,
-    variables: { today: TODAY, monthAgo: daysAgo(30) },
+    variables: { today: `${TODAY}T00:00:00Z`, monthAgo: daysAgo(30) },
   },
   {
     name: 'settings and profile',

@@ -1,6 +1,6 @@
 /** Nutrition plans, the diary and ingredients. */
 import { CURRENT, daysAgo, OATS, TODAY } from '../account';
-import { EXACT_NUTRIENTS, NUTRIENTS, PAGE_INFO } from './fragments';
+import { NUTRIENTS, PAGE_INFO } from './fragments';
 import { asApolloSends, type Screen } from './screen';
 
 const ENTRY = `fragment Entry on DiaryEntry {
@@ -13,20 +13,20 @@ const ENTRY = `fragment Entry on DiaryEntry {
 const NUTRITION: Screen[] = [
   {
     name: "today's nutrition plan",
-    query: `query TodaysPlan($plan: ID!, $today: Date!) {
+    query: `query TodaysPlan($plan: ID!, $from: DateTime!, $to: DateTime!) {
       nutritionPlan(id: $plan) {
-        id description hasGoalCalories unitSystem
-        nutritionalValues { unit total { ...Nutrients energyKilojoule } percent { protein carbohydrates fat } perKg { protein carbohydrates fat } }
+        id description hasGoalCalories
+        nutritionalValues { total { ...Nutrients energyKilojoule } percent { protein carbohydrates fat } perKg { protein carbohydrates fat } }
         meals {
           id order time
           nutritionalValues { ...Nutrients }
           items { id order amount ingredient { id name energy } ingredientUnit { id gram unit { id name } } nutritionalValues { ...Nutrients } }
         }
-        diaryDay(date: $today) { date energy protein carbohydrates fat fibres sodium unit }
       }
+      nutritionIntake(where: { planId: { eq: $plan }, datetime: { between: { from: $from, to: $to } } }) { nodes { total { ...Nutrients } } }
     }
     ${NUTRIENTS}`,
-    variables: { plan: CURRENT.plan, today: TODAY },
+    variables: { plan: CURRENT.plan, from: `${TODAY}T00:00:00Z`, to: `${TODAY}T23:59:59Z` },
   },
   {
     name: 'nutrition plans',
@@ -64,19 +64,21 @@ const NUTRITION: Screen[] = [
   },
   {
     name: 'diary of a day',
-    query: `query DiaryDay($plan: ID!, $day: Date!, $from: DateTime!, $to: DateTime!) {
+    query: `query DiaryDay($plan: ID!, $from: DateTime!, $to: DateTime!) {
       nutritionPlan(id: $plan) {
         id
-        diaryDay(date: $day) { date energy energyKilojoule protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium }
         nutritionalValues { total { ...Nutrients } }
         diaryEntries(first: 100, where: { datetime: { between: { from: $from, to: $to } } }, orderBy: [{ datetime: ASC }]) {
           totalCount
           nodes { ...Entry }
         }
       }
+      nutritionIntake(where: { planId: { eq: $plan }, datetime: { between: { from: $from, to: $to } } }) {
+        nodes { total { ...Nutrients energyKilojoule } goalEnergy }
+      }
     }
     ${ENTRY} ${NUTRIENTS}`,
-    variables: { plan: CURRENT.plan, day: daysAgo(1), from: `${daysAgo(1)}T00:00:00Z`, to: `${daysAgo(1)}T23:59:59Z` },
+    variables: { plan: CURRENT.plan, from: `${daysAgo(1)}T00:00:00Z`, to: `${daysAgo(1)}T23:59:59Z` },
   },
   {
     name: 'diary of a week',
@@ -87,21 +89,20 @@ const NUTRITION: Screen[] = [
         pageInfo { ...PageInfoFields }
       }
       nutritionIntake(first: 7, by: DAY, where: { planId: { eq: $plan }, datetime: { gte: $since } }) {
-        nodes { bucket { start } total { ...ExactNutrients } goal { ...ExactNutrients } }
+        nodes { bucket { start } total { ...Nutrients } goal { ...Nutrients } }
       }
       recent: topFoods(first: 20, where: { datetime: { gte: $from } }) { nodes { count grams ingredient { id name units { id gram unit { id name } } } } }
     }
-    ${ENTRY} ${NUTRIENTS} ${EXACT_NUTRIENTS} ${PAGE_INFO}`,
+    ${ENTRY} ${NUTRIENTS} ${PAGE_INFO}`,
     variables: { plan: CURRENT.plan, since: `${daysAgo(6)}T00:00:00Z`, from: `${daysAgo(30)}T00:00:00Z` },
   },
   {
     name: 'all days of the diary',
     query: `query DiaryDays($plan: ID!) {
-      nutritionPlan(id: $plan) {
-        id description
-        diaryDays { date energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium unit }
-      }
-    }`,
+      nutritionPlan(id: $plan) { id description }
+      nutritionIntake(first: 1000, where: { planId: { eq: $plan } }) { nodes { bucket { start } total { ...Nutrients } } }
+    }
+    ${NUTRIENTS}`,
     variables: { plan: CURRENT.plan },
   },
   {
@@ -109,16 +110,16 @@ const NUTRITION: Screen[] = [
     query: `query Intake($since: DateTime!) {
       days: nutritionIntake(first: 100, by: DAY, where: { datetime: { gte: $since } }) {
         totalCount
-        nodes { bucket { start end } total { ...ExactNutrients } goalEnergy bodyWeight proteinPerKg carbohydratesPerKg fatPerKg }
+        nodes { bucket { start end } total { ...Nutrients } goalEnergy bodyWeight proteinPerKg carbohydratesPerKg fatPerKg }
       }
       weeks: nutritionIntake(first: 20, by: WEEK, where: { datetime: { gte: $since } }) {
-        nodes { bucket { start end } days daysOver daysUnder mean { ...ExactNutrients } goal { ...ExactNutrients } plan { id description } }
+        nodes { bucket { start end } days daysOver daysUnder mean { ...Nutrients } goal { ...Nutrients } plan { id description } }
       }
       meals: nutritionIntake(first: 50, by: MONTH, perMeal: true, where: { datetime: { gte: $since } }) {
         nodes { bucket { start } meal { id time order } mean { energy protein } }
       }
     }
-    ${EXACT_NUTRIENTS}`,
+    ${NUTRIENTS}`,
     variables: { since: `${daysAgo(59)}T00:00:00Z` },
   },
   {
@@ -134,9 +135,9 @@ const NUTRITION: Screen[] = [
         nodes { keys { ingredient { id name energy } } count avg { amount } max { datetime } }
       }
       energy: topFoods(first: 10) { nodes { energyShare ingredient { id name } } }
-      protein: topFoods(first: 10, by: PROTEIN) { nodes { count grams total { ...ExactNutrients } ingredient { id name } } }
+      protein: topFoods(first: 10, by: PROTEIN) { nodes { count grams total { ...Nutrients } ingredient { id name } } }
     }
-    ${EXACT_NUTRIENTS}`,
+    ${NUTRIENTS}`,
     variables: { since: `${daysAgo(59)}T00:00:00Z`, zone: 'Europe/Berlin' },
   },
   {
@@ -171,11 +172,11 @@ const NUTRITION: Screen[] = [
         license { id shortName fullName url }
         language { id shortName }
         units { id amount gram unit { id name } }
-        portion: valuesOf(amount: $amount) { ...ExactNutrients energyKilojoule }
+        portion: valuesOf(amount: $amount) { ...Nutrients energyKilojoule }
         diaryEntries(first: 10, orderBy: [{ datetime: DESC }]) { totalCount nodes { id datetime amount plan { id description } } }
       }
     }
-    ${EXACT_NUTRIENTS}`,
+    ${NUTRIENTS}`,
     variables: { id: OATS, amount: '80' },
   },
 ];

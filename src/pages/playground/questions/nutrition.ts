@@ -8,13 +8,14 @@ export const NUTRITION: readonly Question[] = [
     title: 'Energy by day',
     sentence: 'Kilocalories of every day of the diary.',
     query: `query EnergyByDay {
-  nutritionPlans(first: 1, orderBy: [{ creationDate: DESC }]) {
+  nutritionIntake(first: 1000) {
     nodes {
-      diaryDays { date energy protein carbohydrates fat fibres }
+      bucket { start }
+      total { energy protein carbohydrates fat fibres }
     }
   }
 }`,
-    chart: { kind: 'line', x: 'diaryDays.date', y: ['diaryDays.energy'] },
+    chart: { kind: 'line', x: 'bucket.start', y: ['total.energy'] },
   },
   {
     slug: 'macros-by-day',
@@ -22,13 +23,14 @@ export const NUTRITION: readonly Question[] = [
     title: 'Protein, carbohydrates and fat by day',
     sentence: 'Macro-nutrients of every day of the diary, on top of each other.',
     query: `query MacrosByDay {
-  nutritionPlans(first: 1, orderBy: [{ creationDate: DESC }]) {
+  nutritionIntake(first: 1000) {
     nodes {
-      diaryDays { date protein carbohydrates fat unit }
+      bucket { start }
+      total { protein carbohydrates fat }
     }
   }
 }`,
-    chart: { kind: 'stacked', x: 'diaryDays.date', y: ['diaryDays.protein', 'diaryDays.carbohydrates', 'diaryDays.fat'] },
+    chart: { kind: 'stacked', x: 'bucket.start', y: ['total.protein', 'total.carbohydrates', 'total.fat'] },
   },
   {
     slug: 'what-my-plan-holds',
