@@ -8,9 +8,10 @@ import { whereOf } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { badArgument } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { preferenceFactor } from '../resources/kilograms';
+import { entryFactor } from '../resources/kilograms';
+import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
-import { IN_SCALE, shownIn, WeightScale } from './masses';
+import { IN_UNIT, shownIn } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 
 const SHARE = 0.1;
@@ -25,7 +26,7 @@ class TrendArgs extends QuestionArgs {
   @Field(() => DateScalar, { nullable: true, description: 'Only this day and earlier ones.' }) declare until?: string | null;
   @Field(() => Int, { defaultValue: 28, description: `Of how many days up to each entry the rate is worked out, from 2 to ${MAX_DAYS}.` })
   declare days: number;
-  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
 @ObjectType({ description: 'What the body weighed on a day, and which way that goes.', simpleResolvers: true })
@@ -60,7 +61,7 @@ export class BodyWeightResolver {
             FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SHARE}) OVER (ORDER BY w."date") AS "trend",
               regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
                 RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
-              FROM (SELECT t."date", t."weight" * ${preferenceFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(own, 't', bind)}) w) x
+              FROM (SELECT t."date", t."weight" * ${entryFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(own, 't', bind)}) w) x
             ${shown.length ? `WHERE ${shown.join(' AND ')}` : ''}`,
           order: '"date"',
         };

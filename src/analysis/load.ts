@@ -4,9 +4,10 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { MASS_UNIT } from '../resources/massunit';
 import { MAX_DAYS } from './days';
 import { logsOf, WhereLogs, type Where } from './logs';
-import { IN_SCALE, shownIn, WeightScale } from './masses';
+import { IN_UNIT, shownIn } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 import { ABOUT_VOLUME, isHard } from './volume';
 
@@ -29,7 +30,7 @@ registerEnumType(LoadMeasure, {
 class LoadArgs extends QuestionArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'What it is measured by.' }) declare measure: LoadMeasure;
-  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
 @ObjectType({ description: 'What training asked of the body up to a day.', simpleResolvers: true })

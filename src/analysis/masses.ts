@@ -1,36 +1,26 @@
 /** Weights as masses, in SQL: what a log lifts whatever its unit, what the body weighs on a day, and how both are shown. */
-import { registerEnumType } from 'type-graphql';
-import { POUND, UNIT_TYPE } from '../contract/masses';
+import { POUND } from '../contract/masses';
 import { mayRead, scope } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { BODY_WEIGHT, preferenceFactor, unitFactor } from '../resources/kilograms';
+import { BODY_WEIGHT, entryFactor, preferenceFactor, unitFactor } from '../resources/kilograms';
+import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
-
-export enum WeightScale {
-  KG = 'KG',
-  LB = 'LB',
-}
-registerEnumType(WeightScale, {
-  name: UNIT_TYPE,
-  description: 'In which unit masses are shown, whatever they were written in.',
-  valuesConfig: { KG: { description: 'Kilograms.' }, LB: { description: `Pounds of exactly ${POUND} kg.` } },
-});
 
 export const ABOUT_MASSES =
   'Logs in kg and lb are converted before anything is worked out. In the unit Body Weight the mass is that of the body by the nearest weight entry, the earlier of two as near, with the number logged added to it in the unit that the user prefers. Other units are no masses.';
 
-export const IN_SCALE = { defaultValue: WeightScale.KG, description: 'In which unit masses are shown.' };
+export const IN_UNIT = { defaultValue: MASS_UNIT.type.KG, description: 'The unit of the masses.' };
 
-export const shownIn = (scale: WeightScale, kilograms: string, places = 2): string =>
-  `round(${scale === WeightScale.KG ? kilograms : `(${kilograms}) / ${POUND}`}, ${places})`;
+export const shownIn = (unit: string, kilograms: string, places = 2): string =>
+  `round(${unit === MASS_UNIT.type.KG ? kilograms : `(${kilograms}) / ${POUND}`}, ${places})`;
 
 /** Kilograms by the entry nearest to a day, a column of any table but `near`; null without one, and for whom it is not. */
 export function bodyMass(day: string, context: Context, bind: Bind): string {
   if (!mayRead(WeightEntry, context)) return 'NULL::numeric';
   const side = (comparison: string, direction: string) => {
     const where = whereOf([...scope(WeightEntry, context), () => `near."date" ${comparison} ${day}`], 'near', bind);
-    return `(SELECT near."date", near."weight" * ${preferenceFactor('near')} AS "mass" FROM "weight_entry" near${where} ORDER BY near."date" ${direction} LIMIT 1)`;
+    return `(SELECT near."date", near."weight" * ${entryFactor('near')} AS "mass" FROM "weight_entry" near${where} ORDER BY near."date" ${direction} LIMIT 1)`;
   };
   return `(SELECT near."mass" FROM (${side('<=', 'DESC')} UNION ALL ${side('>', 'ASC')}) near ORDER BY abs(near."date" - ${day}), near."date" LIMIT 1)`;
 }

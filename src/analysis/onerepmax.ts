@@ -25,11 +25,12 @@ import type { PartOf } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
+import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
-import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
+import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 
 export enum OneRepMaxFormula {
@@ -85,7 +86,7 @@ class BestArgs extends QuestionArgs {
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
   @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
   @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
-  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
 @ObjectType({ description: 'The best estimate of an exercise in some days.', simpleResolvers: true })
@@ -137,7 +138,7 @@ export class OneRepMaxResolver {
   @Needs(() => WorkoutLog, 'id')
   async oneRepMax(
     @Arg('formula', () => OneRepMaxFormula, BY_FORMULA) formula: OneRepMaxFormula,
-    @Arg('unit', () => WeightScale, IN_SCALE) unit: WeightScale,
+    @Arg('unit', () => MASS_UNIT.type, IN_UNIT) unit: string,
     @Root() log: PartOf<WorkoutLog, 'id'>,
     @Ctx() context: Context,
   ): Promise<string | null> {

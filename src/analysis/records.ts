@@ -22,10 +22,11 @@ import type { Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
+import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
-import { IN_SCALE, shownIn, WeightScale } from './masses';
+import { IN_UNIT, shownIn } from './masses';
 import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 
@@ -56,7 +57,7 @@ class RecordArgs extends QuestionArgs {
   @Field(() => Boolean, { defaultValue: false, description: 'Whether only records count that have not been broken.' })
   declare standing: boolean;
   @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
-  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
 @ObjectType({ description: 'A day on which something was more than ever before.', simpleResolvers: true })

@@ -6,9 +6,10 @@ import { mayRead, scope } from '../core/access/access';
 import { binder, whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
+import { MASS_UNIT } from '../resources/massunit';
 import { GENDER, UserProfile } from '../resources/userprofile';
 import { logsOf, WhereLogs, type Where } from './logs';
-import { ABOUT_MASSES, bodyMass, IN_SCALE, shownIn, WeightScale } from './masses';
+import { ABOUT_MASSES, bodyMass, IN_UNIT, shownIn } from './masses';
 import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 import { FACTS } from './question';
 
@@ -30,7 +31,7 @@ class StrengthArgs {
   @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
   @Field(() => GENDER.type, { nullable: true, description: 'Whose formula it is; that of the profile if absent.' }) declare gender?:
     string | null;
-  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
 @ObjectType({ description: 'The best of several exercises together, beside the body weight.', simpleResolvers: true })

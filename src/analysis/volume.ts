@@ -8,11 +8,12 @@ import type { Context } from '../core/context';
 import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
+import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
-import { ABOUT_MASSES, IN_SCALE, shownIn, WeightScale } from './masses';
+import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
 import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
 
 /** Of a column as `logsOf` has them. */
@@ -28,7 +29,7 @@ class MuscleVolumeArgs extends QuestionArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BY_DAYS }) declare by: DayUnit;
   @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
-  @Field(() => WeightScale, IN_SCALE) declare unit: WeightScale;
+  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
 @ArgsType()

@@ -20,7 +20,10 @@ export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
   @Text({ label: 'Name', note: 'What it is called in its language.', max: 200, sorted: true }) declare name: string;
-  @Children(() => IngredientUnit, 'unitId', { connection: true, help: 'The ingredients measured in it, and what it weighs of each.' })
+  @Children(() => IngredientUnit, 'householdUnitId', {
+    connection: true,
+    help: 'The ingredients measured in it, and what it weighs of each.',
+  })
   declare ingredientUnits: IngredientUnit[];
 }
 

@@ -63,7 +63,7 @@ const filters = [
       filters,
       selection: `id name creation_date: creationDate update_date: updateDate energy protein carbohydrates
         carbohydrates_sugar: carbohydratesSugar fat fat_saturated: fatSaturated fibres sodium license { ...license }
-        license_author: licenseAuthor ingredientweightunit_set: units { gram amount unit { id name language: languageId } }
+        license_author: licenseAuthor ingredientweightunit_set: units { gram amount unit: householdUnit { id name language: languageId } }
         language { ...language }`,
     },
   },

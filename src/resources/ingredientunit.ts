@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
 import { HouseholdUnit } from './householdunit';
 import { Ingredient } from './ingredient';
 
-const filters = ['amount', 'gram', 'ingredientId', 'unitId'];
+const filters = ['amount', 'gram', 'ingredientId', 'householdUnitId'];
 const title = 'Ingredient Weight Unit';
 
 @Resource({
@@ -17,7 +17,7 @@ const title = 'Ingredient Weight Unit';
   dump: 'nutrition.ingredientweightunit',
   description: 'What a household unit of an ingredient weighs.',
   ordering: ['id'],
-  names: ['ingredient.name', 'unit.name', 'amount'],
+  names: ['ingredient.name', 'householdUnit.name', 'amount'],
   filters,
   // The name that the public documentation uses.
   views: { ingredienttoweightunit: { title, filters, listed: false } },
@@ -28,7 +28,7 @@ export class IngredientUnit extends Model<IngredientUnit> {
   declare amount: string;
   @Whole({ label: 'Amount in grams', note: 'What so many of the unit weigh.', min: MIN_INTEGER, max: MAX_INTEGER }) declare gram: number;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
-  @Ref(() => HouseholdUnit, { label: 'Weight unit' }) declare unitId: number;
+  @Ref(() => HouseholdUnit, { label: 'Weight unit', rest: 'unit', column: 'unit_id' }) declare householdUnitId: number;
 }
 
 export default crud(IngredientUnit);

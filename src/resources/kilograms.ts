@@ -13,6 +13,9 @@ const ROUNDED = `Rounded to grams; a pound is exactly ${POUND} kg.`;
 export const unitFactor = (alias: string) =>
   `CASE ${alias}."weight_unit_id" WHEN ${WEIGHTS.kg} THEN 1 WHEN ${WEIGHTS.lb} THEN ${POUND} END`;
 
+/** Kilograms of one of the unit in which a body weight was logged. */
+export const entryFactor = (alias: string) => `CASE ${alias}."unit" WHEN 'lb' THEN ${POUND} ELSE 1 END`;
+
 /** Kilograms of one of the unit that the owner prefers. */
 export const preferenceFactor = (alias: string) =>
   `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${POUND} ELSE 1 END`;
@@ -34,8 +37,5 @@ export const byUnit = {
   null: true,
 } as const;
 
-/** By the unit that the owner prefers. */
-export const byPreference = kilograms(
-  `The weight ${IN_KILOGRAMS}, if it is meant in the unit that the user prefers now.`,
-  preferenceFactor,
-);
+/** By the unit of a body weight. */
+export const byEntry = kilograms(`The weight ${IN_KILOGRAMS}.`, entryFactor);

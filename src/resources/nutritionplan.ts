@@ -44,7 +44,7 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
         get_nutritional_values: nutritionalValues { ${PLAN_VALUES} }
         meals { id plan: planId order time
           meal_items: items { id meal: mealId ingredient_obj: ingredient { ...ingredientinfo } ingredient: ingredientId
-            weight_unit: ingredientUnit { id gram amount ingredient: ingredientId unit: unitId } order amount }
+            weight_unit: ingredientUnit { id gram amount ingredient: ingredientId unit: householdUnitId } order amount }
           get_nutritional_values: nutritionalValues { ${VALUES} } }`,
     },
   },
@@ -116,7 +116,7 @@ const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function valuesOf(plan: Planned, context: Context) {
   const unit = unitOf(plan, context);
-  // REST divides by the number as it was logged.
+  // REST divides by the number as it was logged, whatever its unit.
   const bodyWeight = context.api === 'rest' ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', [bodyWeight], plan.creationDate, context) : null,
@@ -132,7 +132,8 @@ async function valuesOf(plan: Planned, context: Context) {
 
 @Resolver(() => NutritionPlan)
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
-  complete(values, { languages, reference }) {
+  complete(values, { languages, reference }, id) {
+    if (id !== undefined) return;
     const known = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
     const preferred = languages.find((code) => known.has(code));
     values.languageId = (preferred && known.get(preferred)) ?? ENGLISH;

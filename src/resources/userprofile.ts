@@ -144,7 +144,7 @@ export class UserProfile extends Model<UserProfile> {
     label: 'Weight unit',
     rest: 'weight_unit',
     column: 'weight_unit',
-    help: 'kg or lb; plan totals and diary sums follow it.',
+    help: 'kg or lb, for weights from now on; those that were logged keep theirs. Plan totals and diary sums follow it.',
     choices: UNIT_SYSTEM,
     default: 'kg',
     max: 2,

@@ -1,16 +1,17 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Day, Decimal, Id } from '../core/model/fields';
+import { Choose, Day, Decimal, defaults, Id } from '../core/model/fields';
 import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
-import { byPreference } from './kilograms';
+import { byEntry } from './kilograms';
+import { MASS_UNIT } from './massunit';
 import { User } from './user';
 
 @Resource({
   rest: 'weightentry',
   position: 28,
   dump: 'weight.weightentry',
-  description: 'The body weight of a user on one day, in the unit that the user prefers.',
+  description: 'The body weight of a user on one day, in the unit in which it was logged.',
   plural: 'weightEntries',
   owned: true,
   group: 'body',
@@ -21,9 +22,23 @@ import { User } from './user';
 export class WeightEntry extends Model<WeightEntry> {
   @Id() declare id: number;
   @Day({ label: 'Date', note: 'The day of the weighing; one for each day.' }) declare date: string;
-  @Decimal({ label: 'Weight', note: 'In the unit that the user prefers.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
-  @Decimal(byPreference) declare weightKg: string;
+  @Decimal({ label: 'Weight', note: 'As it was logged, in `unit`.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
+  @Choose({
+    label: 'Unit',
+    note: 'The unit of `weight`. Where a `weight` comes without one, that of the profile; it stays when the profile changes.',
+    choices: MASS_UNIT,
+    default: defaults.byTrigger,
+    hidden: true,
+    max: 2,
+  })
+  declare unit: string;
+  @Decimal(byEntry) declare weightKg: string;
   @Owner(() => User) declare userId: number;
 }
 
-export default crud(WeightEntry);
+export default crud(WeightEntry, {
+  /** A number is meant in the unit of the profile where nothing else is said, and REST has nothing else to say. */
+  complete(values, { api }) {
+    if (values.weight !== undefined && (api === 'rest' || values.unit === undefined)) values.unit = null;
+  },
+});

@@ -1,7 +1,7 @@
 /** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
 import type { PoolClient } from 'pg';
 import { OWNER } from '../core/model/registry';
-import { fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
+import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
@@ -236,7 +236,7 @@ class Writer {
   private value(row: DumpRow, field: FieldMeta): unknown {
     const value = row.fields[field.rest];
     if (value === undefined || value === null) {
-      if (field.null) return null;
+      if (acceptsNull(field)) return null;
       if (value === undefined && field.hasDefault && typeof field.default !== 'function') return field.default;
       if (value === undefined && field.blank) return '';
       return fail(`${at(row)}: ${field.rest} is missing.`);

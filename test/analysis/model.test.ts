@@ -142,7 +142,7 @@ const TYPES: Record<string, string> = {
   ...{
     by: 'DayUnit!',
     firstDay: 'FirstDay!',
-    unit: 'WeightScale!',
+    unit: 'MassUnit!',
     formula: 'OneRepMaxFormula!',
     measure: 'LoadMeasure!',
     gender: 'Gender',

@@ -68,7 +68,11 @@ export async function furnished(
   );
   const workout = () => random.pick(workouts as [number]);
   const dates = new Set(times([30, 12, 1, 0][number % 4]!, () => dayAfter(FIRST_DAY, random.int(0, 60))));
-  const weights = [...dates].map((date) => ({ date, weight: (60 + random.int(0, 4000) / 100).toFixed(2) }));
+  const weights = [...dates].map((date) => ({
+    date,
+    weight: (60 + random.int(0, 4000) / 100).toFixed(2),
+    unit: random.pick(['kg', 'lb'] as const),
+  }));
   await insert(
     'weight_entry',
     weights.map((row) => ({ user_id, ...row })),

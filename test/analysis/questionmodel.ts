@@ -16,7 +16,7 @@ import {
   oneRepMax,
   ordered,
   placeOf,
-  preferred,
+  kilogramsOf,
   repsOf,
   shown,
   sum,
@@ -217,7 +217,7 @@ const trainingWeeks: Model = ({ firstDay, goal }, logs, { sessions }) => {
 
 const bodyWeightTrend: Model = ({ since, until, days, unit }, _logs, person) => {
   const entries = ordered(
-    person.weights.map((entry) => ({ ...entry, mass: exact(entry.weight).times(preferred(person)) })),
+    person.weights.map((entry) => ({ ...entry, mass: kilogramsOf(entry) })),
     ({ date }) => date,
   );
   let trend: Decimal | undefined;

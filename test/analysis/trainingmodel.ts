@@ -21,7 +21,7 @@ export interface Log {
 export interface Trained {
   prefersPounds: boolean;
   gender: string | null;
-  weights: { date: string; weight: string }[];
+  weights: { date: string; weight: string; unit: string }[];
   sessions: { date: string; workout: number }[];
   logs: Log[];
   /** Of each exercise, and how much a set of it counts for them. */
@@ -60,13 +60,16 @@ export const ordered = <T extends Row>(rows: T[], ...keys: ((row: T) => any)[]):
     return 0;
   });
 
+/** A weight entry in kilograms. */
+export const kilogramsOf = ({ weight, unit }: Trained['weights'][number]): Decimal => exact(weight).times(unit === 'lb' ? POUND : 1);
+
 export const preferred = ({ prefersPounds }: Pick<Trained, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
 
 /** In kg, by the entry nearest to the day. */
 export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'weights'>): Decimal | null {
   const distance = (entry: { date: string }) => Math.abs(dayOf(entry.date) - dayOf(date));
   const [nearest] = [...person.weights].sort((a, b) => distance(a) - distance(b) || dayOf(a.date) - dayOf(b.date));
-  return nearest ? exact(nearest.weight).times(preferred(person)) : null;
+  return nearest ? kilogramsOf(nearest) : null;
 }
 
 const masses = new WeakMap<Log, Decimal | null>();

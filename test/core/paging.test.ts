@@ -243,13 +243,16 @@ describe('below other rows', () => {
 
   test('each of several parents has its own page', async () => {
     const document =
-      '{ householdUnits { nodes { id ingredientUnits(first: 2) { totalCount nodes { unitId } pageInfo { hasNextPage } } } } }';
+      '{ householdUnits { nodes { id ingredientUnits(first: 2) { totalCount nodes { householdUnitId } pageInfo { hasNextPage } } } } }';
     await fitgraph.sql(`INSERT INTO "household_unit" ("id", "language_id", "name") VALUES (50, 2, 'Zip'), (51, 2, 'Spoon')`);
     await fitgraph.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES (1, 51, 5)`);
     const { nodes } = (await ann.ask(document)).householdUnits;
     expect(nodes).toEqual([
-      { id: '1', ingredientUnits: { totalCount: 3, nodes: [{ unitId: '1' }, { unitId: '1' }], pageInfo: { hasNextPage: true } } },
-      { id: '51', ingredientUnits: { totalCount: 1, nodes: [{ unitId: '51' }], pageInfo: { hasNextPage: false } } },
+      {
+        id: '1',
+        ingredientUnits: { totalCount: 3, nodes: [{ householdUnitId: '1' }, { householdUnitId: '1' }], pageInfo: { hasNextPage: true } },
+      },
+      { id: '51', ingredientUnits: { totalCount: 1, nodes: [{ householdUnitId: '51' }], pageInfo: { hasNextPage: false } } },
       { id: '50', ingredientUnits: { totalCount: 0, nodes: [], pageInfo: { hasNextPage: false } } },
     ]);
   });

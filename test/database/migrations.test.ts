@@ -4,6 +4,7 @@ import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
 import { up as likeness } from '../../src/database/migrations/0007-likeness';
 import * as typos from '../../src/database/migrations/0022-typos';
 import * as oneOfSeveral from '../../src/database/migrations/0016-one-of-several';
+import * as weightUnits from '../../src/database/migrations/0070-weight-units';
 import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
 
@@ -144,4 +145,25 @@ test('of several active schedules of a user the newest stays active, and of seve
   expect(await having('schedule', 'is_active')).toEqual([3, 5]);
   // Pending images may all be main images.
   expect(await having('exercise_image', 'is_main')).toEqual([3, 4, 5, 6]);
+});
+
+test('body weights that are there get the unit that their owner prefers, and keep their versions', async () => {
+  const { pool } = connected();
+  await migrateUp(opened[0]!);
+  const run = (sql: string) => pool.query(sql);
+  await weightUnits.down(run);
+  await run(`
+    INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'en', 'English');
+    INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'ann', ''), (2, 'bob', ''), (3, 'eve', '');
+    INSERT INTO "user_profile" ("user_id", "weight_unit") VALUES (1, 'kg'), (2, 'lb');
+    INSERT INTO "weight_entry" ("user_id", "date", "weight") SELECT n, '2021-01-01', 80 FROM generate_series(1, 3) AS n`);
+  const versions = async () => (await run('SELECT "version" FROM "weight_entry" ORDER BY "user_id"')).rows;
+  const before = await versions();
+  await weightUnits.up(run);
+  expect((await run('SELECT "unit" FROM "weight_entry" ORDER BY "user_id"')).rows).toEqual([
+    { unit: 'kg' },
+    { unit: 'lb' },
+    { unit: 'kg' },
+  ]);
+  expect(await versions()).toEqual(before);
 });

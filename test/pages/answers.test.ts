@@ -275,7 +275,7 @@ describe('a mass', () => {
       'bestOneRepMaxes.nodes.log.max': 'lb',
     });
     const asked =
-      'query ($unit: WeightScale!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolumePage { nodes { tonnage hardSets } }';
+      'query ($unit: MassUnit!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolumePage { nodes { tonnage hardSets } }';
     expect(masses(asked, { unit: 'LB' })).toEqual({ 'muscleVolume.nodes.tonnage': 'lb' });
     expect(masses('{ bodyWeightTrend(unit: LB) { nodes { date weight trend ratePerWeek } } }')).toEqual({
       'bodyWeightTrend.nodes.weight': 'lb',

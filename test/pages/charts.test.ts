@@ -27,7 +27,19 @@ it('weights are drawn in the unit of their owner, the newest 90 days unless more
   expect(await chartsOf(ann, '/weightentry/?days=365&date=2025-05-10')).toEqual([]);
   const [profile] = (await ann.get('/userprofile/')).body.results;
   expect((await ann.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' })).status).toBe(200);
-  expect((await chartsOf(ann, '/weightentry/'))[0]).toContain('Weight in lb.');
+  // What was logged keeps its unit, and what is logged from now on has another one.
+  expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
+    'Weight in kg. 4 values from 2024-01-01 to 2025-05-10, between 80 and 90 kg.',
+  ]);
+  for (const [date, weight] of [
+    ['2025-05-11', '178'],
+    ['2025-05-12', '177'],
+  ])
+    await ann.post('/weightentry/', { date, weight });
+  expect((await chartsOf(ann, '/weightentry/?days=0')).sort()).toEqual([
+    'Weight in kg. 4 values from 2024-01-01 to 2025-05-10, between 80 and 90 kg.',
+    'Weight in lb. 2 values from 2025-05-11 to 2025-05-12, between 177 and 178 lb.',
+  ]);
 });
 
 it('a form says in which unit a weight is meant', async () => {

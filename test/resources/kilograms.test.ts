@@ -21,22 +21,71 @@ const units = async (unit: string) => {
   expect((await ann.patch(`/userprofile/${viewer.profile.id}/`, { weight_unit: unit })).status).toBe(200);
 };
 
-test('a body weight is meant in the unit that the user prefers', async () => {
-  await ann.post('/weightentry/', { date: '2021-01-01', weight: '80.55' });
-  await ann.post('/weightentry/', { date: '2021-01-02', weight: '177.50' });
-  const weights = async () => (await ann.ask('{ weightEntries { nodes { weight weightKg } } }')).weightEntries.nodes;
-  expect(await weights()).toEqual([
-    { weight: '80.55', weightKg: '80.550' },
-    { weight: '177.50', weightKg: '177.500' },
-  ]);
-  await units('lb');
-  expect(await weights()).toEqual([
-    { weight: '80.55', weightKg: '36.537' },
-    { weight: '177.50', weightKg: '80.513' },
-  ]);
-  const heavy = await ann.ask('{ weightEntries(where: { weightKg: { gt: "80" } }) { totalCount nodes { date } } }');
-  expect(heavy.weightEntries).toEqual({ totalCount: 1, nodes: [{ date: '2021-01-02' }] });
-  await units('kg');
+const weights = async () =>
+  (await ann.ask('{ weightEntries(orderBy: [{ date: ASC }]) { nodes { date weight unit weightKg } } }')).weightEntries.nodes;
+const numbers = async () =>
+  (await ann.get('/weightentry/?ordering=date')).body.results.map(({ weight }: { weight: string }) => weight) as string[];
+
+describe('a body weight', () => {
+  beforeEach(async () => {
+    await fitgraph.sql('DELETE FROM "weight_entry"');
+    await units('kg');
+  });
+
+  test('keeps the unit in which it was logged when the profile changes', async () => {
+    await ann.post('/weightentry/', { date: '2021-01-01', weight: '77.40' });
+    const [before] = await weights();
+    expect(before).toEqual({ date: '2021-01-01', weight: '77.40', unit: 'KG', weightKg: '77.400' });
+    await units('lb');
+    await ann.post('/weightentry/', { date: '2021-01-02', weight: '177.50' });
+    expect(await weights()).toEqual([before, { date: '2021-01-02', weight: '177.50', unit: 'LB', weightKg: '80.513' }]);
+    await units('kg');
+    expect((await weights()).map(({ unit }: { unit: string }) => unit)).toEqual(['KG', 'LB']);
+    // REST shows the numbers as they were logged.
+    expect(await numbers()).toEqual(['77.40', '177.50']);
+    const heavy = await ann.ask('{ weightEntries(where: { weightKg: { gt: "80" }, unit: { eq: LB } }) { totalCount nodes { date } } }');
+    expect(heavy.weightEntries).toEqual({ totalCount: 1, nodes: [{ date: '2021-01-02' }] });
+  });
+
+  test('changed over REST, it is in the unit of the profile only where its number is another one', async () => {
+    const { id } = (await ann.post('/weightentry/', { date: '2021-01-01', weight: '80.00' })).body;
+    await units('lb');
+    await ann.patch(`/weightentry/${id}/`, { date: '2021-01-03' });
+    await ann.put(`/weightentry/${id}/`, { date: '2021-01-04', weight: '80' });
+    expect(await weights()).toMatchObject([{ date: '2021-01-04', weight: '80.00', unit: 'KG' }]);
+    await ann.patch(`/weightentry/${id}/`, { weight: '176' });
+    expect(await weights()).toMatchObject([{ weight: '176.00', unit: 'LB' }]);
+  });
+
+  test('has the unit that is given over GraphQL, alone and among many, and that of the profile where none is', async () => {
+    await units('lb');
+    const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id unit weightKg } fieldErrors { path } } }`;
+    const made = async (input: object) => (await ann.ask(CREATE, { input })).createWeightEntry.weightEntry;
+    expect(await made({ date: '2021-01-01', weight: '80', unit: 'KG' })).toMatchObject({ unit: 'KG', weightKg: '80.000' });
+    expect(await made({ date: '2021-01-02', weight: '80' })).toMatchObject({ unit: 'LB', weightKg: '36.287' });
+    const { id } = await made({ date: '2021-01-03', weight: '80', unit: null });
+    const UPDATE = `mutation ($id: ID!, $input: WeightEntryPatch!) { updateWeightEntry(id: $id, input: $input) { weightEntry { weight unit } fieldErrors { path } } }`;
+    const changed = async (input: object) => (await ann.ask(UPDATE, { id, input })).updateWeightEntry.weightEntry;
+    expect(await changed({ unit: 'KG' })).toEqual({ weight: '80.00', unit: 'KG' });
+    expect(await changed({ date: '2021-02-03' })).toEqual({ weight: '80.00', unit: 'KG' });
+    expect(await changed({ weight: '81', unit: 'KG' })).toEqual({ weight: '81.00', unit: 'KG' });
+    expect(await changed({ weight: '178' })).toEqual({ weight: '178.00', unit: 'LB' });
+    const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { unit } fieldErrors { path } } }`;
+    const many = await ann.ask(MANY, {
+      inputs: [
+        { date: '2021-03-01', weight: '80', unit: 'KG' },
+        { date: '2021-03-02', weight: '176' },
+      ],
+    });
+    expect(many.createWeightEntries.weightEntries).toEqual([{ unit: 'KG' }, { unit: 'LB' }]);
+  });
+
+  test('counts by its own unit in formulas', async () => {
+    await ann.post('/weightentry/', { date: '2021-01-01', weight: '80' });
+    await units('lb');
+    const { trend } = await ann.ask('{ trend: bodyWeightTrend(unit: KG) { nodes { weight } } }');
+    expect(trend.nodes).toEqual([{ weight: '80.00' }]);
+  });
 });
 
 /** By unit, half up in the third place: 0.01 lb = 0.0045… kg, 100 lb = 45.359237 kg. */

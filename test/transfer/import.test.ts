@@ -292,3 +292,15 @@ describe('of many thousands of rows, of which PostgreSQL has some while others a
     await load(workouts().slice(0, 1));
   });
 });
+
+test('body weights are in the unit that their owner prefers, wherever the profile stands in the file', async () => {
+  const rows = dump();
+  for (const { model: name, fields } of rows) {
+    if (name === 'core.userprofile') fields.weight_unit = 'lb';
+    if (name === 'weight.weightentry') delete fields.unit;
+  }
+  for (const order of [rows, rows.toReversed()]) {
+    await load(order, { replace: true });
+    expect(await fitgraph.sql('SELECT "unit" FROM "weight_entry"')).toEqual([{ unit: 'lb' }, { unit: 'lb' }]);
+  }
+});

@@ -266,4 +266,13 @@ export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
   return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
 };
 
-export const defaults = { today: (timeZone: string) => today(timeZone), now: (timeZone: string) => now(timeZone) };
+export const defaults = {
+  today: (timeZone: string) => today(timeZone),
+  now: (timeZone: string) => now(timeZone),
+  /** A trigger of the table decides. */
+  byTrigger: () => undefined,
+};
+
+/** Whether null is accepted on input. */
+export const acceptsNull = ({ null: optional, default: given }: Pick<FieldMeta, 'null' | 'default'>): boolean =>
+  optional || given === defaults.byTrigger;

@@ -22,8 +22,8 @@ export interface Begun {
 export interface Hooks {
   /** Runs before anything else of the transaction, for all rows of the write; `id` is absent at creation, `input` at deletion. */
   begin?(rows: readonly Begun[], context: Context, transaction: Transaction): Promise<void>;
-  /** Adds to the values of a new row what the request tells, and asks nothing of the database. */
-  complete?(values: Values, context: Context): void;
+  /** Adds to the values of a row what the request tells, and asks nothing of the database. `id` is absent at creation. */
+  complete?(values: Values, context: Context, id?: number): void;
   /** May change the values that are stored. Runs for each row; `id` is absent at creation. */
   before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
   /** Runs once for all rows of a statement, in the order of the input. */

@@ -19,6 +19,7 @@ interface Shape {
 /** Of a row that is made: what must be given, and what is stored where nothing is. */
 function newValue(field: FieldMeta): Shape {
   const { description, relation, blank } = field;
+  if (field.default === defaults.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
     const when = field.default === defaults.today ? 'Today' : 'Now';
     return { nullable: true, description: `${description} ${when} if absent.` };

@@ -6,7 +6,7 @@ import { anyOf, binder, conditionOf } from '../access/conditions';
 import type { Context } from '../context';
 import { pathOf, type Draft } from './drafts';
 import { InvalidValues, shortened, WHOLE, type Mistakes } from '../model/errors';
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { parseId } from '../model/ids';
 import { wrongType } from '../model/node';
 import { invalidValue, mistake, MistakeCode, type Mistake } from '../model/mistakes';
@@ -102,7 +102,7 @@ class Validation {
       if (value === undefined) {
         if (draft.id === undefined && isRequired(field)) refuse(mistake(MistakeCode.REQUIRED, REQUIRED));
       } else if (value === null) {
-        if (!field.null) refuse(mistake(MistakeCode.NULL, NOT_NULL));
+        if (!acceptsNull(field)) refuse(mistake(MistakeCode.NULL, NOT_NULL));
       } else if (field.relation) {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
         if (ids.length === 0) refuse(mistake(MistakeCode.EMPTY, NOT_EMPTY));

@@ -225,6 +225,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
       }
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
       for (const { id, values } of rows) {
+        hooks.complete?.(values, context, id);
         prepared.push({ entity, values });
         await hooks.before?.(values, context, writing.transaction, id);
       }

@@ -6,7 +6,7 @@ import { asApolloSends, type Screen } from './screen';
 const ENTRY = `fragment Entry on DiaryEntry {
   id version datetime amount notes
   ingredient { id name energy }
-  ingredientUnit { id gram amount unit { id name } }
+  ingredientUnit { id gram amount householdUnit { id name } }
   nutritionalValues { ...Nutrients }
 }`;
 
@@ -20,7 +20,7 @@ const NUTRITION: Screen[] = [
         meals {
           id order time
           nutritionalValues { ...Nutrients }
-          items { id order amount ingredient { id name energy } ingredientUnit { id gram unit { id name } } nutritionalValues { ...Nutrients } }
+          items { id order amount ingredient { id name energy } ingredientUnit { id gram householdUnit { id name } } nutritionalValues { ...Nutrients } }
         }
       }
       nutritionIntake(where: { planId: { eq: $plan }, datetime: { between: { from: $from, to: $to } } }) { nodes { total { ...Nutrients } } }
@@ -54,7 +54,7 @@ const NUTRITION: Screen[] = [
           id version order time
           items {
             id version order amount ingredientUnitId
-            ingredient { id name energy protein carbohydrates fat units { id amount gram unit { id name } } }
+            ingredient { id name energy protein carbohydrates fat units { id amount gram householdUnit { id name } } }
           }
         }
       }
@@ -91,7 +91,7 @@ const NUTRITION: Screen[] = [
       nutritionIntake(first: 7, by: DAY, where: { planId: { eq: $plan }, datetime: { gte: $since } }) {
         nodes { bucket { start } total { ...Nutrients } goal { ...Nutrients } }
       }
-      recent: topFoods(first: 20, where: { datetime: { gte: $from } }) { nodes { count grams ingredient { id name units { id gram unit { id name } } } } }
+      recent: topFoods(first: 20, where: { datetime: { gte: $from } }) { nodes { count grams ingredient { id name units { id gram householdUnit { id name } } } } }
     }
     ${ENTRY} ${NUTRIENTS} ${PAGE_INFO}`,
     variables: { plan: CURRENT.plan, since: `${daysAgo(6)}T00:00:00Z`, from: `${daysAgo(30)}T00:00:00Z` },
@@ -145,7 +145,7 @@ const NUTRITION: Screen[] = [
     query: `query SearchIngredients($term: String!, $language: String!) {
       ingredientSearch(term: $term, language: $language) {
         ingredientId name
-        ingredient { id energy protein carbohydrates fat units { id gram amount unit { id name } } }
+        ingredient { id energy protein carbohydrates fat units { id gram amount householdUnit { id name } } }
       }
     }`,
     variables: { term: 'oat', language: 'en' },
@@ -155,7 +155,7 @@ const NUTRITION: Screen[] = [
     query: `query LeanProtein($where: IngredientWhere!, $first: Int!) {
       ingredients(first: $first, where: $where, orderBy: [{ protein: DESC }]) {
         totalCount
-        nodes { id name brand energy protein carbohydrates fat fibres sodium units { id gram unit { id name } } }
+        nodes { id name brand energy protein carbohydrates fat fibres sodium units { id gram householdUnit { id name } } }
         pageInfo { ...PageInfoFields }
       }
       bins: ingredientsGrouped(where: $where, groupBy: [{ energy: { width: 100 } }]) { nodes { keys { energyBin { from to } } count avg { protein } } }
@@ -171,7 +171,7 @@ const NUTRITION: Screen[] = [
         energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
         license { id shortName fullName url }
         language { id shortName }
-        units { id amount gram unit { id name } }
+        units { id amount gram householdUnit { id name } }
         portion: valuesOf(amount: $amount) { ...Nutrients energyKilojoule }
         diaryEntries(first: 10, orderBy: [{ datetime: DESC }]) { totalCount nodes { id datetime amount plan { id description } } }
       }

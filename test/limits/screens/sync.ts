@@ -42,7 +42,7 @@ export const sync: Screen[] = [
         totalCount
         nodes {
           id name code energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium languageId licenseId
-          units { id amount gram unitId }
+          units { id amount gram householdUnitId }
         }
         pageInfo { ...PageInfoFields }
       }

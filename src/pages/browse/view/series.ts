@@ -1,11 +1,10 @@
 /** What of a list can be drawn over time: one line for each thing that was measured, one drawing for each unit. */
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
-import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
+import { factsOf, type Endpoint, type Prepare, type Run } from '../../../rest/endpoints';
 import { momentText, shownFacts, type Row } from './cells';
 import { labelOf } from './wording';
 import { callingOf } from './naming';
-import { isImperial } from './sheets';
 
 export type Point = [moment: string, number: number];
 
@@ -49,7 +48,7 @@ interface Spec {
   /** What was measured. */
   by?: FieldFact;
   unit?: FieldFact;
-  /** The unit is as its owner prefers. */
+  /** A number without a unit is one in that of the profile. */
   preferred: boolean;
 }
 
@@ -60,16 +59,17 @@ function specOf(type: GraphQLObjectType, schema: GraphQLSchema): Spec | undefine
   const value = facts.find(({ kind }) => kind === 'decimal');
   if (!type.extensions.resource!.owned || !day || !value) return undefined;
   const units = facts.filter(({ relation }) => relation && UNIT.test(relation.type));
-  const unit = units.find(({ relation }) => relation!.object.startsWith(value.name));
+  const own = factsOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
+  const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? own;
   if (units.length > 0 && !unit) return undefined;
   const by =
     facts.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT.test(relation.type)) ??
     facts.find(({ kind, null: may }) => kind === 'choice' && !may);
-  const preferred = units.length === 0 && value.name === 'weight' && schema.getQueryType()?.getFields().viewer !== undefined;
+  const preferred = own !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
   return { day, value, preferred, ...(by && { by }), ...(unit && { unit }) };
 }
 
-/** Of a type whose rows are drawn: what is meant in the unit that their owner prefers. */
+/** Of a type whose rows are drawn: what is written in the unit that their owner prefers. */
 export function preferredFact(type: GraphQLObjectType, schema: GraphQLSchema): FieldFact | undefined {
   const spec = specOf(type, schema);
   return spec?.preferred ? spec.value : undefined;
@@ -127,7 +127,6 @@ export function seriesOf(schema: GraphQLSchema, prepare: Prepare) {
     entry.run ??= prepare(
       `query ($where: ${type.name}Where, $first: Int) {
         page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${spec.day.name}: DESC }]) { nodes { ${ofSpec(type, spec)} } }
-        ${spec.preferred ? 'viewer { profile { unitSystem } }' : ''}
       }`,
     );
     const { data } = await entry.run(context, { where, first: days ? days * ROWS_A_DAY : MAX_POINTS });
@@ -139,13 +138,11 @@ export function seriesOf(schema: GraphQLSchema, prepare: Prepare) {
       const unit = spec.unit ? nameIn(type, spec.unit, row) : '';
       units.set(unit, [...(units.get(unit) ?? []), row]);
     }
-    const preferred = spec.preferred ? (isImperial((data?.viewer?.profile ?? {}) as Row) ? 'lb' : 'kg') : undefined;
     const series = [...units].map(([name, some]) => {
       const lines = linesOf(type, spec, some);
-      const unit = name || preferred;
       return {
         label: labelOf(spec.value),
-        ...(unit && { unit }),
+        ...(name && { unit: name }),
         lines: lines.slice(0, MAX_LINES),
         left: Math.max(0, lines.length - MAX_LINES),
       };

@@ -76,7 +76,7 @@ export const CATALOGUE: readonly Question[] = [
       protein
       carbohydrates
       fat
-      units { amount gram unit { name } }
+      units { amount gram householdUnit { name } }
     }
   }
 }`,
