@@ -125,7 +125,7 @@ test(seeded('several fields, each with its direction, and fields over two and th
     ['Setting', [{ rir: 'DESC_NULLS_LAST' }, { targetWeight: 'ASC_NULLS_FIRST' }, { comment: 'DESC' }]],
     ['Setting', [{ set: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: { name: 'DESC' } } }]],
     ['Setting', [{ set: { trainingDay: { workout: { comment: 'ASC' } } } }, { targetWeight: 'DESC' }]],
-    ['MealItem', [{ ingredientUnit: { unit: { language: { shortName: 'DESC_NULLS_LAST' } } } }, { amount: 'ASC' }]],
+    ['MealItem', [{ ingredientUnit: { householdUnit: { language: { shortName: 'DESC_NULLS_LAST' } } } }, { amount: 'ASC' }]],
     ['DiaryEntry', [{ ingredientUnit: { gram: 'ASC_NULLS_FIRST' } }, { datetime: 'DESC' }]],
   ];
   for (const [type, orderBy] of orders) {
