@@ -24,6 +24,7 @@ export async function withServer({ kit = contract, port, settings = {}, node = p
     TIME_ZONE: 'Europe/Berlin',
     LOGIN_RATE: '100000/min',
     BUDGET: 'off',
+    MAX_LAG: 'off',
     LOG_LEVEL: 'warn',
     ...settings,
   };

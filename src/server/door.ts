@@ -15,12 +15,17 @@ import { closeSocket, noteTurnedAway } from './turnedaway';
 
 type Why = 'pressure' | 'late' | 'leaving';
 
+/** With no more requests open than this, nobody is refused: a late process has other reasons then, and refusing would not make it faster. */
+const ALWAYS_ADMITTED = 16;
+
 export class Door {
   readonly turnedAway: Record<Why, number> = { pressure: 0, late: 0, leaving: 0 };
 
   private readonly gate = new Gate();
   private readonly pressure: Pressure;
   private leaving = false;
+  /** How many requests have been admitted and have not ended yet. */
+  private open = 0;
 
   /** `maxLag` as `Pressure` has it. */
   constructor(
@@ -40,17 +45,19 @@ export class Door {
   readonly connected = this.gate.connected;
 
   /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
-  readonly refuses = (isStranger: boolean): boolean => this.leaving || this.pressure.refuses(isStranger);
+  readonly refuses = (isStranger: boolean): boolean => this.leaving || this.isOverloaded(isStranger);
 
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
     const { authorization, cookie } = request.headers;
     // Whether they are any good costs more to say than to refuse.
-    if (this.pressure.refuses(authorization === undefined && cookie === undefined)) return this.turnAway(request, response, 'pressure');
+    if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.turnAway(request, response, 'pressure');
+    this.open += 1;
+    response.once('close', () => (this.open -= 1));
     this.gate.pass(
       () => this.origin.network(request),
       (waitedMs) => {
         if (response.destroyed) return;
-        if (!this.pressure.isTooLate(waitedMs)) return begin(request, response);
+        if (this.open <= ALWAYS_ADMITTED || !this.pressure.isTooLate(waitedMs)) return begin(request, response);
         this.turnAway(request, response, 'late');
       },
     );
@@ -58,7 +65,7 @@ export class Door {
 
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.leaving) return this.close(request, socket, 'leaving');
-    if (this.pressure.refuses(true)) return this.close(request, socket, 'pressure');
+    if (this.isOverloaded(true)) return this.close(request, socket, 'pressure');
     this.gate.pass(
       () => this.origin.network(request),
       (waitedMs) => {
@@ -76,6 +83,10 @@ export class Door {
 
   stop(): void {
     this.pressure.stop();
+  }
+
+  private isOverloaded(isStranger: boolean): boolean {
+    return this.open >= ALWAYS_ADMITTED && this.pressure.refuses(isStranger);
   }
 
   private turnAway(request: IncomingMessage, response: ServerResponse, why: Why): void {

@@ -30,6 +30,19 @@ test('one pause, however long, turns nobody away', async () => {
   }
 });
 
+test('a few clients that ask one thing after another are served, however late the server is', async () => {
+  const statuses: number[] = [];
+  const client = async () => {
+    for (let requests = 0; requests < 20; requests += 1) statuses.push((await fitgraph.anyone.get('/muscle/')).status);
+  };
+  let isOver = false;
+  const clients = Promise.all(Array.from({ length: 4 }, client)).then(() => (isOver = true));
+  while (!isOver) await beBusy();
+  await clients;
+  expect(statuses).toEqual(Array(80).fill(200));
+  await calm();
+});
+
 interface Line {
   id: string;
   method: string;
