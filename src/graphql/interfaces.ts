@@ -2,11 +2,15 @@
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
+  DirectiveLocation,
+  GraphQLDirective,
   GraphQLFloat,
   GraphQLID,
+  GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
   GraphQLScalarType,
+  GraphQLSchema,
   isIntrospectionType,
   isListType,
   isNonNullType,
@@ -16,7 +20,6 @@ import {
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
-  type GraphQLSchema,
 } from 'graphql';
 import { floatMark } from '../contract/floats';
 import { isChoices } from '../core/model/choices';
@@ -41,16 +44,36 @@ function withoutBlank(config: FieldConfig): FieldConfig | undefined {
   return { ...config, resolve: (...args) => resolve(...args) || null };
 }
 
+/** As Relay, Apollo's clients and code generators read it. */
+const SEMANTIC_NON_NULL = new GraphQLDirective({
+  name: 'semanticNonNull',
+  description: 'Null only where `errors` has an error at this place.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    levels: {
+      description: 'Of lists in lists: at which depths.',
+      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
+      defaultValue: [0],
+    },
+  },
+});
+
+/** A root field or a page that fails becomes null by itself, instead of all that is beside it. */
+function failingAlone(config: FieldConfig, isRoot: boolean): FieldConfig {
+  if (!isNonNullType(config.type) || !(isRoot || config.args?.first)) return config;
+  return { ...config, type: config.type.ofType, extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL.name]: {} } } };
+}
+
 /** Without what only REST has a use for, and without the types that nothing else leads to. Null takes a field out of its type. */
-export const publicSchema = (whole: GraphQLSchema): GraphQLSchema =>
-  countObjects(
-    pruneSchema(
-      mapSchema(whole, {
-        [MapperKind.OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : withoutBlank(config)),
-        [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
-      }),
-    ),
-  );
+export function publicSchema(whole: GraphQLSchema): GraphQLSchema {
+  const mapped = mapSchema(whole, {
+    [MapperKind.OBJECT_FIELD]: (config, _name, type) =>
+      isOnlyRest(config) ? null : failingAlone(withoutBlank(config) ?? config, type === whole.getQueryType()!.name),
+    [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
+  });
+  const { directives, ...config } = pruneSchema(mapped).toConfig();
+  return countObjects(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL] }));
+}
 
 /** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */
 const stored = ({ name, description }: GraphQLNamedType) => (isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined);

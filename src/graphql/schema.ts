@@ -2,7 +2,8 @@
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { lexicographicSortSchema, printSchema, type GraphQLSchema } from 'graphql';
+import { printSchemaWithDirectives } from '@graphql-tools/utils';
+import { lexicographicSortSchema, type GraphQLSchema } from 'graphql';
 import { AdherenceResolver, PlannedExerciseResolver } from '../analysis/adherence';
 import { BodyWeightResolver } from '../analysis/bodyweight';
 import { EatenFoodResolver } from '../analysis/foods';
@@ -71,4 +72,4 @@ export const buildGraphQLSchema = once(() => publicSchema(whole()));
 export const buildRestSchema = once(() => restSchema(whole()));
 
 /** As committed in schema.graphql. */
-export const printed = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`;
+export const printed = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;

@@ -90,10 +90,10 @@ describe('graphql-codegen', () => {
     import * as operations from '@graphql-codegen/typescript-operations';
     import { readFileSync, writeFileSync } from 'node:fs';
     import { parse } from 'graphql';
-    const [schemaFile, documentsFile, folder, scalars] = process.argv.slice(2);
+    const [schemaFile, documentsFile, folder, scalars, nullability] = process.argv.slice(2);
     const read = (file) => parse(readFileSync(file, 'utf8'));
     const schema = read(schemaFile);
-    const config = { scalars: JSON.parse(scalars) };
+    const config = { scalars: JSON.parse(scalars), nullability: JSON.parse(nullability) };
     const make = async (filename, documents, plugin) =>
       writeFileSync(folder + '/' + filename, await codegen({ filename, schema, documents, config, plugins: [{ plugin: {} }], pluginMap: { plugin } }));
     await make('schema.ts', [], typescript);
@@ -123,10 +123,19 @@ describe('graphql-codegen', () => {
     return { status, said: stdout };
   }
 
-  test('makes types that strict TypeScript accepts, and that know what is wrong', () => {
+  function make(nullability: object): void {
     write('documents.graphql', DOCUMENTS);
-    const files = [schemaFile, path.join(folder, 'documents.graphql'), folder, JSON.stringify(SCALARS)];
+    const files = [schemaFile, path.join(folder, 'documents.graphql'), folder, JSON.stringify(SCALARS), JSON.stringify(nullability)];
     execFileSync(process.execPath, ['--input-type=module', '-', ...files], { cwd: root, input: PROGRAM });
+  }
+
+  test('a list may be null where errors are not thrown', () => {
+    make({});
+    expect(checked(USE)).toEqual({ status: 2, said: expect.stringContaining("'answer.weightEntries' is possibly 'null'") });
+  });
+
+  test('makes types that strict TypeScript accepts, and that know what is wrong', () => {
+    make({ errorHandlingClient: true });
     expect(checked(USE)).toEqual({ status: 0, said: '' });
     const wrong = checked(USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'));
     expect(wrong).toEqual({ status: 2, said: expect.stringContaining('use.ts') });

@@ -194,7 +194,7 @@ test('a new row in front does not move the pages after a cursor', async () => {
 describe('refused:', () => {
   const refused = async (args: Record<string, unknown>, fields: Record<string, unknown>, terms?: Terms) => {
     const { data, code, errors } = await query(args, terms);
-    expect([data, code]).toEqual([null, 'BAD_USER_INPUT']);
+    expect([data, code]).toEqual([{ page: null }, 'BAD_USER_INPUT']);
     expect(errors![0]!.extensions.fields).toEqual(fields);
   };
 

@@ -64,11 +64,6 @@ test('everything has a description', () => {
 
 /** What `node { … }` cannot select of several types without an alias. */
 const UNLIKE: Readonly<Record<string, string>> = {
-  diaryEntries:
-    'an ingredient is everybody’s: the viewer’s entries of it are null for nobody, while those of a plan or a user are always there',
-  diaryEntriesGrouped: 'as `diaryEntries`',
-  logsGrouped: 'as `logs`',
-  logs: 'an exercise is everybody’s: the viewer’s logs of it are null for nobody, while those of a workout or a session are always there',
   weightKg: 'a log may be in a unit that is no mass, such as plates; a body weight never is',
 };
 

@@ -1,0 +1,94 @@
+/** A field that fails is null by itself: what was asked for beside it is answered. */
+import { getNamedType, isLeafType, isListType, isNonNullType, isObjectType } from 'graphql';
+import { buildGraphQLSchema, printed } from '../../src/graphql/schema';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile({ environment: { STATEMENT_TIMEOUT: '500ms' } });
+
+const schema = buildGraphQLSchema();
+const failed = ({ errors }: { errors: { path?: (string | number)[]; extensions: Record<string, any> }[] | undefined }) =>
+  errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
+
+describe('the schema says so', () => {
+  const root = Object.values(schema.getQueryType()!.getFields());
+  const pages = Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .flatMap((type) => Object.values(type.getFields()))
+    .filter(({ args }) => args.some(({ name }) => name === 'first'));
+
+  test('of each root field and each page', () => {
+    expect(root.length).toBeGreaterThan(30);
+    expect(pages.length).toBeGreaterThan(30);
+    const nonNull = [...root, ...pages].filter(({ type }) => isNonNullType(type));
+    expect(nonNull.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('and of which of them null means an error', () => {
+    const text = printed(schema);
+    expect(text).toContain('directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION');
+    expect(text).toMatch(/\): WorkoutLogConnection @semanticNonNull$/m);
+    // A row that is not there is no error of the kind.
+    expect(text).toMatch(/\): WorkoutLog$/m);
+    const lists = root.filter(({ type }) => isListType(type) && !isLeafType(getNamedType(type)));
+    for (const { name } of lists) expect(text).toMatch(new RegExp(`^  ${name}(\\([^@]*?\\))?: \\[.*\\] @semanticNonNull$`, 'ms'));
+  });
+});
+
+test('a list of the viewer fails for a stranger, and not what everybody sees', async () => {
+  const answer = await fitgraph.anyone.query('{ muscles { totalCount } workoutLogs { totalCount } muscleVolume { nodes { sets } } }');
+  expect(answer.data).toEqual({ muscles: { totalCount: expect.any(Number) }, workoutLogs: null, muscleVolume: null });
+  expect(failed(answer)).toEqual([
+    ['workoutLogs', 'UNAUTHENTICATED'],
+    ['muscleVolume', 'UNAUTHENTICATED'],
+  ]);
+});
+
+test('what a token is not for fails, and not what it is for', async () => {
+  const ann = await fitgraph.user('ann');
+  const { made } = await ann.ask('mutation { made: createAccessToken(name: "log", scopes: [READ_TRAINING]) { token } }');
+  const app = new Person(fitgraph.url, { id: ann.id, token: made.token });
+  const answer = await app.query('{ workoutLogs { totalCount } weightEntries { totalCount } bodyWeightTrend { nodes { date } } }');
+  expect(answer.data).toEqual({ workoutLogs: { totalCount: 0 }, weightEntries: null, bodyWeightTrend: null });
+  expect(failed(answer)).toEqual([
+    ['weightEntries', 'FORBIDDEN'],
+    ['bodyWeightTrend', 'FORBIDDEN'],
+  ]);
+});
+
+test('an argument that is wrong, at the root or below a row', async () => {
+  const ann = await fitgraph.user('ann');
+  const answer = await ann.query(`{
+    muscles(first: -1) { totalCount }
+    languages { totalCount }
+    exerciseCategories(first: 1) { nodes { name exercises(first: -1) { totalCount } } }
+  }`);
+  expect(answer.data).toEqual({
+    muscles: null,
+    languages: { totalCount: expect.any(Number) },
+    exerciseCategories: { nodes: [{ name: expect.any(String), exercises: null }] },
+  });
+  expect(failed(answer)!.sort()).toEqual([
+    ['exerciseCategories.nodes.0.exercises', 'BAD_USER_INPUT'],
+    ['muscles', 'BAD_USER_INPUT'],
+  ]);
+});
+
+test('a statement that takes too long', async () => {
+  const ann = await fitgraph.user('ann');
+  const blocker = await fitgraph.database.pool.connect();
+  try {
+    await blocker.query('SET statement_timeout = 0');
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
+    const answer = await ann.query('{ bodyWeightTrend { nodes { date } } workoutLogs { totalCount } weightEntries { totalCount } }');
+    expect(answer.data).toEqual({ bodyWeightTrend: null, workoutLogs: { totalCount: 0 }, weightEntries: null });
+    expect(failed(answer)!.sort()).toEqual([
+      ['bodyWeightTrend', 'TIMEOUT'],
+      ['weightEntries', 'TIMEOUT'],
+    ]);
+    await blocker.query('ROLLBACK');
+  } finally {
+    blocker.release(true);
+  }
+});
