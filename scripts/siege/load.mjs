@@ -33,7 +33,7 @@ const PUBLIC_GRAPHQL = [
 const OWN = ['/workout/?limit=10', '/weightentry/?limit=20', '/nutritionplaninfo/?limit=5', '/workoutlog/?limit=20'];
 const OWN_GRAPHQL = [
   '{ workouts(first: 10) { totalCount nodes { id comment days { description } } } }',
-  '{ viewer { username weightEntries(first: 30) { nodes { date weight } } nutritionPlans { nodes { description } } } }',
+  '{ viewer { username } weightEntries(first: 30) { nodes { date weight } } nutritionPlans { nodes { description } } }',
 ];
 
 const nested = (depth) => (depth ? `{ category: { exercises: { none: ${nested(depth - 1)} } } }` : '{ id: { eq: "0" } }');

@@ -30,7 +30,7 @@ export interface KeyPage {
 
 const HOME: Crumb = { label: 'Fitgraph', href: '/' };
 const VISIBLE = 4;
-const QUERY = '{ viewer { username weightEntries(first: 3) { nodes { date weight } } } }';
+const QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
 
 const masked = (token: string) => token.slice(0, VISIBLE) + '•'.repeat(token.length - VISIBLE);
 

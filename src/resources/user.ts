@@ -4,31 +4,15 @@ import { Column, DataType, Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { defaults, Flag, Id, Moment, Text, type PartOf } from '../core/model/fields';
-import { Children } from '../core/model/relationfields';
 import { loadChildren } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { readOne } from '../core/read/row';
-import { DiaryEntry } from './diaryentry';
-import { Meal } from './meal';
-import { MealItem } from './mealitem';
-import { NutritionPlan } from './nutritionplan';
-import { Schedule } from './schedule';
-import { ScheduleStep } from './schedulestep';
-import { Setting } from './setting';
-import { TrainingDay } from './trainingday';
 import { UserProfile } from './userprofile';
-import { WeightEntry } from './weightentry';
-import { Workout } from './workout';
-import { WorkoutLog } from './workoutlog';
-import { WorkoutSession } from './workoutsession';
-import { WorkoutSet } from './workoutset';
-
-const all = (help: string) => ({ connection: true, help }) as const;
 
 @Resource({
   table: 'user_account',
-  description: 'A person who signs in, and everything that is theirs. Everybody sees only themselves.',
+  description: 'A person who signs in. Everybody sees only themselves; what they logged and planned is in the lists of Query.',
   dump: 'auth.user',
   owned: true,
   group: 'account',
@@ -51,20 +35,6 @@ export class User extends Model<User> {
   @Moment({ label: 'Last login', note: 'When they last signed in; null if never.', null: true }) declare lastLogin: string | null;
   /** A hash; never a field of any interface. */
   @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
-
-  @Children(() => Workout, 'userId', all('Their plans of training.')) declare workouts: Workout[];
-  @Children(() => TrainingDay, 'userId', all('The days of all their workouts.')) declare trainingDays: TrainingDay[];
-  @Children(() => WorkoutSet, 'userId', all('The sets of all their training days.')) declare allWorkoutSets: WorkoutSet[];
-  @Children(() => Setting, 'userId', all('The settings of all their sets.')) declare allSettings: Setting[];
-  @Children(() => WorkoutSession, 'userId', all('When they trained, and how it went.')) declare workoutSessions: WorkoutSession[];
-  @Children(() => WorkoutLog, 'userId', all('What they did, set by set.')) declare workoutLogs: WorkoutLog[];
-  @Children(() => Schedule, 'userId', all('Workouts that they do one after the other.')) declare schedules: Schedule[];
-  @Children(() => ScheduleStep, 'userId', all('The steps of all their schedules.')) declare allScheduleSteps: ScheduleStep[];
-  @Children(() => NutritionPlan, 'userId', all('What they mean to eat.')) declare nutritionPlans: NutritionPlan[];
-  @Children(() => Meal, 'userId', all('The meals of all their plans.')) declare allMeals: Meal[];
-  @Children(() => MealItem, 'userId', all('What all those meals consist of.')) declare mealItems: MealItem[];
-  @Children(() => DiaryEntry, 'userId', all('What they ate.')) declare diaryEntries: DiaryEntry[];
-  @Children(() => WeightEntry, 'userId', all('What they weighed.')) declare weightEntries: WeightEntry[];
 }
 
 @Resolver(() => User)

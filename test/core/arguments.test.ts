@@ -74,12 +74,9 @@ describe.each(EXERCISES)('%s', (_name, variables, fields) => {
 
 describe.each(ENTRIES)('%s', (_name, variables, fields) => {
   test('of one’s own list', () => refused(`${DECLARED('WeightEntry')} { weightEntries${GIVEN} }`, variables, ['weightEntries'], fields));
-
-  test('of one’s own list below the viewer', () =>
-    refused(`${DECLARED('WeightEntry')} { viewer { weightEntries${GIVEN} } }`, variables, ['viewer', 'weightEntries'], fields));
 });
 
-test('too long a search in one’s own list below the viewer', () =>
-  refused(`${DECLARED('Workout')} { viewer { workouts${GIVEN} } }`, { where: { comment: { search: LONG } } }, ['viewer', 'workouts'], {
+test('too long a search in one’s own list', () =>
+  refused(`${DECLARED('Workout')} { workouts${GIVEN} }`, { where: { comment: { search: LONG } } }, ['workouts'], {
     'where.comment.search': TOO_LONG,
   }));

@@ -32,10 +32,12 @@ describe('who asks', () => {
 
 describe('limits', () => {
   /** `depth` fields, one below the other. */
-  const nested = (depth: number) => `{ ${chain(depth)} }`;
-  const chain = (depth: number): string => (depth <= 1 ? '__typename' : `viewer { ${deeper(depth - 1)} }`);
-  const deeper = (depth: number): string => (depth <= 1 ? 'id' : `profile { ${further(depth - 1)} }`);
-  const further = (depth: number): string => (depth <= 1 ? 'id' : `user { ${deeper(depth - 1)} }`);
+  const nested = (depth: number) => `{ exerciseCategory(id: 1) { ${deeper(depth - 1)} } }`;
+  const STEPS = ['exercises(first: 1)', 'nodes', 'category'];
+  const deeper = (depth: number, step = 0): string => {
+    if (depth > 1) return `${STEPS[step]} { ${deeper(depth - 1, (step + 1) % STEPS.length)} }`;
+    return step === 1 ? 'totalCount' : 'id';
+  };
   const ask = async (document: string) => (await fitgraph.user('ann')).query(document);
 
   test('twenty levels are fine, one more is not', async () => {
@@ -46,15 +48,18 @@ describe('limits', () => {
   });
 
   test('fragments do not help', async () => {
-    const spread = `{ viewer { ...a } } fragment a on User { ${deeper(10)} ${deeper(2).replace('id', 'user { ...b }')} }
-      fragment b on User { ${deeper(19)} }`;
+    const spread = `{ exerciseCategory(id: 1) { ...a } }
+      fragment a on ExerciseCategory { ${deeper(10)} exercises(first: 1) { nodes { category { ...b } } } }
+      fragment b on ExerciseCategory { ${deeper(19)} }`;
     expect((await ask(spread)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
-    const inline = `{ viewer { ... on User { ${deeper(20)} } } }`;
+    const inline = `{ exerciseCategory(id: 1) { ... on ExerciseCategory { ${deeper(20)} } } }`;
     expect((await ask(inline)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
   });
 
   test('fragments in a circle are refused, not followed', async () => {
-    const answer = await ask('{ viewer { ...a } } fragment a on User { profile { user { ...a } } }');
+    const answer = await ask(
+      '{ exerciseCategory(id: 1) { ...a } } fragment a on ExerciseCategory { exercises(first: 1) { nodes { category { ...a } } } }',
+    );
     expect(answer).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
   });
 
@@ -124,17 +129,20 @@ test('a row is looked up, changed and deleted by its id or its nodeId, but not b
 
 test('what one operation writes the next one of the same request sees', async () => {
   const ann = await fitgraph.user('ann');
-  const document = `mutation {
-    one: createWorkout(input: { comment: "one" }) { workout { id comment user { workouts { totalCount } } } }
-    two: createWorkout(input: { comment: "two" }) { workout { id comment user { workouts { totalCount } } } }
-  }`;
+  const { id: workout } = (await ann.post('/workout/', {})).body;
+  const create = (day: number) =>
+    `createWorkoutSession(input: { workoutId: ${workout}, date: "2021-01-0${day}" }) { workoutSession { id workout { sessions { totalCount } } } }`;
   const {
-    one: { workout: one },
-    two: { workout: two },
-  } = await ann.ask(document);
-  expect([one.user.workouts.totalCount, two.user.workouts.totalCount]).toEqual([1, 2]);
-  const gone = await ann.ask(`mutation { a: deleteWorkout(id: ${one.id}) { deletedId } b: deleteWorkout(id: ${two.id}) { deletedId } }`);
-  expect(gone).toEqual({ a: { deletedId: one.id }, b: { deletedId: two.id } });
+    one: { workoutSession: one },
+    two: { workoutSession: two },
+  } = await ann.ask(`mutation { one: ${create(1)} two: ${create(2)} }`);
+  expect([one.workout.sessions.totalCount, two.workout.sessions.totalCount]).toEqual([1, 2]);
+  const remove = (id: string) => `deleteWorkoutSession(id: ${id}) { deletedId }`;
+  expect(await ann.ask(`mutation { a: ${remove(one.id)} b: ${remove(two.id)} }`)).toEqual({
+    a: { deletedId: one.id },
+    b: { deletedId: two.id },
+  });
+  await ann.delete(`/workout/${workout}/`);
 });
 
 test('aliases of a list with other arguments do not meet', async () => {

@@ -27,7 +27,7 @@ const stored = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" O
 const idsOf = ({ data }: GraphQLAnswer): string[] => data.answer.weightEntries.map(({ id }: { id: string }) => id);
 const extensions = ({ errors }: GraphQLAnswer) => errors![0]!.extensions;
 
-const DOUBLE = ['The fields date, user must make a unique set.'];
+const DOUBLE = ['The field date must be unique.'];
 
 describe('creating', () => {
   test('answers the rows in the order of the inputs', async () => {

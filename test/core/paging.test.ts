@@ -5,6 +5,9 @@ import { randomFor, seeded } from '../setup/random';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
+let plan: number;
+/** A diary entry of the plan for each row, with the same values, by its id. */
+let entries: Map<number, number>;
 
 interface Row {
   id: number;
@@ -17,7 +20,9 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
   const workout = (await ann.post('/workout/', {})).body.id;
   const day = (await ann.post('/day/', { training: workout, description: 'Monday', day: [1] })).body.id;
+  plan = (await ann.post('/nutritionplan/', {})).body.id;
   rows = [];
+  entries = new Map();
   // Ties and nulls, in no order.
   for (const [position, sets] of [
     [2, 1],
@@ -27,9 +32,12 @@ beforeAll(async () => {
     [null, 2],
     [3, 3],
     [1, 1],
-  ] as const)
-    // prettier-ignore
-    rows.push({ position, sets, id: (await ann.post('/set/', { exerciseday: day, order: position, sets })).body.id });
+  ] as const) {
+    const { id } = (await ann.post('/set/', { exerciseday: day, order: position, sets })).body;
+    rows.push({ position, sets, id });
+    const entry = { plan, ingredient: 1, weight_unit: position, amount: sets };
+    entries.set((await ann.post('/nutritiondiary/', entry)).body.id, id);
+  }
 });
 
 type Order = 'ASC' | 'DESC';
@@ -64,6 +72,19 @@ const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: Strin
     totalCount edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   }
 }`;
+
+/** The same list of the entries below their plan, with fields of theirs that have the same values. */
+const BELOW = DOCUMENT.replace('WorkoutSetOrder', 'DiaryEntryOrder')
+  .replace(') {', ', $plan: ID!) { nutritionPlan(id: $plan) {')
+  .replace('workoutSets', 'diaryEntries')
+  .concat('}');
+const FIELDS_BELOW = { position: 'ingredientUnitId', sets: 'amount', id: 'id' } as const;
+
+const below = (args: Record<string, unknown>, terms?: Terms) =>
+  ann.query(BELOW, { ...args, plan, orderBy: terms?.map(([field, direction]) => ({ [FIELDS_BELOW[field]]: direction })) });
+
+/** Their ids, as those of the rows that they stand for. */
+const idsOf = (nodes: { id: string }[]) => nodes.map(({ id }) => entries.get(Number(id)));
 
 const query = (args: Record<string, unknown>, terms?: Terms) =>
   ann.query(DOCUMENT, { ...args, orderBy: terms?.map(([field, direction]) => ({ [field]: direction })) });
@@ -142,19 +163,20 @@ describe.each(ORDERS)('any window of %s', (_name, terms) => {
   test(seeded('is what it says, at the top and below a parent'), async () => {
     const all = inOrder(terms);
     const cursors: string[] = (await query({}, terms)).data.page.edges.map(({ cursor }: { cursor: string }) => cursor);
-    const below = DOCUMENT.replace('page: workoutSets', 'viewer { page: allWorkoutSets').replace(/\}$/, '} }');
+    const beneath: string[] = (await below({}, terms)).data.nutritionPlan.page.edges.map(({ cursor }: { cursor: string }) => cursor);
     const random = randomFor('windows of pages');
     const maybe = (limit: number) => (random.chance(0.5) ? random.below(limit) : undefined);
     for (let round = 0; round < 60; round += 1) {
       const number = maybe(5);
       const window = { [random.pick(['first', 'last'])]: number, offset: maybe(9), after: maybe(all.length), before: maybe(all.length) };
-      const named = (at: number | undefined) => (at === undefined ? undefined : cursors[at]);
-      const args = { ...window, after: named(window.after), before: named(window.before) };
-      const { ids, hasNextPage, hasPreviousPage } = await page(args, terms);
+      const between = (among: string[]) => {
+        const named = (at: number | undefined) => (at === undefined ? undefined : among[at]);
+        return { ...window, after: named(window.after), before: named(window.before) };
+      };
+      const { ids, hasNextPage, hasPreviousPage } = await page(between(cursors), terms);
       expect({ window, ids, hasNextPage, hasPreviousPage }).toEqual({ window, ...meant(all, window) });
-      const { data } = await ann.query(below, { ...args, orderBy: terms.map(([field, direction]) => ({ [field]: direction })) });
-      const nested = data.viewer.page;
-      expect(nested.nodes.map(({ id }: { id: string }) => Number(id))).toEqual(ids);
+      const nested = (await below(between(beneath), terms)).data.nutritionPlan.page;
+      expect(idsOf(nested.nodes)).toEqual(ids);
       expect(nested.pageInfo).toMatchObject({ hasNextPage, hasPreviousPage });
     }
   });
@@ -225,20 +247,15 @@ describe('refused:', () => {
 });
 
 describe('below other rows', () => {
-  const nested = (args: string) =>
-    ann.query(
-      `{ viewer { page: allWorkoutSets(${args}) { totalCount nodes { id } edges { cursor } pageInfo { hasNextPage hasPreviousPage } } } }`,
-    );
-
   test('pages are pages of each parent', async () => {
-    const all = inOrder([['position', 'ASC']]);
-    const first = (await nested('first: 3')).data.viewer.page;
+    const terms: Terms = [['position', 'ASC']];
+    const all = inOrder(terms);
+    const nested = async (args: object) => (await below({ ...args }, terms)).data.nutritionPlan.page;
+    const first = await nested({ first: 3 });
     expect(first).toMatchObject({ totalCount: 7, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
-    expect(first.nodes.map(({ id }: any) => Number(id))).toEqual(all.slice(0, 3));
-    const next = (await nested(`first: 10, after: "${first.edges[2].cursor}"`)).data.viewer.page;
-    expect(next.nodes.map(({ id }: any) => Number(id))).toEqual(all.slice(3));
-    const last = (await nested('last: 2')).data.viewer.page;
-    expect(last.nodes.map(({ id }: any) => Number(id))).toEqual(all.slice(-2));
+    expect(idsOf(first.nodes)).toEqual(all.slice(0, 3));
+    expect(idsOf((await nested({ first: 10, after: first.edges[2].cursor })).nodes)).toEqual(all.slice(3));
+    expect(idsOf((await nested({ last: 2 })).nodes)).toEqual(all.slice(-2));
   });
 
   test('each of several parents has its own page', async () => {
@@ -258,7 +275,7 @@ describe('below other rows', () => {
   });
 
   test('limits hold there too', async () => {
-    expect((await nested('first: 10001')).errors![0]!.extensions).toMatchObject({
+    expect((await below({ first: 10_001 })).errors![0]!.extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
       fields: { first: expect.anything() },
     });

@@ -108,7 +108,7 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
   });
   expect(errors).toBeUndefined();
   expect(data.made.workout).toBeNull();
-  const doubled = ['The fields date, user must make a unique set.'];
+  const doubled = ['The field date must be unique.'];
   expect(data.made.fieldErrors).toEqual([
     { path: 'comment', messages: ['Ensure this field has no more than 100 characters.'] },
     { path: 'days[0].weekdayIds', messages: ['This list may not be empty.'] },

@@ -66,8 +66,8 @@ test('GraphQL', async () => {
   expect(data.made).toEqual({ bodyMeasurement: { id: expect.any(String), kind: 'WAIST', value: '80.50' }, fieldErrors: [] });
   const again = await made({ date: '2024-01-01', kind: 'WAIST', value: '1000' });
   expect(again.data.made.fieldErrors.map(({ path: at }: { path: string }) => at)).toEqual(['value', 'nonFieldErrors']);
-  const list = await ann.query('{ bodyMeasurements(where: { kind: { eq: WAIST } }) { totalCount nodes { date user { username } } } }');
-  expect(list.data.bodyMeasurements).toEqual({ totalCount: 1, nodes: [{ date: '2024-01-01', user: { username: 'ann' } }] });
+  const list = await ann.query('{ bodyMeasurements(where: { kind: { eq: WAIST } }) { totalCount nodes { date value } } }');
+  expect(list.data.bodyMeasurements).toEqual({ totalCount: 1, nodes: [{ date: '2024-01-01', value: '80.50' }] });
 });
 
 test('REST, with its root, filters, OPTIONS and messages', async () => {

@@ -115,10 +115,10 @@ describe('too much', () => {
   test('is not what honest clients ask for', async () => {
     const ann = await fitgraph.user('ann');
     expect((await fitgraph.anyone.query(getIntrospectionQuery())).errors).toBeUndefined();
-    const dashboard = `{ viewer { name
+    const dashboard = `{ viewer { name }
       workouts(first: 20) { nodes { id comment days { id description } logs(first: 100) { nodes { date reps weight exercise { name } } } } }
       weightEntries(first: 365) { nodes { date weight } }
-      nutritionPlans { nodes { id meals { items { amount ingredient { name energy } } nutritionalValues { energy } } } } } }`;
+      nutritionPlans { nodes { id meals { items { amount ingredient { name energy } } nutritionalValues { energy } } } } }`;
     const sync =
       '{ ingredients(first: 10000) { totalCount nodes { id name energy protein fat carbohydrates units { gram householdUnit { name } } } } }';
     for (const document of [dashboard, sync]) expect((await ann.query(document)).errors).toBeUndefined();

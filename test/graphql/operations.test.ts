@@ -152,7 +152,7 @@ describe('trusted documents', () => {
     [
       'depth',
       'depth.json',
-      { deep: `{ viewer { ${'profile { user { '.repeat(10)}id${' } }'.repeat(10)} } }` },
+      { deep: `{ workout(id: 1) { ${'days { workout { '.repeat(10)}id${' } }'.repeat(10)} } }` },
       /depth\.json: .*deeper than 20/,
     ],
     ['json', 'broken.json', '{ "one": ', /broken\.json: /],

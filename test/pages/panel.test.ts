@@ -44,7 +44,7 @@ const alike = (value: unknown) =>
   );
 
 /** Keys that only REST has. */
-const OWN = ['ro_access'];
+const OWN = ['ro_access', 'user'];
 const withoutOwn = (body: unknown) => JSON.parse(JSON.stringify(body, (key, value) => (OWN.includes(key) ? undefined : value)));
 
 async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {

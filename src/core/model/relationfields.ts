@@ -32,9 +32,9 @@ export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O):
   };
 };
 
-/** The owner of the row: set at creation, never accepted. Every owned table has it, shown or not. */
+/** The owner of the row: set at creation, never accepted. Every owned table has it; GraphQL shows nobody's rows but the viewer's, and so not whose. */
 export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> =>
-  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, ...o });
+  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
 
 export interface LinkOptions extends FieldOptions {
   /** The GraphQL field that shows the objects. */

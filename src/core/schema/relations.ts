@@ -61,7 +61,7 @@ export function relationResolver(target: ClassType, field: FieldMeta): void {
       nullable: field.null || hides,
       description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hides ? ` ${HIDDEN}` : ''}`,
     }),
-    hides && !field.null ? { neverNullInRest: true } : undefined,
+    { only: field.only, ...(hides && !field.null && { neverNullInRest: true }) },
   );
 }
 

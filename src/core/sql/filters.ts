@@ -163,12 +163,13 @@ export const whereInput: (entity: Entity) => ClassType = perEntity((entity) => {
 }, addRelatives);
 
 function addRelatives(Where: ClassType, entity: Entity): void {
-  for (const { name, target, many, noun } of relativesOf(entity)) {
+  for (const { name, target, many, noun, only } of relativesOf(entity)) {
     const type = many ? listFilter(target()) : whereInput(target());
     const description = many
       ? `By rows of \`${name}\`: some, every or none of them.`
       : `By the ${noun}: there is one, and these conditions hold for it.`;
     condition(Where, name, () => type, description);
+    Extensions({ only })(Where.prototype, name);
   }
 }
 

@@ -52,7 +52,6 @@ export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
   sql: string;
 }
 
-const MAX_RELATIONS = 3;
 const MAX_ELEMENTS = 50;
 const RELEVANCE = 'relevance';
 /** In cursors, behind a text that is ordered by rules. */
@@ -73,7 +72,9 @@ export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     element(field.name, () => OrderDirection, field.description);
     Extensions({ field })(Order.prototype, field.name);
-    if (field.object) element(field.object, () => orderInput(field.target!()), `By a field of the ${field.label.toLowerCase()}.`);
+    if (!field.object) continue;
+    element(field.object, () => orderInput(field.target!()), `By a field of the ${field.label.toLowerCase()}.`);
+    Extensions({ only: field.only })(Order.prototype, field.object);
   }
   if (fieldsOf(entity).some(isText))
     element(
@@ -108,7 +109,6 @@ function keyOf(element: OrderElement, place: string): OrderKey {
     path.push(name);
     value = inner;
     if (path.length > 1 && path.includes(RELEVANCE)) throw badArgument(place, '`relevance` is that of the listed rows themselves.');
-    if (path.length > MAX_RELATIONS + 1) throw badArgument(place, `An order leads over ${MAX_RELATIONS} relations at most.`);
   }
   const [direction, nulls] = value.split('_NULLS_');
   return { path, descending: direction === 'DESC', nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC' };

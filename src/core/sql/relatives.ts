@@ -3,6 +3,7 @@ import { reachable, visible } from '../access/access';
 import type { Condition } from '../access/conditions';
 import type { Context } from '../context';
 import { childrenOf, fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta, type Lazy } from '../model/fields';
+import type { Only } from '../../contract/facts';
 import { perEntity } from '../model/perentity';
 import { expression } from './expressions';
 import { resourceOf } from '../model/registry';
@@ -21,6 +22,8 @@ export interface Relative extends Path {
   many: boolean;
   /** What they are, in lower case. */
   noun: string;
+  /** The one interface that has it. */
+  only?: Only;
   shown(context: Context): Condition[];
 }
 
@@ -87,6 +90,7 @@ const referred = (entity: Entity): Relative[] =>
         target,
         many: field.relation.many,
         noun: field.label.toLowerCase(),
+        only: field.only,
         ...forth(entity, field),
         shown: (context) => reachable(target(), context),
       },

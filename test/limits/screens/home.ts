@@ -16,6 +16,7 @@ const HOME: Screen[] = [
       viewer {
         id username firstName
         profile { id calories unitSystem }
+      }
         schedules(first: 1, where: { isActive: { eq: true } }) {
           nodes { id name startDate steps { id order duration workout { id comment } } }
         }
@@ -25,7 +26,6 @@ const HOME: Screen[] = [
         }
         weightEntries(first: 30, where: { date: { gte: $monthAgo } }, orderBy: [{ date: DESC }]) { nodes { id date weight } }
         nutritionPlans(first: 1) { nodes { id description } }
-      }
       nutritionIntake(where: { datetime: { gte: $today } }) { nodes { planId total { energy protein carbohydrates fat } } }
       records: personalRecords(first: 5, since: $monthAgo) { totalCount nodes { date kind value exercise { id name } } }
     }`,
@@ -72,13 +72,11 @@ const HOME: Screen[] = [
   {
     name: 'counts of all own rows before the account is deleted',
     query: `query OwnRows {
-      viewer {
-        id username
-        workouts { totalCount } schedules { totalCount } allScheduleSteps { totalCount } trainingDays { totalCount }
-        allWorkoutSets { totalCount } allSettings { totalCount } workoutSessions { totalCount } workoutLogs { totalCount }
-        weightEntries { totalCount } nutritionPlans { totalCount } allMeals { totalCount } mealItems { totalCount }
+        viewer { id username }
+        workouts { totalCount } schedules { totalCount } scheduleSteps { totalCount } trainingDays { totalCount }
+        workoutSets { totalCount } settings { totalCount } workoutSessions { totalCount } workoutLogs { totalCount }
+        weightEntries { totalCount } nutritionPlans { totalCount } meals { totalCount } mealItems { totalCount }
         diaryEntries { totalCount }
-      }
     }`,
   },
 ];

@@ -11,8 +11,8 @@ const ownData =
 #
 # It is not stored: this page forgets it when
 # you leave.`
-    : `# to everyone. You are signed in: your own
-# data are under "viewer".`;
+    : `# to everyone. You are signed in: lists such
+# as "workoutLogs" show your own data.`;
 
 export const WELCOME = `# Fitgraph: fitness and nutrition data.
 #
