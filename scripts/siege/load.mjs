@@ -28,7 +28,7 @@ const PUBLIC_GRAPHQL = [
   graphql('query ($text: String) { ingredients(first: 10, where: { name: { contains: $text } }) { nodes { id name energy } } }', {
     text: 'oat',
   }),
-  graphql('{ categories: exerciseCategories { nodes { name exercises(first: 5) { nodes { name } } } } }'),
+  graphql('{ categories: exerciseCategories { name exercises(first: 5) { nodes { name } } } }'),
 ];
 const OWN = ['/workout/?limit=10', '/weightentry/?limit=20', '/nutritionplaninfo/?limit=5', '/workoutlog/?limit=20'];
 const OWN_GRAPHQL = [

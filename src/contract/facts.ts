@@ -181,6 +181,8 @@ declare module 'graphql' {
     cost?: { readonly weight: number };
     /** How many values a list has, where no page is asked for (`@listSize`). */
     listSize?: { readonly assumedSize: number };
+    /** Resolves all rows of the connection at once: the public schema has them as a list. */
+    wholeList?: (source: unknown, args: unknown, context: any, info: any) => unknown;
     /** May stand once in an operation, because it takes long or is a try of something. */
     once?: boolean;
     /** Null stands for what only GraphQL hides. */

@@ -3,6 +3,7 @@ import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
   DirectiveLocation,
+  getNamedType,
   GraphQLDirective,
   GraphQLFloat,
   GraphQLID,
@@ -64,11 +65,19 @@ function failingAlone(config: FieldConfig, isRoot: boolean): FieldConfig {
   return { ...config, type: config.type.ofType, extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL.name]: {} } } };
 }
 
+/** The rows themselves in place of a connection, where a resource says that they are few. */
+function asPlainList(config: FieldConfig): FieldConfig {
+  const { wholeList } = config.extensions ?? {};
+  if (!wholeList) return config;
+  const { nodes } = (getNamedType(config.type) as GraphQLObjectType).getFields();
+  return { ...config, args: {}, type: nodes!.type, resolve: wholeList };
+}
+
 /** Without what only REST has a use for, and without the types that nothing else leads to. Null takes a field out of its type. */
 export function publicSchema(whole: GraphQLSchema): GraphQLSchema {
   const mapped = mapSchema(whole, {
     [MapperKind.OBJECT_FIELD]: (config, _name, type) =>
-      isOnlyRest(config) ? null : failingAlone(withoutBlank(config) ?? config, type === whole.getQueryType()!.name),
+      isOnlyRest(config) ? null : failingAlone(asPlainList(withoutBlank(config) ?? config), type === whole.getQueryType()!.name),
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
   });
   const { directives, ...config } = pruneSchema(mapped).toConfig();

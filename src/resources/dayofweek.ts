@@ -13,6 +13,7 @@ import { Resource } from '../core/model/resource';
   ordering: ['id'],
   filters: ['dayOfWeek'],
   inMemory: true,
+  dictionary: true,
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;

@@ -14,6 +14,7 @@ import { Exercise } from './exercise';
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
+  dictionary: true,
 })
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;

@@ -14,6 +14,7 @@ import { Exercise } from './exercise';
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
+  dictionary: true,
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;

@@ -14,6 +14,7 @@ import { Ingredient } from './ingredient';
   ordering: ['fullName'],
   filters: ['fullName', 'shortName'],
   inMemory: true,
+  dictionary: true,
 })
 export class Language extends Model<Language> {
   @Id() declare id: number;

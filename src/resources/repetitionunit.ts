@@ -11,6 +11,7 @@ import { Resource } from '../core/model/resource';
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
+  dictionary: true,
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {
   @Id() declare id: number;

@@ -90,11 +90,11 @@ test.each<Case>([
   ['Exercise', 'exercises', { not: { or: [{ name: { eq: 'Plank' } }, { muscleIds: { in: ['2'] } }] } }, 'name', ['Bench press']],
   ['Exercise', 'exercises', { and: [], or: null, not: null, category: null, muscles: null, name: { contains: null } }, 'name', ['Squat', 'Bench press', 'Plank']], // prettier-ignore
   ['Exercise', 'exercises', { or: [] }, 'name', []],
-  ['Muscle', 'muscles', { exercises: { some: { name: { eq: 'Not yet accepted' } } } }, 'name', []],
+  ['Exercise', 'exercises', { muscles: { some: { exercises: { some: { name: { eq: 'Not yet accepted' } } } } } }, 'name', []],
   ['WorkoutSession', 'workoutSessions', { timeStart: { ne: '18:00:00.5' } }, 'date', ['2021-01-02']],
   ['WorkoutSession', 'workoutSessions', { timeStart: { isNull: false } }, 'date', ['2021-01-01']],
   ['WeightEntry', 'weightEntries', { weight: { between: { from: '79', to: 80 } } }, 'date', ['2021-01-02']],
-  ['Muscle', 'muscles', { isFront: { eq: false } }, 'name', ['Quadriceps femoris']],
+  ['Exercise', 'exercises', { muscles: { some: { isFront: { eq: false } } } }, 'name', ['Squat']],
   ['Ingredient', 'ingredients', { energy: { in: [52, 64] } }, 'name', ['Milk', 'Apple']],
 ])('%s: %s where %j', async (type, many, where, field, expected) => {
   expect(await matching(type, many, where, field)).toEqual(expected);
@@ -220,10 +220,10 @@ describe('refused:', () => {
 
   test.each([
     ['Exercise', { uuid: { isNil: true } }],
-    ['Muscle', { isFront: { in: [true] } }],
+    ['Exercise', { muscles: { some: { isFront: { in: [true] } } } }],
     ['Exercise', { status: { contains: '2' } }],
     ['Exercise', { id: { lt: '2' } }],
-    ['Muscle', { imageUrlMain: { eq: 'x' } }],
+    ['Exercise', { muscles: { some: { imageUrlMain: { eq: 'x' } } } }],
   ])('conditions that there are not: %s %j', async (type, where) => {
     const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(entityNamed(type)!)!.many}(where: $where) { totalCount } }`, { where }); // prettier-ignore
     expect([status, code]).toEqual([expect.any(Number), 'BAD_USER_INPUT']);

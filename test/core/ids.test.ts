@@ -4,6 +4,7 @@ import { nodeIdOf } from '../../src/core/model/node';
 import { entities, resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { hasPages } from '../setup/lists';
 import type { Person } from '../setup/person';
 import { inputOf, type Values } from '../setup/samples';
 
@@ -20,7 +21,7 @@ const otherThan = (type: string): string => nodeIdOf(type === 'Muscle' ? 'Langua
 const byName = (types: readonly Entity[]): [string, Entity][] => types.map((entity) => [entity.name, entity]);
 const mapped = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
 
-const listed = entities().filter((entity) => resourceOf(entity)!.queries ?? true);
+const listed = entities().filter(hasPages);
 
 describe.each(byName(listed))('conditions of %s', (name, entity) => {
   const { many } = resourceOf(entity)!;

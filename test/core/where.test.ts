@@ -7,6 +7,7 @@ import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { everyRow, isPublished, populate, populated, type Row } from '../setup/population';
+import { hasPages } from '../setup/lists';
 import { randomFor, seeded, type Random } from '../setup/random';
 
 /** Conditions of each type that distinguish its rows, and as many of any kind. */
@@ -224,7 +225,7 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
   return made;
 }
 
-const listed = populated().filter((entity) => schema.getQueryType()!.getFields()[resourceOf(entity)!.many]);
+const listed = populated().filter(hasPages);
 
 const meeting = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => holds(entity, where, row));
 

@@ -57,7 +57,7 @@ describe('it is', () => {
     ['the sum of aliases', '{ a: exercise(id: 1) { id } b: exercise(id: 2) { id } }', 1 + 2 * 6.1],
     [
       'multiplied along the path',
-      '{ exerciseCategories(first: 5) { nodes { exercises(first: 7) { nodes { id } } } } }',
+      '{ householdUnits(first: 5) { nodes { ingredientUnits(first: 7) { nodes { id } } } } }',
       1 + 6 + 5 * (1 + 2 + 1 + 7 * 1.1),
     ],
     [

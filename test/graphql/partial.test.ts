@@ -36,8 +36,8 @@ describe('the schema says so', () => {
 });
 
 test('a list of the viewer fails for a stranger, and not what everybody sees', async () => {
-  const answer = await fitgraph.anyone.query('{ muscles { totalCount } workoutLogs { totalCount } muscleVolume { nodes { sets } } }');
-  expect(answer.data).toEqual({ muscles: { totalCount: expect.any(Number) }, workoutLogs: null, muscleVolume: null });
+  const answer = await fitgraph.anyone.query('{ muscles { id } workoutLogs { totalCount } muscleVolume { nodes { sets } } }');
+  expect(answer.data).toEqual({ muscles: expect.arrayContaining([{ id: '1' }]), workoutLogs: null, muscleVolume: null });
   expect(failed(answer)).toEqual([
     ['workoutLogs', 'UNAUTHENTICATED'],
     ['muscleVolume', 'UNAUTHENTICATED'],
@@ -59,19 +59,18 @@ test('what a token is not for fails, and not what it is for', async () => {
 test('an argument that is wrong, at the root or below a row', async () => {
   const ann = await fitgraph.user('ann');
   const answer = await ann.query(`{
-    muscles(first: -1) { totalCount }
-    languages { totalCount }
-    exerciseCategories(first: 1) { nodes { name exercises(first: -1) { totalCount } } }
+    exercises(first: -1) { totalCount }
+    languages { id }
+    exerciseCategories { exercises(first: -1) { totalCount } }
   }`);
   expect(answer.data).toEqual({
-    muscles: null,
-    languages: { totalCount: expect.any(Number) },
-    exerciseCategories: { nodes: [{ name: expect.any(String), exercises: null }] },
+    exercises: null,
+    languages: expect.arrayContaining([{ id: '1' }]),
+    exerciseCategories: expect.arrayContaining([{ exercises: null }]),
   });
-  expect(failed(answer)!.sort()).toEqual([
-    ['exerciseCategories.nodes.0.exercises', 'BAD_USER_INPUT'],
-    ['muscles', 'BAD_USER_INPUT'],
-  ]);
+  const failures = failed(answer)!.map(([path]) => path);
+  expect(failures).toEqual(expect.arrayContaining(['exercises', 'exerciseCategories.0.exercises']));
+  expect(failed(answer)!.every(([, code]) => code === 'BAD_USER_INPUT')).toBe(true);
 });
 
 test('a statement that takes too long', async () => {

@@ -16,6 +16,7 @@ import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { asDump, byModel, inOrder } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { hasPages, isListed } from '../setup/lists';
 import type { Answer, Person } from '../setup/person';
 import { dumpRowOf } from '../setup/samples';
 
@@ -122,31 +123,33 @@ const rest = (path: string): Request => ({
   rows: ({ body }) => body.results.length,
 });
 
-const queried = () =>
-  entities().filter((entity) => growing().includes(entity) && schema.getQueryType()!.getFields()[resourceOf(entity)!.many]);
+const queried = () => entities().filter((entity) => growing().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
   ...growing().flatMap((entity) => resourceOf(entity)!.fact.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
   ...queried().flatMap((entity) => {
     const { many } = resourceOf(entity)!;
-    const list = (selection: string) => `{ page: ${many}(first: 1000) { totalCount nodes { ${selection} } } }`;
+    const list = (selection: string) =>
+      hasPages(entity) ? `{ page: ${many}(first: 1000) { totalCount nodes { ${selection} } } }` : `{ rows: ${many} { ${selection} } }`;
     return [
-      graphql(`${many}, the row alone`, list(everything(typeOf(entity), 0)), ({ page }) => page.nodes, MOST),
-      graphql(`${many}, with all that it leads to`, list(everything(typeOf(entity), 1)), ({ page }) => page.nodes, Infinity),
+      graphql(`${many}, the row alone`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
+      graphql(`${many}, with all that it leads to`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
     ];
   }),
-  ...queried().flatMap((entity) => {
-    const { many } = resourceOf(entity)!;
-    const conditions = everyCondition(entity);
-    const document = `query ($where: ${entity.name}Where, $orderBy: [${entity.name}Order!]) { page: ${many}(first: 1000, where: $where, orderBy: $orderBy) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } }`;
-    const parts = Math.ceil(conditions.length / AT_ONCE);
-    return Array.from({ length: parts }, (_, part) => {
-      const some = conditions.slice(part * AT_ONCE, (part + 1) * AT_ONCE);
-      const variables = { where: { or: [...some, { id: { isNull: false } }] }, orderBy: everyOrder(entity) };
-      // Who is it, and the list with its count, whatever is asked of the rows.
-      return graphql(`${many}, by conditions and orders, ${part + 1} of ${parts}`, document, ({ page }) => page.edges, 2, variables);
-    });
-  }),
+  ...queried()
+    .filter(hasPages)
+    .flatMap((entity) => {
+      const { many } = resourceOf(entity)!;
+      const conditions = everyCondition(entity);
+      const document = `query ($where: ${entity.name}Where, $orderBy: [${entity.name}Order!]) { page: ${many}(first: 1000, where: $where, orderBy: $orderBy) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } }`;
+      const parts = Math.ceil(conditions.length / AT_ONCE);
+      return Array.from({ length: parts }, (_, part) => {
+        const some = conditions.slice(part * AT_ONCE, (part + 1) * AT_ONCE);
+        const variables = { where: { or: [...some, { id: { isNull: false } }] }, orderBy: everyOrder(entity) };
+        // Who is it, and the list with its count, whatever is asked of the rows.
+        return graphql(`${many}, by conditions and orders, ${part + 1} of ${parts}`, document, ({ page }) => page.edges, 2, variables);
+      });
+    }),
   ...Object.values((schema.getType('User') as GraphQLObjectType).getFields())
     .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
     .map((field) => {

@@ -7,8 +7,13 @@ import type { Context } from '../context';
 import { notFound } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { refuseOtherType, rowIdOf } from '../model/node';
+import { resourceOf } from '../model/registry';
+import { bound, orderKey, orderOf } from '../sql/ordering';
 import { rowColumns } from './plan';
 import { select } from '../sql/select';
+
+/** Of a list without pages. */
+const MAX_ROWS = 10_000;
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
@@ -18,6 +23,14 @@ export async function readSome(entity: Entity, ids: readonly number[], context: 
   const where = conditionOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
   const rows = await context.session.read(select({ columns: rowColumns(entity, info, context), where }), values);
   return new Map(rows.map((row) => [row.id as number, row]));
+}
+
+/** All rows of the scope in the default order of their type. */
+export async function readAll(entity: Entity, context: Context, info: Info): Promise<Row[]> {
+  const { bind, values } = binder();
+  const where = conditionOf(visible(entity, context), 't', bind);
+  const order = bound(orderOf(entity, resourceOf(entity)!.ordering.map(orderKey), context), bind);
+  return context.session.read(select({ columns: rowColumns(entity, info, context), where, order, limit: bind(MAX_ROWS) }), values);
 }
 
 /** The row of the scope with this id or `nodeId`, with the columns that the selection needs. */

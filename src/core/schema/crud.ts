@@ -15,7 +15,7 @@ import type { OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/plan';
 import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
 import { resourceOf } from '../model/registry';
-import { readOne } from '../read/row';
+import { readAll, readOne } from '../read/row';
 import type { Values } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
@@ -47,7 +47,7 @@ export function crud(entity: Entity, hooks: Hooks = {}): (new () => object) & Li
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { one, many, owned, description } = resourceOf(entity)!;
+  const { one, many, owned, description, dictionary } = resourceOf(entity)!;
   method(
     target,
     'one',
@@ -70,6 +70,7 @@ function addQueries(target: ClassType, entity: Entity): void {
       name: many,
       description: `The ${noun(many)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
+    dictionary && { wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAll(entity, context, info) },
   );
   groupedQuery(target, entity);
 }

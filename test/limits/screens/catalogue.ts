@@ -15,9 +15,9 @@ const CATALOGUE: Screen[] = [
         edges { cursor node { ...ExerciseCard } }
         pageInfo { ...PageInfoFields }
       }
-      exerciseCategories(first: 100) { nodes { id name } }
-      muscles(first: 100) { nodes { id name isFront imageUrlMain } }
-      equipmentItems(first: 100) { nodes { id name } }
+      exerciseCategories { id name }
+      muscles { id name isFront imageUrlMain }
+      equipmentItems { id name }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
     variables: { language: ENGLISH, first: 50 },
@@ -88,16 +88,14 @@ const CATALOGUE: Screen[] = [
   {
     name: 'muscle map with exercises of each muscle',
     query: `query MuscleMap($language: ID!) {
-      muscles(first: 100) {
-        nodes {
-          id name isFront imageUrlMain imageUrlSecondary
-          exercises(first: 10, where: { languageId: { eq: $language } }) {
-            totalCount
-            nodes { id name images { id image isMain } }
-            pageInfo { hasNextPage endCursor }
-          }
-          exercisesSecondary(first: 5, where: { languageId: { eq: $language } }) { totalCount nodes { id name } }
+      muscles {
+        id name isFront imageUrlMain imageUrlSecondary
+        exercises(first: 10, where: { languageId: { eq: $language } }) {
+          totalCount
+          nodes { id name images { id image isMain } }
+          pageInfo { hasNextPage endCursor }
         }
+        exercisesSecondary(first: 5, where: { languageId: { eq: $language } }) { totalCount nodes { id name } }
       }
     }`,
     variables: { language: ENGLISH },
@@ -105,20 +103,15 @@ const CATALOGUE: Screen[] = [
   {
     name: 'exercises by category and by equipment',
     query: `query ByCategory($language: ID!) {
-      exerciseCategories(first: 20) {
-        edges {
-          cursor
-          node {
-            id name
-            exercises(first: 20, where: { languageId: { eq: $language } }, orderBy: [{ name: ASC }]) {
-              totalCount
-              edges { cursor node { ...ExerciseCard } }
-              pageInfo { ...PageInfoFields }
-            }
-          }
+      exerciseCategories {
+        id name
+        exercises(first: 20, where: { languageId: { eq: $language } }, orderBy: [{ name: ASC }]) {
+          totalCount
+          edges { cursor node { ...ExerciseCard } }
+          pageInfo { ...PageInfoFields }
         }
       }
-      equipmentItems(first: 100) { nodes { id name exercises(first: 3) { totalCount nodes { id name } } } }
+      equipmentItems { id name exercises(first: 3) { totalCount nodes { id name } } }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
     variables: { language: ENGLISH },
@@ -126,7 +119,7 @@ const CATALOGUE: Screen[] = [
   {
     name: 'licences and attribution',
     query: `query Attribution {
-      licenses(first: 100) { nodes { id shortName fullName url } }
+      licenses { id shortName fullName url }
       exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: licenseAuthor }, { field: license }], orderBy: [{ count: DESC }]) {
         totalCount
         nodes { keys { licenseAuthor license { id shortName } } count }

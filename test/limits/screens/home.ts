@@ -44,7 +44,7 @@ const HOME: Screen[] = [
           notificationLanguage { id shortName fullName }
         }
       }
-      languages(first: 100) { nodes { id shortName fullName } }
+      languages { id shortName fullName }
     }`,
   },
   {

@@ -8,15 +8,15 @@ export const sync: Screen[] = [
   {
     name: 'offline copy of the reference tables',
     query: `query ReferenceTables {
-      muscles(first: 1000) { nodes { id name isFront imageUrlMain imageUrlSecondary } }
-      equipmentItems(first: 1000) { nodes { id name } }
-      exerciseCategories(first: 1000) { nodes { id name } }
-      repetitionUnits(first: 1000) { nodes { id name } }
-      weightUnits(first: 1000) { nodes { id name } }
+      muscles { id name isFront imageUrlMain imageUrlSecondary }
+      equipmentItems { id name }
+      exerciseCategories { id name }
+      repetitionUnits { id name }
+      weightUnits { id name }
       householdUnits(first: 1000) { nodes { id name languageId } }
-      languages(first: 1000) { nodes { id shortName fullName } }
-      licenses(first: 1000) { nodes { id shortName fullName url } }
-      daysOfWeek(first: 7) { nodes { id dayOfWeek } }
+      languages { id shortName fullName }
+      licenses { id shortName fullName url }
+      daysOfWeek { id dayOfWeek }
     }`,
   },
   {

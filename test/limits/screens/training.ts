@@ -106,10 +106,10 @@ export const training: Screen[] = [
           workoutSets { id version sets position settings { ...SettingRow exerciseId exercise { id name images { id image isMain } } } }
         }
       }
-      daysOfWeek(first: 7) { nodes { id dayOfWeek } }
-      repetitionUnits(first: 100) { nodes { id name } }
-      weightUnits(first: 100) { nodes { id name } }
-      exerciseCategories(first: 100) { nodes { id name } }
+      daysOfWeek { id dayOfWeek }
+      repetitionUnits { id name }
+      weightUnits { id name }
+      exerciseCategories { id name }
     }
     ${SETTING_ROW}`,
     variables: { id: CURRENT.workout },
@@ -150,8 +150,8 @@ export const training: Screen[] = [
         nodes { id date logs(first: 100) { nodes { ...LogRow exercise { id name } } } }
       }
       workout(id: $workout) { id days { id description workoutSets { id sets settings { ...SettingRow exercise { id name } } } } }
-      repetitionUnits(first: 100) { nodes { id name } }
-      weightUnits(first: 100) { nodes { id name } }
+      repetitionUnits { id name }
+      weightUnits { id name }
     }
     ${LOG_ROW} ${SETTING_ROW}`,
     variables: { today: TODAY, workout: CURRENT.workout },

@@ -4,6 +4,7 @@ import {
   isEnumType,
   isInputObjectType,
   isListType,
+  Kind,
   parse,
   print,
   typeFromAST,
@@ -12,6 +13,7 @@ import {
   visit,
   visitWithTypeInfo,
   type DocumentNode,
+  type FieldNode,
   type GraphQLInputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
@@ -38,13 +40,31 @@ export function explanations(schema: GraphQLSchema): (operation: Operation, vari
 
 function explainedBy(schema: GraphQLSchema, document: DocumentNode): Explained | undefined {
   const info = new TypeInfo(schema);
-  const common = visit(document, visitWithTypeInfo(info, { Field: () => (info.getFieldDef() ? undefined : null) }));
+  const Field = (node: FieldNode) => {
+    const field = info.getFieldDef();
+    if (!field) return null;
+    return field.extensions.wholeList && node.arguments?.length ? withoutPages(node) : undefined;
+  };
+  const common = withoutUnused(visit(document, visitWithTypeInfo(info, { Field })));
   const { variableDefinitions = [], selectionSet } = common.definitions.find(
     (node): node is OperationDefinitionNode => node.kind === 'OperationDefinition',
   )!;
   if (!selectionSet.selections.length || validate(schema, common).length) return undefined;
   const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
   return { text: print(common), types: Object.fromEntries(types) as Explained['types'] };
+}
+
+/** The rows of a page, of a list that has no pages. */
+function withoutPages(node: FieldNode): FieldNode {
+  const nodes = node.selectionSet!.selections.find((one): one is FieldNode => one.kind === Kind.FIELD && one.name.value === 'nodes')!;
+  return { ...node, arguments: [], selectionSet: nodes.selectionSet };
+}
+
+/** Without variables that nothing refers to. */
+function withoutUnused(document: DocumentNode): DocumentNode {
+  const used = new Set<string>();
+  visit(document, { VariableDefinition: () => false, Variable: ({ name }) => void used.add(name.value) });
+  return visit(document, { VariableDefinition: ({ variable }) => (used.has(variable.name.value) ? undefined : null) });
 }
 
 /** As JSON that can be sent: a file is none, and no condition is none. */
