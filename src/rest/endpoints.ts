@@ -145,7 +145,7 @@ function endpoint({ type, view, selection }: Pick<Endpoint, 'type' | 'view' | 's
         `mutation ($id: ID!, $input: ${name}Patch!${declared}) { answer: ${update}(id: $id, input: $input${passed}) ${payload} }`,
       ),
     }),
-    ...(remove && { remove: operation(`mutation ($id: ID!${declared}) { answer: ${remove}(id: $id${passed}) { deletedId${conflict} } }`) }),
+    ...(remove && { remove: operation(`mutation ($id: ID!${declared}) { answer: ${remove}(id: $id${passed}) { fieldErrors { code } } }`) }),
     known: operation(
       `query ${inBrackets(rows.map(({ key }) => `$${key}: [ID!]!`))} { ${rows.map(({ key, of }) => `${key}: known(type: "${of}", ids: $${key})`).join(' ')} }`,
     ),

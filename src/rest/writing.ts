@@ -27,7 +27,7 @@ export async function write(endpoint: Endpoint, request: Request, timeZone: stri
 export async function remove(endpoint: Endpoint, request: Request, id: string): Promise<Answer> {
   const meant = await condition(endpoint, request, id);
   const { answer } = await run(endpoint.remove!, request, { id, ...meant });
-  if (answer.conflict) throw failed();
+  if (answer.fieldErrors.length) throw failed();
   return { status: 204 };
 }
 

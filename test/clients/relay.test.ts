@@ -29,8 +29,8 @@ const DOCUMENTS = {
     weightEntry @appendNode(connections: $connections, edgeTypeName: "WeightEntryEdge") { nodeId id date weight }
     fieldErrors { path messages } } }`,
   DropWeight: `mutation DropWeightMutation($id: ID!, $connections: [ID!]!) { deleteWeightEntry(id: $id) {
-    deletedNodeId @deleteEdge(connections: $connections) } }`,
-  ForgetWeight: 'mutation ForgetWeightMutation($id: ID!) { deleteWeightEntry(id: $id) { deletedNodeId @deleteRecord } }',
+    deletedNodeIds @deleteEdge(connections: $connections) } }`,
+  ForgetWeight: 'mutation ForgetWeightMutation($id: ID!) { deleteWeightEntry(id: $id) { deletedNodeIds @deleteRecord } }',
   ForgetWeights: 'mutation ForgetWeightsMutation($ids: [ID!]!) { deleteWeightEntries(ids: $ids) { deletedNodeIds @deleteRecord } }',
   WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id comment }',
   WorkoutPage: 'query WorkoutPageQuery($id: ID!) { workout(id: $id) { nodeId ...WorkoutCard_workout } }',

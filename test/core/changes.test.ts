@@ -203,7 +203,7 @@ describe('a client that applies changes has what the server has', () => {
       const { fact } = resourceOf(entity)!;
       const id = pick(rows.get(entity)!);
       if (id === undefined || random.below(3)) return create(entity, by);
-      if (random.below(4)) return void (await by.query(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`, { id }));
+      if (random.below(4)) return void (await by.query(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id }));
       const input = inputOf(entity, (number += 1), () => null);
       const values = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && !Array.isArray(value)));
       await by.query(

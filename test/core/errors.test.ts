@@ -19,7 +19,7 @@ test.each([
   ['NOT_FOUND', '{ node(nodeId: "x") { nodeId } }'],
   ['NOT_FOUND', '{ weightEntry(id: 999) { id } }'],
   ['NOT_FOUND', 'mutation { updateWeightEntry(id: 999, input: {}) { fieldErrors { path } } }'],
-  ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) { deletedId } }'],
+  ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) { deletedIds } }'],
   ['GRAPHQL_VALIDATION_FAILED', '{ nonsense }'],
   ['GRAPHQL_PARSE_FAILED', '{'],
 ])('%s: %s', async (code, document) => {
@@ -49,7 +49,7 @@ test('a mutation that fails takes nothing from those before and after it', async
     one: createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { date } fieldErrors { path } }
     update: updateWeightEntry(id: 999, input: {}) { weightEntry { date } fieldErrors { path } }
     updates: updateWeightEntries(changes: [{ id: 999, input: {} }]) { weightEntries { date } }
-    gone: deleteWeightEntry(id: 999) { deletedId }
+    gone: deleteWeightEntry(id: 999) { deletedIds }
     gones: deleteWeightEntries(ids: [999]) { deletedIds }
     login(username: "ann", password: "not this one") { token }
     two: createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { weightEntry { date } fieldErrors { path } }

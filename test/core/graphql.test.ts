@@ -116,14 +116,14 @@ test('a row is looked up, changed and deleted by its id or its nodeId, but not b
   expect([await one(id), await one(nodeId)]).toEqual([{ comment: 'by name' }, { comment: 'by name' }]);
   const update = `mutation ($id: ID!, $input: WorkoutPatch!) { one: updateWorkout(id: $id, input: $input) { workout { comment } } }`;
   expect((await ann.ask(update, { id: nodeId, input: { comment: 'changed' } })).one.workout).toEqual({ comment: 'changed' });
-  const remove = 'mutation ($id: ID!) { gone: deleteWorkout(id: $id) { deletedId deletedNodeId } }';
+  const remove = 'mutation ($id: ID!) { gone: deleteWorkout(id: $id) { deletedIds deletedNodeIds } }';
   const other = nodeIdOf('Schedule', id);
   expect(await one(other)).toBeNull();
   expect((await ann.query(update, { id: other, input: {} })).code).toBe('BAD_USER_INPUT');
   expect((await ann.query(remove, { id: other })).code).toBe('BAD_USER_INPUT');
   expect((await ann.get(`/workout/${nodeId}/`)).status).toBe(404);
   expect((await ann.delete(`/workout/${nodeId}/`)).status).toBe(404);
-  expect(await ann.ask(remove, { id: nodeId })).toEqual({ gone: { deletedId: id, deletedNodeId: nodeId } });
+  expect(await ann.ask(remove, { id: nodeId })).toEqual({ gone: { deletedIds: [id], deletedNodeIds: [nodeId] } });
   expect(await one(id)).toBeNull();
 });
 
@@ -137,10 +137,10 @@ test('what one operation writes the next one of the same request sees', async ()
     two: { workoutSession: two },
   } = await ann.ask(`mutation { one: ${create(1)} two: ${create(2)} }`);
   expect([one.workout.sessions.totalCount, two.workout.sessions.totalCount]).toEqual([1, 2]);
-  const remove = (id: string) => `deleteWorkoutSession(id: ${id}) { deletedId }`;
+  const remove = (id: string) => `deleteWorkoutSession(id: ${id}) { deletedIds }`;
   expect(await ann.ask(`mutation { a: ${remove(one.id)} b: ${remove(two.id)} }`)).toEqual({
-    a: { deletedId: one.id },
-    b: { deletedId: two.id },
+    a: { deletedIds: [one.id] },
+    b: { deletedIds: [two.id] },
   });
   await ann.delete(`/workout/${workout}/`);
 });

@@ -92,7 +92,7 @@ describe.each(byName(created))('values of %s', (name, entity) => {
     expect(made.done).toMatchObject({ [one]: texts, fieldErrors: [] });
     const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[one].id), input: nodes });
     expect(updated.done).toMatchObject({ [one]: { id: made.done[one].id, ...texts }, fieldErrors: [] });
-    await ann.ask(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`, { id: nodeIdOf(name, made.done[one].id) });
+    await ann.ask(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[one].id) });
   });
 
   test('an id of another type is a mistake of its field', async () => {
@@ -110,7 +110,7 @@ describe.each(byName(created))('values of %s', (name, entity) => {
     for (const [document, variables] of [
       [`query ($id: ID!) { ${one}(id: $id) { id } }`, { id }],
       [update, { id, input: {} }],
-      [`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`, { id }],
+      [`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id }],
     ] as const) {
       const { code, errors } = await ann.query(document, variables);
       expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', ['id']]);

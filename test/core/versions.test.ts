@@ -17,7 +17,7 @@ beforeAll(async () => {
 const CLASH = { path: 'ifVersion', code: 'CONFLICT', messages: ['The row has another version now.'] };
 const SHOWN = '{ weightEntry { weight version } fieldErrors { path code messages } conflict { id weight version } }';
 const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${SHOWN} }`;
-const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedId deletedNodeId fieldErrors { path code messages } conflict { id weight version } } }`;
+const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedIds deletedNodeIds fieldErrors { path code messages } conflicts { ... on WeightEntry { id weight version } } } }`;
 
 let day = 0;
 interface Entry {
@@ -53,10 +53,10 @@ test('one of another version is not, and the answer has the row as it is', async
     const { answer } = await ann.ask(UPDATE, { id: before.id, weight: '81', ifVersion });
     expect(answer).toEqual({ weightEntry: null, fieldErrors: [CLASH], conflict: held });
     expect((await ann.ask(DELETE, { id: before.id, ifVersion })).answer).toEqual({
-      deletedId: null,
-      deletedNodeId: null,
+      deletedIds: [],
+      deletedNodeIds: [],
       fieldErrors: [CLASH],
-      conflict: held,
+      conflicts: [held],
     });
   }
   expect(await now(before)).toEqual(held);
@@ -78,7 +78,7 @@ test('a row that is gone, or another user’s, is not found', async () => {
     for (const ifVersion of [mine.version, 'x'])
       expect((await bob.query(document, { id: mine.id, ifVersion, ...variables })).code).toBe('NOT_FOUND');
   const { answer } = await ann.ask(DELETE, { id: mine.id, ifVersion: mine.version });
-  expect(answer).toMatchObject({ deletedId: mine.id, conflict: null });
+  expect(answer).toMatchObject({ deletedIds: [mine.id], conflicts: [] });
   expect((await ann.query(UPDATE, { id: mine.id, weight: '81', ifVersion: mine.version })).code).toBe('NOT_FOUND');
 });
 
@@ -102,7 +102,7 @@ describe('many rows', () => {
   const MANY =
     'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } fieldErrors { path code messages } conflicts { id weight version } } }';
   const REMOVE =
-    'mutation ($ids: [ID!]!, $v: [String]) { answer: deleteWeightEntries(ids: $ids, ifVersions: $v) { deletedIds deletedNodeIds fieldErrors { path code messages } conflicts { id weight version } } }';
+    'mutation ($ids: [ID!]!, $v: [String]) { answer: deleteWeightEntries(ids: $ids, ifVersions: $v) { deletedIds deletedNodeIds fieldErrors { path code messages } conflicts { ... on WeightEntry { id weight version } } } }';
 
   test('one of another version keeps all of them from being written', async () => {
     const rows = [await entry(), await entry(), await entry(), await entry()];
@@ -159,12 +159,16 @@ test.each(written)('%s: the version holds for every type', async (_name, entity)
   expect(again.a).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, fieldErrors: [mismatch] });
   if (!fact.remove) return;
   const { d } = await ann.ask(
-    `mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedId conflict { version } fieldErrors { path code } } }`,
+    `mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } fieldErrors { path code } } }`,
     {
       id,
     },
   );
-  expect(d).toEqual({ deletedId: null, conflict: { version: a.row.version }, fieldErrors: [mismatch] });
+  expect(d).toEqual({
+    deletedIds: [],
+    conflicts: [{ id: String(id), version: a.row.version }],
+    fieldErrors: [mismatch],
+  });
 });
 
 describe('in parallel', () => {
@@ -191,8 +195,8 @@ describe('in parallel', () => {
     for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: held });
     const { version: next } = await now({ id } as Entry);
     const removed = await Promise.all([ann, elsewhere, ann, elsewhere].map((person) => person.query(DELETE, { id, ifVersion: next })));
-    expect(removed.filter(({ data }) => data.answer?.deletedId === id)).toHaveLength(1);
-    for (const { data, code } of removed) if (!data.answer?.deletedId) expect(code).toBe('NOT_FOUND');
+    expect(removed.filter(({ data }) => data.answer?.deletedIds[0] === id)).toHaveLength(1);
+    for (const { data, code } of removed) if (!data.answer) expect(code).toBe('NOT_FOUND');
   });
 
   test('of updates and REST changes with the same version exactly one wins', async () => {

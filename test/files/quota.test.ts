@@ -66,7 +66,7 @@ test(seeded('what is deleted leaves room'), async () => {
   const ids = [];
   for (let index = 0; index < 4; index += 1) ids.push((await uploadByGraphql(carla)).body.data.made.exerciseImage.id);
   expect((await upload(carla)).status).toBe(400);
-  const remove = 'mutation ($id: ID!) { deleteExerciseImage(id: $id) { deletedId } }';
+  const remove = 'mutation ($id: ID!) { deleteExerciseImage(id: $id) { deletedIds } }';
   await carla.ask(remove, { id: ids[0] });
   expect(await takenBy('carla')).toBe(3 * content.length);
   expect((await upload(carla)).status).toBe(201);

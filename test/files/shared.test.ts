@@ -63,7 +63,7 @@ describe.each(PLACES)('%s', (where, start) => {
   test('what is deleted at one is gone at both', async () => {
     const { id, image } = await upload(one);
     expect((await get(two, image)).status).toBe(200);
-    await ann.at(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedId } }`);
+    await ann.at(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedIds } }`);
     await until('it is gone', async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404);
   });
 

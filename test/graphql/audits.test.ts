@@ -39,7 +39,7 @@ describe('with GRAPHQL_CSRF=off', () => {
   });
   afterAll(() => fitgraph.stop());
 
-  const MUTATION = 'mutation { deleteWeightEntry(id: 1) { deletedId } }';
+  const MUTATION = 'mutation { deleteWeightEntry(id: 1) { deletedIds } }';
   const operations = JSON.stringify({ query: MUTATION });
   const multipart = () => {
     const form = new FormData();

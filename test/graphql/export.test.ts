@@ -225,7 +225,7 @@ describe('what is no file is refused before the first byte', () => {
     [{ query: '{ workouts(first: -1) { nodes { id } } }' }, 400, 'BAD_USER_INPUT'],
     [{ query: '{ workouts(after: "x") { nodes { id } } }' }, 400, 'BAD_USER_INPUT'],
     [{ query: 'mutation { signOutEverywhere { id } }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
-    [{ query: 'mutation { deleteWorkout(id: "1") { deletedId } }' }, 400, 'BAD_USER_INPUT'],
+    [{ query: 'mutation { deleteWorkout(id: "1") { deletedIds } }' }, 400, 'BAD_USER_INPUT'],
     [{ id: 'unknown' }, 400, 'PERSISTED_QUERY_NOT_FOUND'],
   ])('%j', async (asked, status, code) => {
     const { error, ...answer } = await file(ann, asked);

@@ -128,7 +128,7 @@ describe.each(types)('%s', (_name, entity) => {
       await expectUnknown((id) => asked(update, { id, input: {} }, 'NOT_FOUND'), foreign(), 200);
     }
     if (fact.remove) {
-      const remove = `mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`;
+      const remove = `mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`;
       await expectUnknown((id) => asked(remove, { id }, 'NOT_FOUND'), foreign(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));

@@ -115,7 +115,7 @@ describe.each(types)('%s', (_name, entity) => {
       expect((await ann.query(update, { id: foreign(), input })).code).toBe('NOT_FOUND');
     }
     if (fact.remove) {
-      const remove = `mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedId } }`;
+      const remove = `mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`;
       expect((await ann.query(remove, { id: foreign() })).code).toBe('NOT_FOUND');
     }
     if (fact.removeMany) {

@@ -98,7 +98,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
     const second = await weigh(annElsewhere);
     await weigh(eve);
     await annElsewhere.patch(`/weightentry/${first}/`, { weight: '81' });
-    await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedId } }`, { id: second });
+    await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }`, { id: second });
     const changes = await told(stream, 4);
     expect(short(changes)).toEqual([
       `CREATED WEIGHT_ENTRY ${first}`,
@@ -155,7 +155,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
   });
 
   test('queries and mutations have their own place', async () => {
-    for (const query of ['{ viewer { id } }', 'mutation { deleteWeightEntry(id: 1) { deletedId } }']) {
+    for (const query of ['{ viewer { id } }', 'mutation { deleteWeightEntry(id: 1) { deletedIds } }']) {
       const errors = await transport(
         one,
         ann,

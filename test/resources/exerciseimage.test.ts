@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const UPDATE = `mutation ($id: ID!, $input: ExerciseImagePatch!) {
   answer: updateExerciseImage(id: $id, input: $input) { exerciseImage { id image isMain licenseAuthor exerciseBaseId } fieldErrors { path messages } } }`;
-const DELETE = 'mutation ($id: ID!) { answer: deleteExerciseImage(id: $id) { deletedId } }';
+const DELETE = 'mutation ($id: ID!) { answer: deleteExerciseImage(id: $id) { deletedIds } }';
 
 const update = (person: Person, id: number, input: object) => person.query(UPDATE, { id, input });
 const remove = (person: Person, id: number) => person.query(DELETE, { id });
@@ -100,7 +100,7 @@ describe('while it is pending its uploader', () => {
   test('deletes it with its files', async () => {
     const id = await uploaded(ann, 2);
     const { image } = (await stored(id))!;
-    expect((await remove(ann, id)).data.answer).toEqual({ deletedId: String(id) });
+    expect((await remove(ann, id)).data.answer).toEqual({ deletedIds: [String(id)] });
     expect(await stored(id)).toBeUndefined();
     await isGone(image);
     expect((await remove(ann, id)).code).toBe('NOT_FOUND');

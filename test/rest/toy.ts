@@ -20,11 +20,11 @@ const schema = buildSchema(`
   type Mutation {
     createFruit(input: FruitInput!): FruitPayload!
     updateFruit(id: ID!, input: FruitPatch!): FruitPayload!
-    deleteFruit(id: ID!): Deletion
+    deleteFruit(id: ID!): DeletePayload
     login(username: String!, password: String!): Login!
   }
   type FruitPayload { fruit: Fruit fieldErrors: [FieldError!]! }
-  type Deletion { deletedId: ID! }
+  type DeletePayload { fieldErrors: [FieldError!]! }
   type FieldError { path: String! code: String! messages: [String!]! }
   type Login { token: String! }
   type Page { totalCount: Int! nodes: [Fruit!]! }
@@ -146,7 +146,7 @@ export class Orchard {
     deleteFruit: ({ id }: any) => {
       this.find(id);
       this.fruits = this.fruits.filter((one) => one.id !== Number(id));
-      return { deletedId: id };
+      return { fieldErrors: [] };
     },
     login: ({ password }: any) => {
       if (password === 'right') return { token: 'the token' };

@@ -133,7 +133,7 @@ describe('GraphQL', () => {
   });
 
   test('errors are kept with their status', async () => {
-    const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedId } }';
+    const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }';
     const first = await as(ann).query(document, { id: '999' });
     expect(first.code).toBe('NOT_FOUND');
     expect(said(await as(ann).query(document, { id: '999' }))).toEqual(said(first));

@@ -1,90 +1,51 @@
-/** What deletions answer: both ids of what was deleted, or the rows as they are because they have other versions than were meant. */
-import { Field, ID, ObjectType, type ClassType } from 'type-graphql';
+/** The payload of all deletions: both ids of each deleted row, or the rows as they are now if other versions of them were meant. */
+import { Ctx, Field, ID, Info, ObjectType } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/rows';
+import type { Context } from '../context';
 import { OtherVersion } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { nodeIdOf } from '../model/node';
-import { FieldError, showConflicts, versionErrors } from './payload';
-import { resourceOf } from '../model/registry';
+import { Node, nodeIdOf } from '../model/node';
+import { loadLinked } from '../read/loaders';
+import { FieldError, versionErrors } from './payload';
 
-export type Deletion = ClassType & (new (ids: readonly number[], clash?: OtherVersion) => object);
+@ObjectType({
+  description: 'Rows that were deleted, in the order in which they were named. Caches evict them by `deletedNodeIds`.',
+  simpleResolvers: true,
+})
+export class DeletePayload {
+  @Field(() => [ID], { description: 'The `id`s of the rows; empty if nothing was deleted.' })
+  readonly deletedIds: readonly number[];
 
-/** What both kinds have of rows with other versions than were meant; rows of public types have none. */
-class Clash {
-  readonly clashing: readonly number[];
+  @Field(() => [ID], { description: 'Their `nodeId`s.' })
+  readonly deletedNodeIds: readonly string[];
+
+  @Field(() => [FieldError], { description: 'One `CONFLICT` for each row whose version did not match; then nothing was deleted.' })
   readonly fieldErrors: readonly FieldError[];
 
-  constructor(clash: OtherVersion | undefined) {
-    this.clashing = clash?.ids ?? [];
+  constructor(
+    private readonly entity: Entity,
+    ids: readonly number[],
+    private readonly clash?: OtherVersion,
+  ) {
+    this.deletedIds = ids;
+    this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
     this.fieldErrors = clash ? versionErrors(clash) : [];
+  }
+
+  @Field(() => [Node], { description: 'The current rows whose versions did not match.' })
+  async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
+    const { entity, clash } = this;
+    const rows = await loadLinked(entity, clash?.ids ?? [], context, info);
+    return rows.map((row) => ({ ...row, __typename: entity.name }));
   }
 }
 
-function showClashes(Payload: ClassType, entity: Entity, many: boolean): void {
-  showConflicts(Payload, entity, many);
-  if (!resourceOf(entity)!.owned) return;
-  Field(() => [FieldError], { description: 'CONFLICT for each row that has another version than was meant; then nothing was deleted.' })(
-    Payload.prototype,
-    'fieldErrors',
-  );
-}
-
-/** `XDeletion`. */
-export function deletionOf(entity: Entity): Deletion {
-  const name = `${entity.name}Deletion`;
-  const Deletion = {
-    [name]: class extends Clash {
-      readonly deletedId: number | null;
-      readonly deletedNodeId: string | null;
-
-      constructor([id]: readonly number[], clash?: OtherVersion) {
-        super(clash);
-        this.deletedId = id ?? null;
-        this.deletedNodeId = id === undefined ? null : nodeIdOf(entity.name, id);
-      }
-    },
-  }[name]!;
-  const shown = (field: string, id: string) =>
-    Field(() => ID, { nullable: true, description: `What its \`${id}\` was; null if it was not deleted.` })(Deletion.prototype, field);
-  shown('deletedId', 'id');
-  shown('deletedNodeId', 'nodeId');
-  showClashes(Deletion, entity, false);
-  ObjectType(name, {
-    description: 'A row that was deleted. Caches find what is to be dropped by its `deletedNodeId`.',
-    simpleResolvers: true,
-  })(Deletion);
-  return Deletion;
-}
-
-/** `XsDeletion`, of the name of many rows. */
-export function deletionsOf(entity: Entity, plural: string): Deletion {
-  const name = `${plural}Deletion`;
-  const Deletions = {
-    [name]: class extends Clash {
-      readonly deletedNodeIds: readonly string[];
-
-      constructor(
-        readonly deletedIds: readonly number[],
-        clash?: OtherVersion,
-      ) {
-        super(clash);
-        this.deletedNodeIds = deletedIds.map((id) => nodeIdOf(entity.name, id));
-      }
-    },
-  }[name]!;
-  const shown = (field: string, id: string) =>
-    Field(() => [ID], { description: `What their \`${id}\`s were; none if there are conflicts.` })(Deletions.prototype, field);
-  shown('deletedIds', 'id');
-  shown('deletedNodeIds', 'nodeId');
-  showClashes(Deletions, entity, true);
-  ObjectType(name, { description: 'Rows that were deleted, in the order in which they were named.', simpleResolvers: true })(Deletions);
-  return Deletions;
-}
-
-export async function deleted(Payload: Deletion, remove: () => Promise<number[]>): Promise<object> {
+export async function deleted(entity: Entity, remove: () => Promise<number[]>): Promise<DeletePayload> {
   try {
-    return new Payload(await remove());
+    return new DeletePayload(entity, await remove());
   } catch (error) {
-    if (error instanceof OtherVersion) return new Payload([], error);
+    if (error instanceof OtherVersion) return new DeletePayload(entity, [], error);
     throw error;
   }
 }

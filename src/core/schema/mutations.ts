@@ -1,7 +1,7 @@
 /** The mutations of a resource: one row or many, as far as its rows may be written. */
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
-import { deleted, deletionOf, deletionsOf } from './deletion';
+import { deleted, DeletePayload } from './deletion';
 import { badArgument } from '../model/errors';
 import { childrenOf, type Entity } from '../model/fields';
 import { changeInput, creationInput, IF_VERSION_MEANING, patchInput } from './inputs';
@@ -81,15 +81,14 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
 }
 
 function addRemoval(target: ClassType, entity: Entity, name: string): void {
-  const Deletion = deletionOf(entity);
   const description = `Deletes ${nounOf(entity)} and all that hangs below it.${whose(entity)}`;
   method(
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      deleted(Deletion, () => removeRows(entity, [{ id, ...meant(ifVersion) }], 'id', context)),
+      deleted(entity, () => removeRows(entity, [{ id, ...meant(ifVersion) }], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
-    Mutation(() => Deletion, { nullable: true, name, description }),
+    Mutation(() => DeletePayload, { nullable: true, name, description }),
   );
 }
 
@@ -129,7 +128,6 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const idsOf = (rows: readonly Stored[]) => rows.map(({ id }) => id);
   const Create = creationInput(entity);
   const Change = changeInput(entity);
-  const Deletions = deletionsOf(entity, upperFirst(many));
   method(
     target,
     'createMany',
@@ -159,10 +157,10 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     (ids: string[], context: Context, ifVersions?: (string | null)[] | null) => {
       if (ifVersions && ifVersions.length !== ids.length) throw badArgument('ifVersions', 'There must be as many as ids.');
       const named = ids.map((id, index) => ({ id, at: `ids[${index}]`, ...meant(ifVersions?.[index], `ifVersions[${index}]`) }));
-      return deleted(Deletions, () => removeRows(entity, named, 'ids', context));
+      return deleted(entity, () => removeRows(entity, named, 'ids', context));
     },
     [Arg('ids', () => [ID], { description: 'Each row once, by its `id` or its `nodeId`.' }), Ctx(), ...versionsArgument(entity)],
-    Mutation(() => Deletions, {
+    Mutation(() => DeletePayload, {
       nullable: true,
       name: fact.removeMany,
       description: `Deletes ${nouns} and all that hangs below them. ${TOGETHER}`,
