@@ -124,7 +124,7 @@ export interface ResourceFact {
   readonly create?: string;
   readonly update?: string;
   readonly remove?: string;
-  /** The same for many rows at once; of rows that can be made, changed and deleted. */
+  /** The same for many rows at once, where a resource has such mutations. */
   readonly createMany?: string;
   readonly updateMany?: string;
   readonly removeMany?: string;

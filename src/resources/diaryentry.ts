@@ -22,6 +22,7 @@ import { User } from './user';
   description: 'Something eaten: an ingredient, how much of it, when.',
   plural: 'diaryEntries',
   owned: true,
+  bulk: true,
   group: 'nutrition',
   ordering: ['datetime'],
   names: ['ingredient.name'],

@@ -23,6 +23,7 @@ const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}
   dump: 'manager.workoutlog',
   description: 'One set of an exercise as it was done.',
   owned: true,
+  bulk: true,
   group: 'training',
   ordering: ['date', 'reps'],
   names: ['exercise.name'],

@@ -23,6 +23,7 @@ const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String
   dump: 'manager.workoutsession',
   description: 'A day on which a workout was trained, and how it went.',
   owned: true,
+  bulk: true,
   group: 'training',
   ordering: ['date'],
   names: ['date'],

@@ -31,7 +31,8 @@ const DOCUMENTS = {
   DropWeight: `mutation DropWeightMutation($id: ID!, $connections: [ID!]!) { deleteWeightEntry(id: $id) {
     deletedNodeIds @deleteEdge(connections: $connections) } }`,
   ForgetWeight: 'mutation ForgetWeightMutation($id: ID!) { deleteWeightEntry(id: $id) { deletedNodeIds @deleteRecord } }',
-  ForgetWeights: 'mutation ForgetWeightsMutation($ids: [ID!]!) { deleteWeightEntries(ids: $ids) { deletedNodeIds @deleteRecord } }',
+  ForgetWeights:
+    'mutation ForgetWeightsMutation($rows: [RowVersion!]!) { deleteWeightEntries(rows: $rows) { deletedNodeIds @deleteRecord } }',
   WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id comment }',
   WorkoutPage: 'query WorkoutPageQuery($id: ID!) { workout(id: $id) { nodeId ...WorkoutCard_workout } }',
 };
@@ -87,7 +88,7 @@ test('rows are appended to a connection, taken out of it and forgotten', async (
   // What is forgotten stays an edge without a node.
   await mutated(relay, 'ForgetWeightMutation', { id: second.id });
   expect(dates()).toEqual([null, '2021-03-03', '2021-03-04', '2021-03-05']);
-  await mutated(relay, 'ForgetWeightsMutation', { ids: [third.id, fourth.nodeId] });
+  await mutated(relay, 'ForgetWeightsMutation', { rows: [{ id: third.id }, { id: fourth.nodeId }] });
   expect(dates()).toEqual([null, null, null, '2021-03-05']);
 
   expect((await ann.get('/weightentry/')).body.results.map(({ date }: { date: string }) => date)).toEqual(['2021-03-05']);

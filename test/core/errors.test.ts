@@ -50,7 +50,7 @@ test('a mutation that fails takes nothing from those before and after it', async
     update: updateWeightEntry(id: 999, input: {}) { weightEntry { date } fieldErrors { path } }
     updates: updateWeightEntries(changes: [{ id: 999, input: {} }]) { weightEntries { date } }
     gone: deleteWeightEntry(id: 999) { deletedIds }
-    gones: deleteWeightEntries(ids: [999]) { deletedIds }
+    gones: deleteWeightEntries(rows: [{ id: 999 }]) { deletedIds }
     login(username: "ann", password: "not this one") { token }
     two: createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { weightEntry { date } fieldErrors { path } }
   }`);

@@ -177,13 +177,13 @@ describe.each(types)('%s', (_name, entity) => {
 
     test('a foreign row among many keeps all of them from being changed or deleted, and its place is told', async () => {
       const update = `mutation ($changes: [${entity.name}Change!]!) { rows: ${updateMany}(changes: $changes) { fieldErrors { path } } }`;
-      const remove = `mutation ($ids: [ID!]!) { ${removeMany}(ids: $ids) { deletedIds } }`;
+      const remove = `mutation ($rows: [RowVersion!]!) { ${removeMany}(rows: $rows) { deletedIds } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
       const change = (id: number) =>
         asks(update, { changes: [own(), id].map((one) => ({ id: one, input })) }, { code: 'NOT_FOUND', at: 'changes[1].id' });
       await expectUnknown(change, foreign(), 200);
-      await expectUnknown((id) => asks(remove, { ids: [own(), id] }, { code: 'NOT_FOUND', at: 'ids[1]' }), foreign(), 200);
-      await expectUnknown((id) => asks(remove, { ids: [id, own()] }, { code: 'NOT_FOUND', at: 'ids[0]' }), foreign(), 200);
+      await expectUnknown((id) => asks(remove, { rows: [{ id: own() }, { id }] }, { code: 'NOT_FOUND', at: 'rows[1].id' }), foreign(), 200);
+      await expectUnknown((id) => asks(remove, { rows: [{ id }, { id: own() }] }, { code: 'NOT_FOUND', at: 'rows[0].id' }), foreign(), 200);
     });
 
     if (parents.length)
@@ -211,7 +211,7 @@ describe.each(types)('%s', (_name, entity) => {
       for (const document of [
         `mutation { ${createMany}(inputs: []) { fieldErrors { path } } }`,
         `mutation { ${updateMany}(changes: [{ id: ${foreign()}, input: {} }]) { fieldErrors { path } } }`,
-        `mutation { ${removeMany}(ids: [${foreign()}]) { deletedIds } }`,
+        `mutation { ${removeMany}(rows: [{ id: ${foreign()} }]) { deletedIds } }`,
       ])
         expect((await anyone.query(document)).code).toBe('UNAUTHENTICATED');
     });

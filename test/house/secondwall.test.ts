@@ -119,8 +119,8 @@ describe.each(types)('%s', (_name, entity) => {
       expect((await ann.query(remove, { id: foreign() })).code).toBe('NOT_FOUND');
     }
     if (fact.removeMany) {
-      const remove = `mutation ($ids: [ID!]!) { ${fact.removeMany}(ids: $ids) { deletedIds } }`;
-      expect((await ann.query(remove, { ids: [own(), foreign()] })).code).toBe('NOT_FOUND');
+      const remove = `mutation ($rows: [RowVersion!]!) { ${fact.removeMany}(rows: $rows) { deletedIds } }`;
+      expect((await ann.query(remove, { rows: [{ id: own() }, { id: foreign() }] })).code).toBe('NOT_FOUND');
     }
     const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));

@@ -69,6 +69,8 @@ export interface ResourceOptions extends ViewOptions {
   writes?: readonly Write[];
   /** Of a public resource: a few rows, of which GraphQL lists all at once. REST has pages of them as of others. */
   dictionary?: boolean;
+  /** One mutation may also write many rows: those of which a user has thousands, as offline clients send them. */
+  bulk?: boolean;
   /** Small and public: kept in memory, refreshed when the database says so. */
   inMemory?: boolean;
   /** Large and public, and searched by name: the fields of what is in memory of it, a name and the id by which it is chosen. */

@@ -28,7 +28,7 @@ export function Resource(options: ResourceOptions) {
     const many = options.plural ?? `${one}s`;
     const named = (write: Write, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const can = (write: Write) => (writes.includes(write) ? named(write, entity.name) : undefined);
-    const canMany = (write: Write) => (owned && writes.length === 3 ? named(write, upperFirst(many)) : undefined);
+    const canMany = (write: Write) => (options.bulk ? named(write, upperFirst(many)) : undefined);
     const view = (rest: string, o: ViewOptions): ViewFact => ({
       ...o,
       rest,

@@ -6,7 +6,6 @@ import { snake } from '../../contract/casing';
 import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
 import { perEntity } from '../model/perentity';
-import { resourceOf } from '../model/registry';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
@@ -70,6 +69,12 @@ export const patchInput = perEntity((entity) => {
 
 export const IF_VERSION_MEANING = 'The `version` that the row must have; nothing is written if it has another one now.';
 
+@InputType({ description: 'One of many rows to be deleted.' })
+export class RowVersion {
+  @Field(() => ID, { description: WHICH_ROW }) declare readonly id: string;
+  @Field(() => String, { nullable: true, description: IF_VERSION_MEANING }) declare readonly ifVersion?: string | null;
+}
+
 /** One of many changes. */
 export function changeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
@@ -77,7 +82,7 @@ export function changeInput(entity: Entity): ClassType {
   Field(() => ID, { description: WHICH_ROW })(Change.prototype, 'id');
   const Patch = patchInput(entity);
   Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
-  if (resourceOf(entity)!.owned) Field(() => String, { nullable: true, description: IF_VERSION_MEANING })(Change.prototype, 'ifVersion');
+  Field(() => String, { nullable: true, description: IF_VERSION_MEANING })(Change.prototype, 'ifVersion');
   InputType(name, { description: `One of many changes: ${withArticle(noun(entity.name))} and what changes of it.` })(Change);
   return Change as ClassType;
 }

@@ -2,9 +2,8 @@
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
 import { deleted, DeletePayload } from './deletion';
-import { badArgument } from '../model/errors';
 import { childrenOf, type Entity } from '../model/fields';
-import { changeInput, creationInput, IF_VERSION_MEANING, patchInput } from './inputs';
+import { changeInput, creationInput, IF_VERSION_MEANING, patchInput, RowVersion } from './inputs';
 import { MAX_ROWS } from '../model/limits';
 import { loadLinked } from '../read/loaders';
 import { method, type Parameter } from '../model/method';
@@ -100,17 +99,6 @@ const IF_VERSION = `${IF_VERSION_MEANING} The payload has the row as it is then.
 const versionArgument = (entity: Entity): Parameter[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION })] : [];
 
-const versionsArgument = (entity: Entity): Parameter[] =>
-  resourceOf(entity)!.owned
-    ? [
-        Arg('ifVersions', () => [String], {
-          nullable: 'itemsAndList',
-          description:
-            'A version for each of the ids, or null: nothing is deleted if a row has another one now. The payload has such rows as they are then.',
-        }),
-      ]
-    : [];
-
 const meant = (version: string | null | undefined, at = 'ifVersion') => (version == null ? {} : { version: { meant: version, at } });
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
@@ -154,12 +142,14 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
   method(
     target,
     'removeMany',
-    (ids: string[], context: Context, ifVersions?: (string | null)[] | null) => {
-      if (ifVersions && ifVersions.length !== ids.length) throw badArgument('ifVersions', 'There must be as many as ids.');
-      const named = ids.map((id, index) => ({ id, at: `ids[${index}]`, ...meant(ifVersions?.[index], `ifVersions[${index}]`) }));
-      return deleted(entity, () => removeRows(entity, named, 'ids', context));
+    (rows: RowVersion[], context: Context) => {
+      const named = rows.map(({ id, ifVersion }, index) => {
+        const place = `rows[${index}]`;
+        return { id, at: `${place}.id`, ...meant(ifVersion, `${place}.ifVersion`) };
+      });
+      return deleted(entity, () => removeRows(entity, named, 'rows', context));
     },
-    [Arg('ids', () => [ID], { description: 'Each row once, by its `id` or its `nodeId`.' }), Ctx(), ...versionsArgument(entity)],
+    [Arg('rows', () => [RowVersion], { description: 'Each row once.' }), Ctx()],
     Mutation(() => DeletePayload, {
       nullable: true,
       name: fact.removeMany,
