@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { NOT_BLANK, NO_NULLS, atMostCharacters } from '../contract/messages';
 import type { Viewer } from '../core/context';
-import { forbidden, InvalidValues, WHOLE, type Mistakes } from '../core/model/errors';
-import { invalidValue } from '../core/model/mistakes';
+import { forbidden, refuse } from '../core/model/errors';
+import { invalidValue, mistake, MistakeCode, type InputMistake } from '../core/model/mistakes';
 import { isScope, type Scope } from '../core/access/scopes';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
@@ -55,13 +55,11 @@ const ROOM = `SELECT count(*) AS "count", COALESCE(bool_or("name" = $2), false) 
   FROM "access_token" WHERE "user_id" = $1`;
 const MAKE = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
 
-function mistakesOf({ name, scopes }: NewAccessToken): Mistakes {
-  const mistakes: Mistakes = {};
-  if (name === '') mistakes.name = [invalidValue(NOT_BLANK)];
-  if (name.length > MAX_NAME) mistakes.name = [invalidValue(atMostCharacters(MAX_NAME))];
-  if (name.includes('\0')) mistakes.name = [invalidValue(NO_NULLS)];
-  if (!scopes.length || !scopes.every(isScope)) mistakes.scopes = [invalidValue('Choose one scope at least.')];
-  return mistakes;
+function* mistakesOf({ name, scopes }: NewAccessToken): Iterable<InputMistake> {
+  if (name === '') yield { path: ['name'], ...mistake(MistakeCode.BLANK, NOT_BLANK) };
+  if (name.length > MAX_NAME) yield { path: ['name'], ...mistake(MistakeCode.TOO_LONG, atMostCharacters(MAX_NAME)) };
+  if (name.includes('\0')) yield { path: ['name'], ...invalidValue(NO_NULLS) };
+  if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValue('Choose one scope at least.') };
 }
 
 /** Of each of these users, oldest first. */
@@ -99,21 +97,22 @@ export class AccessTokens {
       .finally(() => this.noting.delete(id));
   }
 
-  /** Answers the token, for the only time. InvalidValues for a name that is taken, a moment that is over, or one token too many. */
+  /** Answers the token, for the only time. InvalidInput for a name that is taken, a moment that is over, or one token too many. */
   async make(userId: number, given: NewAccessToken, run: Run): Promise<{ id: number; token: string }> {
     const wanted = { ...given, name: given.name.trim(), scopes: [...new Set(given.scopes)].sort() };
-    const mistakes = mistakesOf(wanted);
-    if (Object.keys(mistakes).length) throw new InvalidValues(mistakes);
+    refuse([...mistakesOf(wanted)]);
     const { name, scopes, expiresAt } = wanted;
     // Of two at a time the second one counts the first.
     await run('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
     await run(FORGET, [userId]);
     const [room] = await run(ROOM, [userId, name, expiresAt]);
-    if (room!.taken) mistakes.name = [invalidValue('You have an access token of this name already.')];
-    if (room!.past) mistakes.expiresAt = [invalidValue('This moment is over.')];
+    const mistakes: InputMistake[] = [];
+    if (room!.taken)
+      mistakes.push({ path: ['name'], ...mistake(MistakeCode.NOT_UNIQUE, 'You have an access token of this name already.') });
+    if (room!.past) mistakes.push({ path: ['expiresAt'], ...invalidValue('This moment is over.') });
     if (Number(room!.count) >= this.most)
-      mistakes[WHOLE] = [invalidValue(`You have ${this.most} access tokens already. Revoke one that you do not need.`)];
-    if (Object.keys(mistakes).length) throw new InvalidValues(mistakes);
+      mistakes.push({ path: [], ...invalidValue(`You have ${this.most} access tokens already. Revoke one that you do not need.`) });
+    refuse(mistakes);
     const token = PREFIX + randomBytes(24).toString('hex');
     const [made] = await run(MAKE, [userId, name, digestOf(token), scopes, expiresAt]);
     return { id: made!.id as number, token };

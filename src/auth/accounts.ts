@@ -42,7 +42,7 @@ export async function checkCredentials(username: string, password: string, sessi
     note({ kind, userId: id ?? undefined, ...by }, (text, values) => session.query(text, values));
   if (!valid || !user!.isActive) {
     await noteThat('SIGN_IN_FAILED');
-    throw new KnownError('UNAUTHENTICATED', 'Username or password unknown', { login: true });
+    throw new KnownError('UNAUTHENTICATED', 'Username or password unknown');
   }
   const signedIn = await session.query(SIGNED_IN, [id, stored, outdated ? await hashPassword(password) : stored]);
   // Another one meanwhile, or the same one hashed anew by another login.

@@ -1,49 +1,71 @@
 /** Signing in over GraphQL; REST's login runs the same mutation. */
 import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Context } from '../core/context';
-import { invalid } from '../core/model/errors';
-import { problems } from '../core/model/limits';
-import { answered, FieldError } from '../core/schema/payload';
+import { InvalidInput, KnownError, refuse } from '../core/model/errors';
+import { mistakesOf, problems } from '../core/model/limits';
+import { mistake, MistakeCode, type InputMistake } from '../core/model/mistakes';
+import { answered, InputError } from '../core/schema/payload';
 import type { ArgumentLimits } from '../contract/facts';
 import { trimmed } from '../platform/reading';
 import { MAX_PASSWORD, MIN_PASSWORD } from './accounts';
 
-@ObjectType({ description: 'What a login answers.', simpleResolvers: true })
-class LoginPayload {
+const TOKEN = 'For the header `Authorization: Token <token>`';
+
+/** A token, or what is wrong with the values for which it is given. */
+class TokenPayload {
+  constructor(
+    readonly token: string | null,
+    readonly errors: readonly InputMistake[],
+  ) {}
+}
+
+@ObjectType({ description: 'The token of who signs in, or what is wrong with the name and the password.', simpleResolvers: true })
+class LoginPayload extends TokenPayload {
   @Field(() => String, {
-    description: 'For the header `Authorization: Token <token>`; the same at every login until it is replaced or the password changes.',
+    nullable: true,
+    description: `${TOKEN}; the same at every login until it is replaced or the password changes.`,
   })
-  declare token: string;
+  @Extensions({ neverNullInRest: true })
+  declare readonly token: string | null;
+
+  @Field(() => [InputError], { description: 'All that is wrong with the values; WRONG_CREDENTIALS of both together.' })
+  declare readonly errors: readonly InputMistake[];
 }
 
 /** In characters, whatever they are made of. */
+const FACTS = { username: { kind: 'string', blank: true }, password: { kind: 'string', minLength: MIN_PASSWORD, blank: false } } as const;
+
+const FIELDS = ['username', 'password'] as const;
+
 const LIMITS: ArgumentLimits = {
-  username: (name) => problems(name, { kind: 'string', blank: true }),
-  password: (password) => problems(password, { kind: 'string', minLength: MIN_PASSWORD, blank: false }),
+  username: (name) => problems(name, FACTS.username),
+  password: (password) => problems(password, FACTS.password),
 };
 
 @ObjectType({ description: 'Whether a password was changed, or what is wrong with the values.', simpleResolvers: true })
-class ChangePasswordPayload {
+class ChangePasswordPayload extends TokenPayload {
   @Field(() => Boolean, { description: 'Whether it was changed.' })
-  readonly changed: boolean;
+  get changed(): boolean {
+    return this.token !== null;
+  }
 
   @Field(() => String, { nullable: true, description: 'The new token, if the password was changed: the old one does not work any more.' })
-  readonly token: string | null;
+  declare readonly token: string | null;
 
-  @Field(() => [FieldError], { description: 'All that is wrong with the values; then the password was not changed.' })
-  readonly fieldErrors: FieldError[];
-
-  constructor(token: string | null, fieldErrors: FieldError[]) {
-    this.changed = token !== null;
-    this.token = token;
-    this.fieldErrors = fieldErrors;
-  }
+  @Field(() => [InputError], { description: 'All that is wrong with the values; then the password was not changed.' })
+  declare readonly errors: readonly InputMistake[];
 }
 
 @ObjectType({ description: 'A new token.', simpleResolvers: true })
 class ReplaceTokenPayload {
-  @Field(() => String, { description: 'For the header `Authorization: Token <token>`.' })
+  @Field(() => String, { description: `${TOKEN}.` })
   declare token: string;
+}
+
+function wrongCredentials(error: unknown): never {
+  if (error instanceof KnownError && error.extensions.code === 'UNAUTHENTICATED')
+    throw new InvalidInput([{ path: [], ...mistake(MistakeCode.WRONG_CREDENTIALS, error.message) }]);
+  throw error;
 }
 
 @Resolver()
@@ -51,19 +73,19 @@ export class AuthResolver {
   @Mutation(() => LoginPayload, {
     nullable: true,
     description:
-      'The token of a user. UNAUTHENTICATED for a wrong name or password, TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
+      'The token of a user. TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
   })
   @Extensions({ once: true, limits: LIMITS })
   async login(
     @Arg('username', () => String, { description: 'The name, case-sensitive.' }) username: string,
     @Arg('password', () => String, { description: `At least ${MIN_PASSWORD} characters; blanks around it do not count.` }) password: string,
     @Ctx() { signIn }: Context,
-  ): Promise<LoginPayload> {
+  ): Promise<object> {
     const given = { username, password: trimmed(password) };
-    const wrong = Object.entries(given).map(([name, value]): [string, string[]] => [name, LIMITS[name]!(value)]);
-    const errors = Object.fromEntries(wrong.filter(([, messages]) => messages.length));
-    if (Object.keys(errors).length) throw invalid(errors);
-    return { token: await signIn(given.username, given.password) };
+    return answered<string>(LoginPayload, async () => {
+      refuse(FIELDS.flatMap((name) => mistakesOf(given[name], FACTS[name]).map((one) => ({ path: [name], ...one }))));
+      return signIn(given.username, given.password).catch(wrongCredentials);
+    });
   }
 
   @Mutation(() => ChangePasswordPayload, {

@@ -2,9 +2,10 @@
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
 import { demandOwner } from '../core/access/access';
 import type { Context } from '../core/context';
-import { notFound } from '../core/model/errors';
+import { InvalidInput, noSuch } from '../core/model/errors';
 import { parseId } from '../core/model/ids';
-import { answered, FieldError } from '../core/schema/payload';
+import type { InputMistake } from '../core/model/mistakes';
+import { answered, InputError } from '../core/schema/payload';
 import { Needs } from '../core/read/plan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { TokenScope } from '../core/access/scopes';
@@ -43,19 +44,28 @@ class CreateAccessTokenPayload {
   @Field(() => AccessToken, { nullable: true, description: 'As it is listed from now on; null if there are errors.' })
   readonly accessToken: Listed | null;
 
-  @Field(() => [FieldError], { description: 'All that is wrong with the values; then no token was made.' })
-  readonly fieldErrors: FieldError[];
+  @Field(() => [InputError], { description: 'All that is wrong with the values; then no token was made.' })
+  readonly errors: readonly InputMistake[];
 
-  constructor(made: Made | null, fieldErrors: FieldError[]) {
+  constructor(made: Made | null, errors: readonly InputMistake[]) {
     this.token = made?.token ?? null;
     this.accessToken = made?.accessToken ?? null;
-    this.fieldErrors = fieldErrors;
+    this.errors = errors;
   }
 }
 
-@ObjectType({ description: 'An access token that was revoked.', simpleResolvers: true })
+@ObjectType({ description: 'An access token that was revoked, or why it was not.', simpleResolvers: true })
 class RevokeAccessTokenPayload {
-  @Field(() => ID, { description: 'Of the token, which works no more.' }) declare revokedId: number;
+  @Field(() => ID, { nullable: true, description: 'Of the token, which works no more; null if there are errors.' })
+  readonly revokedId: number | null;
+
+  @Field(() => [InputError], { description: 'NOT_FOUND if the viewer has no such token.' })
+  readonly errors: readonly InputMistake[];
+
+  constructor(revokedId: number | null, errors: readonly InputMistake[]) {
+    this.revokedId = revokedId;
+    this.errors = errors;
+  }
 }
 
 @ObjectType({ description: 'How many access tokens were revoked.', simpleResolvers: true })
@@ -104,14 +114,14 @@ export class AccessTokenResolver {
     nullable: true,
     description: `Revokes an access token of the viewer: it stops working at once. ${OWNER_ONLY}`,
   })
-  async revokeAccessToken(
-    @Arg('id', () => ID, { description: 'As the list has it.' }) id: string,
-    @Ctx() context: Context,
-  ): Promise<RevokeAccessTokenPayload> {
-    const number = parseId(id);
-    const credentials = context.credentials();
-    if (number === undefined || !(await credentials.revokeAccessTokens(number))) throw notFound();
-    return { revokedId: number };
+  revokeAccessToken(@Arg('id', () => ID, { description: 'As the list has it.' }) id: string, @Ctx() context: Context): Promise<object> {
+    return answered<number>(RevokeAccessTokenPayload, async () => {
+      const number = parseId(id);
+      const credentials = context.credentials();
+      if (number === undefined || !(await credentials.revokeAccessTokens(number)))
+        throw new InvalidInput([{ path: ['id'], ...noSuch(AccessToken.name, id) }]);
+      return number;
+    });
   }
 
   @Mutation(() => RevokeAccessTokensPayload, {

@@ -36,7 +36,7 @@ export interface Media {
 
 /** What users do about the ways in which they are signed in, beside the one API key. */
 export interface Credentials {
-  /** Answers the token, which nobody can show again. InvalidValues for a name that is taken, and the like. */
+  /** Answers the token, which nobody can show again. InvalidInput for a name that is taken, and the like. */
   createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
   /** Answers how many there were; without an id all of them are revoked. */
   revokeAccessTokens(id?: number): Promise<number>;
@@ -93,7 +93,7 @@ export interface Context {
   languages: readonly string[];
   /** Answers the token of the user with this name and password. */
   signIn(username: string, password: string): Promise<string>;
-  /** Sets a new password of the viewer and answers their new token; InvalidValues for a wrong old or a weak new one. */
+  /** Sets a new password of the viewer and answers their new token; InvalidInput for a wrong old or a weak new one. */
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
   /** Answers a new token of the viewer; the old one stops working. */
   replaceToken(): Promise<string>;

@@ -9,12 +9,14 @@ import { eventsOf, note, type By } from '../auth/securityevents';
 import { digestOf } from '../auth/tokens';
 import { demandOwner } from '../core/access/access';
 import type { Context } from '../core/context';
-import { InvalidValues, KnownError, notSignedIn, type Mistakes } from '../core/model/errors';
-import { invalidValue } from '../core/model/mistakes';
+import { InvalidInput, KnownError, notSignedIn, refuse } from '../core/model/errors';
+import { invalidValue, mistake, MistakeCode } from '../core/model/mistakes';
 import type { Dependencies } from './exchange';
 import { shownAddress } from './observation';
 
 const SHOWN_EVENTS = 10;
+
+const NOT_THE_PASSWORD = mistake(MistakeCode.WRONG_CREDENTIALS, 'This is not your password.');
 
 interface Sender {
   request: IncomingMessage;
@@ -59,7 +61,7 @@ export class Account {
 
   /** Who guesses passwords is to be seen. Not by the name that was typed, in whose place many a user has typed a password. */
   private loginRefused(error: unknown): void {
-    const code = error instanceof KnownError ? error.extensions.code : error instanceof InvalidValues ? 'WRONG_PASSWORD' : undefined;
+    const code = error instanceof KnownError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
     const { viewer } = this.context;
     const known = { id: this.from.id, address: shownAddress(this.from.address), user: viewer?.id };
@@ -71,8 +73,8 @@ export class Account {
     const { session } = this.context;
     const viewer = demandOwner(this.context);
     const problem = passwordProblem(newPassword);
-    const weak: Mistakes = problem ? { newPassword: [invalidValue(problem)] } : {};
-    const wrong = () => new InvalidValues({ oldPassword: [invalidValue('This is not your password.')], ...weak });
+    const weak = problem ? [{ path: ['newPassword'], ...invalidValue(problem) }] : [];
+    const wrong = () => new InvalidInput([{ path: ['oldPassword'], ...NOT_THE_PASSWORD }, ...weak]);
     const stored = await this.attempt(viewer.username, async () => {
       const found = await hashOfPassword(viewer.id, oldPassword, session, this.by);
       if (found === undefined) {
@@ -81,7 +83,7 @@ export class Account {
       }
       return found;
     });
-    if (problem) throw new InvalidValues(weak);
+    refuse(weak);
     const token = await replacePassword(viewer.id, stored, newPassword, this.from.browser(), session, this.from.services.vault, this.by);
     if (token === undefined) throw wrong();
     return token;

@@ -1,8 +1,8 @@
 /** How many bytes of files one user may keep. The database decides, so that many uploads at the same time cannot pass it either. */
 import { stat } from 'node:fs/promises';
 import type { QueryOptions, Sequelize } from 'sequelize';
-import { InvalidValues } from '../core/model/errors';
-import { invalidValue } from '../core/model/mistakes';
+import { InvalidInput } from '../core/model/errors';
+import { invalidValue, type Path } from '../core/model/mistakes';
 import { LOCK_CLASSES } from '../database/locks';
 import type { UploadedFile } from '../platform/multipart';
 
@@ -14,14 +14,14 @@ const said = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 export const keptBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
 export interface Sent {
-  /** Of the field, in the input. */
-  path: string;
+  /** Of the field. */
+  path: Path;
   file: UploadedFile;
   /** Of the row whose file it takes the place of. */
   id?: number;
 }
 
-/** Throws InvalidValues for files that do not fit beside those of `table` that the user has added. */
+/** Throws InvalidInput for files that do not fit beside those of `table` that the user has added. */
 export async function demandRoom(
   table: string,
   userId: number,
@@ -40,7 +40,7 @@ export async function demandRoom(
     const left = Math.max(0, quota - taken);
     if (bytes > left) {
       const message = `Your images may take ${said(quota)} together: ${said(left)} are left, and this one takes ${said(bytes)}. Delete some first.`;
-      throw new InvalidValues({ [path]: [invalidValue(message)] });
+      throw new InvalidInput([{ path, ...invalidValue(message) }]);
     }
     taken += bytes;
   }

@@ -1,6 +1,6 @@
 /** The key page: what its forms do. All of it works without a script. */
 import type { Request, RequestHandler, Response, Router } from 'express';
-import { InvalidValues } from '../core/model/errors';
+import { InvalidInput } from '../core/model/errors';
 import { parseId } from '../core/model/ids';
 import { LIFETIMES, type ShownEvent, type ShownToken, type TokenForm } from './access';
 import { answer, text, texts, type Values } from './answer';
@@ -50,8 +50,8 @@ async function createToken(values: Values, exchange: KeyExchange): Promise<Outco
   try {
     return { made: (await exchange.account.credentials().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
-    if (!(error instanceof InvalidValues)) throw error;
-    const mistakes = Object.values(error.fields).flatMap((of) => of.map(({ message }) => message));
+    if (!(error instanceof InvalidInput)) throw error;
+    const mistakes = error.mistakes.map(({ message }) => message);
     return { form: { ...form, mistakes } satisfies TokenForm };
   }
 }

@@ -96,7 +96,7 @@ const base = crud(ExerciseImage, {
     const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
     await session.database.sequelize.query(bases, { bind, transaction, ...session.counted });
     const sent = rows.flatMap(({ id, input, path }): Sent[] =>
-      input?.image ? [{ id, file: input.image as UploadedFile, path: path ? `${path}.image` : 'image' }] : [],
+      input?.image ? [{ id, file: input.image as UploadedFile, path: [...path!, 'image'] }] : [],
     );
     // Who runs the service adds as much as they like.
     if (sent.length && !viewer!.isSuperuser && media.quota !== Infinity)

@@ -7,6 +7,7 @@ import { list } from './dialect/list';
 import { credentials, HINT } from './dialect/login';
 import { lastOf } from './dialect/query';
 import type { Endpoints } from './endpoints';
+import { loginFailed } from './errors';
 import { tagged } from './preconditions';
 import type { Answer, Request } from './request';
 import { BASE, type Route } from './routes';
@@ -44,5 +45,7 @@ function rootOf({ listed }: Endpoints, { exchange, query }: Request, suffix: str
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: Request): Promise<unknown> {
   const { limits } = schema.getMutationType()!.getFields().login!.extensions;
-  return (await run(login, request, credentials(await request.body(), limits))).login;
+  const { token, errors } = (await run(login, request, credentials(await request.body(), limits))).login;
+  if (errors.length) throw loginFailed(errors[0].message);
+  return { token };
 }

@@ -123,10 +123,10 @@ function endpoint({ type, view, selection }: Pick<Endpoint, 'type' | 'view' | 's
   const fields = factsOf(type);
   const relations = fields.filter(({ relation }) => relation);
   const rows = [{ key: 'self', of: name }, ...relations.map((field) => ({ key: field.name, of: field.relation!.type }))];
-  const [declared, passed, conflict] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion', ' conflict { id }'] : ['', '', ''];
+  const [declared, passed] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
   // The version is not part of the body, and what comes last is easily taken off.
   const row = `{ ${selection} ${version ?? ''} }`;
-  const payload = `{ row: ${one} ${row} fieldErrors { path code messages }${conflict} }`;
+  const payload = `{ row: ${one} ${row} errors { path message } }`;
   return {
     view,
     resource,
@@ -145,7 +145,7 @@ function endpoint({ type, view, selection }: Pick<Endpoint, 'type' | 'view' | 's
         `mutation ($id: ID!, $input: ${name}Patch!${declared}) { answer: ${update}(id: $id, input: $input${passed}) ${payload} }`,
       ),
     }),
-    ...(remove && { remove: operation(`mutation ($id: ID!${declared}) { answer: ${remove}(id: $id${passed}) { fieldErrors { code } } }`) }),
+    ...(remove && { remove: operation(`mutation ($id: ID!${declared}) { answer: ${remove}(id: $id${passed}) { errors { path } } }`) }),
     known: operation(
       `query ${inBrackets(rows.map(({ key }) => `$${key}: [ID!]!`))} { ${rows.map(({ key, of }) => `${key}: known(type: "${of}", ids: $${key})`).join(' ')} }`,
     ),

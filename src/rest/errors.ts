@@ -26,6 +26,8 @@ export const notAllowed = (method: string) => detail(405, `Method "${method}" no
 export const notAcceptable = () => detail(406, 'Could not satisfy the request Accept header.');
 export const tooLarge = (message = 'Request body too large.') => detail(413, message);
 export const unsupported = (type: string) => detail(415, `Unsupported media type "${type}" in request.`);
+/** The only authentication failure that is a 401; all others are a 403. */
+export const loginFailed = (message: string) => detail(401, message);
 export const badRequest = (message: string) => detail(400, message);
 export const invalid = (fields: Errors) => new RestError(400, fields);
 
@@ -35,10 +37,9 @@ export function refuse(errors: Errors): void {
 }
 
 export function ofGraphQL({ extensions, message }: GraphQLError): RestError {
-  const { code, fields, login, retryAfter } = extensions as { code?: string; fields?: Errors; login?: boolean; retryAfter?: number };
+  const { code, fields, retryAfter } = extensions as { code?: string; fields?: Errors; retryAfter?: number };
   if (fields) return ofFields(Object.entries(fields), snake);
-  // Every authentication failure is a 403; a failed login alone is a 401.
-  const status = code === 'UNAUTHENTICATED' && !login ? 403 : (STATUSES[code ?? ''] ?? 500);
+  const status = code === 'UNAUTHENTICATED' ? 403 : (STATUSES[code ?? ''] ?? 500);
   return detail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
 

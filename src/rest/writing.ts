@@ -1,11 +1,15 @@
 /** POST, PUT, PATCH and DELETE, each as one mutation. */
 import { run } from './asking';
-import { inputOf } from './dialect/input';
+import { inputOf, type InputError } from './dialect/input';
 import { Validation } from './dialect/validation';
 import type { Endpoint } from './endpoints';
-import { RestError } from './errors';
+import { notFound } from './errors';
 import { failed, meantBy, NO_VERSION, tagged } from './preconditions';
 import type { Answer, Request } from './request';
+
+/** Whether a mutation reports an error of this argument: an `id` that is not found, or an `ifVersion` that does not match. */
+const reports = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
+  errors.some(({ path }) => path[0] === argument);
 
 /** POST, PUT and PATCH. The mutation alone decides. What it refuses, and what it cannot be asked for, is looked up and told as REST does. */
 export async function write(endpoint: Endpoint, request: Request, timeZone: string, id?: string): Promise<Answer> {
@@ -15,19 +19,21 @@ export async function write(endpoint: Endpoint, request: Request, timeZone: stri
   const { input, errors } = inputOf(endpoint.fields, body, reading);
   if (Object.keys(errors).length) await validation.refuse(body);
   const [operation, meant] = id === undefined ? [endpoint.create!] : [endpoint.update!, await condition(endpoint, request, id)];
-  const { answer } = await run(operation, request, { id, input, ...meant }).catch(async (error) => {
-    if (error instanceof RestError && error.status === 404) await validation.refuse(body);
-    throw error;
-  });
-  if (answer.conflict) throw failed();
-  if (answer.fieldErrors.length) await validation.refuse(body, answer.fieldErrors);
+  const { answer } = await run(operation, request, { id, input, ...meant });
+  if (reports('ifVersion', answer)) throw failed();
+  if (reports('id', answer)) {
+    await validation.refuse(body);
+    throw notFound();
+  }
+  if (answer.errors.length) await validation.refuse(body, answer.errors);
   return tagged(endpoint, id === undefined ? 201 : 200, answer.row);
 }
 
 export async function remove(endpoint: Endpoint, request: Request, id: string): Promise<Answer> {
   const meant = await condition(endpoint, request, id);
   const { answer } = await run(endpoint.remove!, request, { id, ...meant });
-  if (answer.fieldErrors.length) throw failed();
+  if (reports('ifVersion', answer)) throw failed();
+  if (reports('id', answer)) throw notFound();
   return { status: 204 };
 }
 

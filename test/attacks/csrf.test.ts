@@ -9,7 +9,7 @@ import { writable } from './surface';
 const fitgraph = fitgraphForThisFile();
 const REFUSED = { detail: 'CSRF Failed: CSRF token missing or incorrect.' };
 const LIST = '/api/v2/weightentry/';
-const MUTATION = 'mutation { createWeightEntry(input: { date: "2021-03-10", weight: "80.00" }) { fieldErrors { path } } }';
+const MUTATION = 'mutation { createWeightEntry(input: { date: "2021-03-10", weight: "80.00" }) { errors { path } } }';
 
 let visitor: Visitor;
 let csrfToken: string;

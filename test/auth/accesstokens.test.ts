@@ -13,7 +13,7 @@ const fitgraph = fitgraphForThisFile({ environment: { MAX_TOKENS: '4' } });
 
 const CREATE = `mutation ($name: String!, $scopes: [TokenScope!]!, $expiresAt: DateTime) {
   made: createAccessToken(name: $name, scopes: $scopes, expiresAt: $expiresAt) {
-    token accessToken { id name scopes createdAt expiresAt isExpired lastUsedAt } fieldErrors { path code messages }
+    token accessToken { id name scopes createdAt expiresAt isExpired lastUsedAt } errors { path code message }
   }
 }`;
 const LIST = '{ viewer { accessTokens { id name scopes createdAt expiresAt isExpired lastUsedAt } } }';
@@ -26,7 +26,7 @@ const holding = (owner: Person, token: string) => new Person(fitgraph.url, { id:
 /** Somebody who comes with a new access token of the owner's. */
 async function token(owner: Person, scopes: string[], name = scopes.join()): Promise<Person> {
   const { made } = await owner.ask(CREATE, { name, scopes });
-  expect(made.fieldErrors).toEqual([]);
+  expect(made.errors).toEqual([]);
   return holding(owner, made.token);
 }
 
@@ -62,18 +62,18 @@ describe('making one', () => {
   ])('%s is told by its field', async (_what, variables, path) => {
     const ann = await fitgraph.user('careless');
     const { made } = await ann.ask(CREATE, variables);
-    expect(made).toMatchObject({ token: null, accessToken: null, fieldErrors: [{ path, messages: [expect.any(String)] }] });
+    expect(made).toMatchObject({ token: null, accessToken: null, errors: [{ path: [path], message: expect.any(String) }] });
   });
 
   test('a name serves one token only, and there are so many of them at most, however many ask at once', async () => {
     const ann = await somebody();
     await token(ann, ['READ'], 'one');
     const again = await ann.ask(CREATE, { name: 'one', scopes: ['READ'] });
-    expect(again.made.fieldErrors).toMatchObject([{ path: 'name', messages: ['You have an access token of this name already.'] }]);
+    expect(again.made.errors).toMatchObject([{ path: ['name'], message: 'You have an access token of this name already.' }]);
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ann.ask(CREATE, { name, scopes: ['READ'] })));
     const refused = answers.filter(({ made }) => made.token === null);
     expect(refused).toHaveLength(3);
-    for (const { made } of refused) expect(made.fieldErrors).toMatchObject([{ path: 'nonFieldErrors' }]);
+    for (const { made } of refused) expect(made.errors).toMatchObject([{ path: [] }]);
     expect((await ann.ask(LIST)).viewer.accessTokens).toHaveLength(4);
   });
 
@@ -186,7 +186,7 @@ describe('scopes', () => {
     };
     const graphql = async () => {
       const data = new FormData();
-      const query = `mutation ($image: Upload!) { createExerciseImage(input: { image: $image, exerciseBaseId: ${base} }) { exerciseImage { id } fieldErrors { path messages } } }`;
+      const query = `mutation ($image: Upload!) { createExerciseImage(input: { image: $image, exerciseBaseId: ${base} }) { exerciseImage { id } errors { path message } } }`;
       data.set('operations', JSON.stringify({ query, variables: { image: null } }));
       data.set('map', JSON.stringify({ 0: ['variables.image'] }));
       data.set('0', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'b.png');
@@ -204,7 +204,7 @@ describe('scopes', () => {
     const writer = await token(ann, ['WRITE_CATALOGUE']);
     expect((await writer.send('POST', '/api/v2/exerciseimage/', await form())).status).toBe(201);
     const made = await writer.sending(preflight).send('POST', '/graphql', await graphql());
-    expect(made.body).toMatchObject({ data: { createExerciseImage: { fieldErrors: [] } } });
+    expect(made.body).toMatchObject({ data: { createExerciseImage: { errors: [] } } });
   });
 
   test('subscriptions, over events and WebSockets', async () => {
@@ -297,11 +297,12 @@ describe('the end of one', () => {
     const [one, two, three] = [await token(ann, ['READ'], '1'), await token(ann, ['READ'], '2'), await token(ann, ['READ'], '3')];
     const bobs = await token(bob, ['READ']);
     const [{ id }] = (await ann.ask(LIST)).viewer.accessTokens;
-    const revoke = 'mutation ($id: ID!) { revokeAccessToken(id: $id) { revokedId } }';
-    expect((await bob.query(revoke, { id })).code).toBe('NOT_FOUND');
+    const revoke = 'mutation ($id: ID!) { revokeAccessToken(id: $id) { revokedId errors { path code } } }';
+    const unknown = { revokeAccessToken: { revokedId: null, errors: [{ path: ['id'], code: 'NOT_FOUND' }] } };
+    expect(await bob.ask(revoke, { id })).toEqual(unknown);
     expect(await works(one)).toBe(true);
-    expect(await ann.ask(revoke, { id })).toEqual({ revokeAccessToken: { revokedId: id } });
-    for (const again of [id, 'x', '9999999999']) expect((await ann.query(revoke, { id: again })).code).toBe('NOT_FOUND');
+    expect(await ann.ask(revoke, { id })).toEqual({ revokeAccessToken: { revokedId: id, errors: [] } });
+    for (const again of [id, 'x', '9999999999']) expect(await ann.ask(revoke, { id: again })).toEqual(unknown);
     expect(await one.get('/weightentry/')).toMatchObject({ status: 403, body: { detail: 'Invalid token.' } });
     expect([await works(two), await works(three)]).toEqual([true, true]);
     expect(await ann.ask('mutation { revokeAccessTokens { count } }')).toEqual({ revokeAccessTokens: { count: 2 } });

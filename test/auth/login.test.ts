@@ -48,12 +48,16 @@ test('a form does as well', async () => {
 
 test('GraphQL signs in as well', async () => {
   const { token } = await fitgraph.user('ann');
-  const document = 'mutation ($password: String!) { login(username: "ann", password: $password) { token } }';
-  expect((await somebody.query(document, { password: PASSWORD })).data).toEqual({ login: { token } });
-  expect(await somebody.query(document, { password: 'wrong password' })).toMatchObject({ code: 'UNAUTHENTICATED' });
-  expect((await somebody.query(document, { password: 'short' })).errors![0]!.extensions).toMatchObject({
-    code: 'BAD_USER_INPUT',
-    fields: { password: ['Ensure this field has at least 8 characters.'] },
+  const document = 'mutation ($password: String!) { login(username: "ann", password: $password) { token errors { path code message } } }';
+  expect(await somebody.ask(document, { password: PASSWORD })).toEqual({ login: { token, errors: [] } });
+  const refused = async (password: string) => (await somebody.ask(document, { password })).login;
+  expect(await refused('wrong password')).toEqual({
+    token: null,
+    errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }],
+  });
+  expect(await refused('short')).toEqual({
+    token: null,
+    errors: [{ path: ['password'], code: 'TOO_SHORT', message: 'Ensure this field has at least 8 characters.' }],
   });
 });
 

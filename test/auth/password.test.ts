@@ -7,10 +7,10 @@ const fitgraph = fitgraphForThisFile();
 const NEXT = 'another good password';
 
 const CHANGE =
-  'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { changed token fieldErrors { path messages } } }';
+  'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { changed token errors { path message } } }';
 const REPLACE = 'mutation { answer: replaceToken { token } }';
-const WRONG = { path: 'oldPassword', messages: ['This is not your password.'] };
-const SHORT = { path: 'newPassword', messages: ['The password must have at least 8 characters.'] };
+const WRONG = { path: ['oldPassword'], message: 'This is not your password.' };
+const SHORT = { path: ['newPassword'], message: 'The password must have at least 8 characters.' };
 
 let number = 0;
 const somebody = () => fitgraph.user(`person${(number += 1)}`);
@@ -21,7 +21,7 @@ const signsIn = async (password: string) => (await fitgraph.anyone.post('/login/
 const works = async (token: string) => (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
 
 const TOKEN = /^[0-9a-f]{40}$/;
-const CHANGED = { changed: true, token: expect.stringMatching(TOKEN), fieldErrors: [] };
+const CHANGED = { changed: true, token: expect.stringMatching(TOKEN), errors: [] };
 
 describe('changePassword', () => {
   test('the new password signs in, the old one does no more, and the token is a new one', async () => {
@@ -44,19 +44,19 @@ describe('changePassword', () => {
   test.each([
     ['a wrong old one', 'wrong password', NEXT, [WRONG]],
     ['a short new one', PASSWORD, ' 1234567 ', [SHORT]],
-    ['digits alone', PASSWORD, '1234567890', [{ path: 'newPassword', messages: ['The password must not consist of digits alone.'] }]],
+    ['digits alone', PASSWORD, '1234567890', [{ path: ['newPassword'], message: 'The password must not consist of digits alone.' }]],
     [
       'too long a new one',
       PASSWORD,
       'x'.repeat(1001),
-      [{ path: 'newPassword', messages: ['The password must have no more than 1000 characters.'] }],
+      [{ path: ['newPassword'], message: 'The password must have no more than 1000 characters.' }],
     ],
     ['both wrong', 'wrong password', 'short', [WRONG, SHORT]],
     ['an empty old one', '', NEXT, [WRONG]],
     ['one with a NUL', 'a\0b', NEXT, [WRONG]],
-  ])('%s is told, and nothing changes', async (_what, old, next, fieldErrors) => {
+  ])('%s is told, and nothing changes', async (_what, old, next, errors) => {
     const person = await somebody();
-    expect((await change(person, old, next)).data.answer).toEqual({ changed: false, token: null, fieldErrors });
+    expect((await change(person, old, next)).data.answer).toEqual({ changed: false, token: null, errors });
     expect([await signsIn(PASSWORD), await works(person.token)]).toEqual([true, true]);
   });
 
@@ -145,8 +145,7 @@ describe('after too many tries', () => {
     const strict = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '3/min' } });
     try {
       const there = strict.anyone.sending({ Authorization: `Token ${person.token}` });
-      for (let tries = 0; tries < 3; tries += 1)
-        expect((await change(there, 'wrong password', NEXT)).data.answer.fieldErrors).toEqual([WRONG]);
+      for (let tries = 0; tries < 3; tries += 1) expect((await change(there, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG]);
       const { code, errors } = await change(there, PASSWORD, NEXT);
       expect([code, errors![0]!.extensions.retryAfter > 50]).toEqual(['TOO_MANY_REQUESTS', true]);
       expect((await strict.anyone.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
@@ -193,7 +192,7 @@ describe('what the database keeps of an Idempotency-Key', () => {
     const { token } = (await fitgraph.anyone.post('/login/', { username: name(), password: NEXT })).body;
     // Sent again it is answered again, and not refused because the password is another one now.
     const renewed = fitgraph.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
-    expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, token, fieldErrors: [] });
+    expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, token, errors: [] });
     const row = await kept('secret-change');
     for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
     // Under another SECRET_KEY the same request looks otherwise.

@@ -47,7 +47,7 @@ function upload(content: Buffer, name: string, token = ann): Promise<Answered> {
 }
 
 function uploadByGraphql(content: Buffer, name: string): Promise<Answered> {
-  const query = `mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { fieldErrors { path messages } } }`;
+  const query = `mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { errors { path message } } }`;
   const form = new FormData();
   form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: '1', image: null } } }));
   form.set('map', '{ "0": ["variables.input.image"] }');
@@ -74,7 +74,7 @@ test('an AVIF of 64 megapixels is refused by its header', async () => {
   ]);
   const [rest, graphql] = result as [Answered, Answered];
   expect([rest.status, rest.body]).toEqual([400, { image: [message] }]);
-  expect(graphql.body.data.made.fieldErrors).toEqual([{ path: 'image', messages: [message] }]);
+  expect(graphql.body.data.made.errors).toEqual([{ path: ['input', 'image'], message }]);
   for (const { ms } of result) expect(ms).toBeLessThan(answerLimitMs);
   expect(aliveMs).toBeLessThan(ALIVE_MS);
   expect(memoryMb).toBeLessThan(MEMORY_MB);

@@ -34,7 +34,7 @@ const PAGE = `query Weights($first: Int!, $after: String) {
   }
 }`;
 const CREATE = `mutation Create($input: WeightEntryInput!) {
-  createWeightEntry(input: $input) { weightEntry { nodeId weight } fieldErrors { path messages } }
+  createWeightEntry(input: $input) { weightEntry { nodeId weight } errors { path message } }
 }`;
 const MISSING = 'query Missing { weightEntry(id: "999999") { weight } }';
 const NEW = { input: { date: '2021-03-20', weight: '77.00' } };
@@ -48,7 +48,7 @@ interface Page {
   };
 }
 interface Created {
-  createWeightEntry: { weightEntry: { nodeId: string; weight: string } | null; fieldErrors: { path: string; messages: string[] }[] };
+  createWeightEntry: { weightEntry: { nodeId: string; weight: string } | null; errors: { path: string[]; message: string }[] };
 }
 const weightsOf = ({ weightEntries }: Page) => weightEntries.edges.map(({ node }) => node.weight);
 
@@ -83,9 +83,9 @@ describe('@apollo/client', () => {
   test('changes rows, and is told what is wrong', async () => {
     const client = apollo();
     const created = await client.mutate<Created>({ mutation: gql(CREATE), variables: NEW });
-    expect(created.data).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' }, fieldErrors: [] } });
+    expect(created.data).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' }, errors: [] } });
     const refused = await client.mutate<Created>({ mutation: gql(CREATE), variables: WRONG });
-    expect(refused.data).toMatchObject({ createWeightEntry: { weightEntry: null, fieldErrors: [{ path: 'weight' }] } });
+    expect(refused.data).toMatchObject({ createWeightEntry: { weightEntry: null, errors: [{ path: ['input', 'weight'] }] } });
     client.stop();
   });
 
@@ -150,7 +150,7 @@ describe('graphql-request', () => {
 
   test('changes rows, and knows errors for what they are', async () => {
     expect(await client().request(CREATE, NEW)).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' } } });
-    expect(await client().request(CREATE, WRONG)).toMatchObject({ createWeightEntry: { fieldErrors: [{ path: 'weight' }] } });
+    expect(await client().request(CREATE, WRONG)).toMatchObject({ createWeightEntry: { errors: [{ path: ['input', 'weight'] }] } });
     const error = await client()
       .request(MISSING)
       .catch((reason: unknown) => reason);

@@ -34,7 +34,7 @@ const RELAY: Record<string, string> = {
   WorkoutPage: 'query WorkoutPageQuery($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ...WorkoutCard_workout @alias } }',
   NewWeight: `mutation NewWeightMutation($input: WeightEntryInput!, $connections: [ID!]!) { createWeightEntry(input: $input) {
     weightEntry @appendNode(connections: $connections, edgeTypeName: "WeightEntryEdge") { nodeId ...WeightRow_entry }
-    fieldErrors { path messages } } }`,
+    errors { path message } } }`,
 };
 
 describe('relay-compiler', () => {
@@ -102,7 +102,7 @@ describe('graphql-codegen', () => {
     query Weights($first: Int!, $where: WeightEntryWhere) {
       weightEntries(first: $first, where: $where) { totalCount nodes { ...Row } pageInfo { hasNextPage endCursor } } }
     fragment Row on WeightEntry { id date weight }
-    mutation Create($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { ...Row } fieldErrors { path messages } } }
+    mutation Create($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { ...Row } errors { path message } } }
     query AnyRow($nodeId: ID!) { node(nodeId: $nodeId) { __typename ... on Exercise { name } ... on WeightEntry { ...Row } } }`;
   const USE = `
     import type { AnyRowQuery, CreateMutation, CreateMutationVariables, WeightsQuery, WeightsQueryVariables } from './operations';
@@ -111,7 +111,7 @@ describe('graphql-codegen', () => {
     export const weights = (answer: WeightsQuery): string[] => answer.weightEntries.nodes.map(({ weight }) => weight);
     export const sent: CreateMutationVariables = { input: { date: '2021-03-10', weight: '80.00' } };
     export const made = ({ createWeightEntry: answer }: CreateMutation): string | undefined =>
-      answer?.weightEntry ? answer.weightEntry.id : answer?.fieldErrors.map(({ path, messages }) => path + messages.join()).join();
+      answer?.weightEntry ? answer.weightEntry.id : answer?.errors.map(({ path, message }) => path.join('.') + message).join();
     export const shown = ({ weight }: Pick<WeightEntry, 'weight'>): string => weight;
     export const named = ({ node }: AnyRowQuery): string | undefined => (node?.__typename === 'Exercise' ? node.name : node?.__typename);`;
 

@@ -27,7 +27,7 @@ const DOCUMENTS = {
     edges { node { nodeId id date weight } } } }`,
   NewWeight: `mutation NewWeightMutation($input: WeightEntryInput!, $connections: [ID!]!) { createWeightEntry(input: $input) {
     weightEntry @appendNode(connections: $connections, edgeTypeName: "WeightEntryEdge") { nodeId id date weight }
-    fieldErrors { path messages } } }`,
+    errors { path message } } }`,
   DropWeight: `mutation DropWeightMutation($id: ID!, $connections: [ID!]!) { deleteWeightEntry(id: $id) {
     deletedNodeIds @deleteEdge(connections: $connections) } }`,
   ForgetWeight: 'mutation ForgetWeightMutation($id: ID!) { deleteWeightEntry(id: $id) { deletedNodeIds @deleteRecord } }',
@@ -79,7 +79,7 @@ test('rows are appended to a connection, taken out of it and forgotten', async (
   expect(dates()).toEqual(['2021-03-01', '2021-03-02', '2021-03-03', '2021-03-04']);
 
   const made = await mutated(relay, 'NewWeightMutation', { input: { date: '2021-03-05', weight: '79' }, connections: [connection] });
-  expect(made.createWeightEntry.fieldErrors).toEqual([]);
+  expect(made.createWeightEntry.errors).toEqual([]);
   expect(dates()).toEqual(['2021-03-01', '2021-03-02', '2021-03-03', '2021-03-04', '2021-03-05']);
 
   await mutated(relay, 'DropWeightMutation', { id: first.nodeId, connections: [connection] });

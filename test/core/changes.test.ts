@@ -206,10 +206,10 @@ describe('a client that applies changes has what the server has', () => {
       if (random.below(4)) return void (await by.query(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id }));
       const input = inputOf(entity, (number += 1), () => null);
       const values = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && !Array.isArray(value)));
-      await by.query(
-        `mutation ($id: ID!, $input: ${entity.name}Patch!) { ${fact.update}(id: $id, input: $input) { fieldErrors { path } } }`,
-        { id, input: values },
-      );
+      await by.query(`mutation ($id: ID!, $input: ${entity.name}Patch!) { ${fact.update}(id: $id, input: $input) { errors { path } } }`, {
+        id,
+        input: values,
+      });
     };
     const sync = async () => {
       for (let more = true; more;) {

@@ -17,9 +17,9 @@ beforeAll(async () => {
 });
 
 const CREATE_SESSION = `mutation ($input: WorkoutSessionInput!) {
-  made: createWorkoutSession(input: $input) { workoutSession { id impression } fieldErrors { path messages } } }`;
+  made: createWorkoutSession(input: $input) { workoutSession { id impression } errors { path message } } }`;
 const CREATE_LOG = `mutation ($input: WorkoutLogInput!) {
-  made: createWorkoutLog(input: $input) { workoutLog { id rir } fieldErrors { path messages } } }`;
+  made: createWorkoutLog(input: $input) { workoutLog { id rir } errors { path message } } }`;
 
 test('every choice is an enum with described values, in types, inputs and conditions; REST has none', () => {
   const choices = entities().flatMap((entity) =>
@@ -44,7 +44,7 @@ test('every choice is an enum with described values, in types, inputs and condit
 
 test('is named in GraphQL, given, stored, shown and found, and is as it was in REST', async () => {
   const { made } = await ann.ask(CREATE_SESSION, { input: { workoutId, date: '2021-03-10', impression: 'GOOD' } });
-  expect(made).toEqual({ workoutSession: { id: expect.any(String), impression: 'GOOD' }, fieldErrors: [] });
+  expect(made).toEqual({ workoutSession: { id: expect.any(String), impression: 'GOOD' }, errors: [] });
   const path = `/workoutsession/${made.workoutSession.id}/`;
   expect((await ann.get(path)).body.impression).toBe('3');
   expect((await ann.patch(path, { impression: '1' })).body.impression).toBe('1');
@@ -93,10 +93,10 @@ test('the profile says its choices by their names, and takes null where there ma
   expect(viewer.profile).toMatchObject({ gender: 'MALE', workIntensity: 'LOW', sportIntensity: 'MEDIUM', unitSystem: 'METRIC' });
   const { update } = await ann.ask(
     `mutation ($id: ID!, $input: UserProfilePatch!) { update: updateUserProfile(id: $id, input: $input) {
-      userProfile { gender workIntensity unitSystem } fieldErrors { path } } }`,
+      userProfile { gender workIntensity unitSystem } errors { path } } }`,
     { id: viewer.profile.id, input: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' } },
   );
-  expect(update).toEqual({ userProfile: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' }, fieldErrors: [] });
+  expect(update).toEqual({ userProfile: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' }, errors: [] });
   const [profile] = (await ann.get('/userprofile/')).body.results;
   expect(profile).toMatchObject({ gender: null, work_intensity: '3', weight_unit: 'lb' });
 });

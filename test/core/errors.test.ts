@@ -8,7 +8,7 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const SHOWN = 'fieldErrors { path messages }';
+const SHOWN = 'errors { path message }';
 const create = (input: unknown) =>
   ann.query(`mutation ($input: WeightEntryInput!) { made: createWeightEntry(input: $input) { weightEntry { id } ${SHOWN} } }`, { input });
 
@@ -18,8 +18,6 @@ test.each([
   ['NOT_FOUND', '{ exercise(id: 4) { id } }'],
   ['NOT_FOUND', '{ node(nodeId: "x") { nodeId } }'],
   ['NOT_FOUND', '{ weightEntry(id: 999) { id } }'],
-  ['NOT_FOUND', 'mutation { updateWeightEntry(id: 999, input: {}) { fieldErrors { path } } }'],
-  ['NOT_FOUND', 'mutation { deleteWeightEntry(id: 999) { deletedIds } }'],
   ['GRAPHQL_VALIDATION_FAILED', '{ nonsense }'],
   ['GRAPHQL_PARSE_FAILED', '{'],
 ])('%s: %s', async (code, document) => {
@@ -46,24 +44,26 @@ test('what cannot be found is null, and everything beside it is there', async ()
 
 test('a mutation that fails takes nothing from those before and after it', async () => {
   const { data, errors } = await ann.query(`mutation {
-    one: createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { date } fieldErrors { path } }
-    update: updateWeightEntry(id: 999, input: {}) { weightEntry { date } fieldErrors { path } }
-    updates: updateWeightEntries(changes: [{ id: 999, input: {} }]) { weightEntries { date } }
-    gone: deleteWeightEntry(id: 999) { deletedIds }
-    gones: deleteWeightEntries(rows: [{ id: 999 }]) { deletedIds }
-    login(username: "ann", password: "not this one") { token }
-    two: createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { weightEntry { date } fieldErrors { path } }
+    one: createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { date } errors { path } }
+    update: updateWeightEntry(id: 999, input: {}) { weightEntry { date } errors { path code message } }
+    updates: updateWeightEntries(changes: [{ id: 999, input: {} }, { id: "x", input: {} }]) { weightEntries { date } errors { path code message } }
+    gone: deleteWeightEntry(id: 999) { deletedIds errors { path code message } }
+    gones: deleteWeightEntries(rows: [{ id: 999 }]) { deletedIds errors { path code message } }
+    login(username: "ann", password: "not this one") { token errors { path code message } }
+    two: createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { weightEntry { date } errors { path } }
   }`);
-  const made = (date: string) => ({ weightEntry: { date }, fieldErrors: [] });
-  const nothing = { update: null, updates: null, gone: null, gones: null, login: null };
-  expect(data).toEqual({ one: made('2020-01-01'), ...nothing, two: made('2020-01-02') });
-  expect(errors!.map(({ path, extensions }) => [...path!, extensions.code])).toEqual([
-    ['update', 'NOT_FOUND'],
-    ['updates', 'NOT_FOUND'],
-    ['gone', 'NOT_FOUND'],
-    ['gones', 'NOT_FOUND'],
-    ['login', 'UNAUTHENTICATED'],
-  ]);
+  const made = (date: string) => ({ weightEntry: { date }, errors: [] });
+  const unknown = (id: string, ...path: string[]) => ({ path, code: 'NOT_FOUND', message: `There is no WeightEntry with the id "${id}".` });
+  expect(errors).toBeUndefined();
+  expect(data).toEqual({
+    one: made('2020-01-01'),
+    update: { weightEntry: null, errors: [unknown('999', 'id')] },
+    updates: { weightEntries: null, errors: [unknown('x', 'changes', '1', 'id')] },
+    gone: { deletedIds: [], errors: [unknown('999', 'id')] },
+    gones: { deletedIds: [], errors: [unknown('999', 'rows', '0', 'id')] },
+    login: { token: null, errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }] },
+    two: made('2020-01-02'),
+  });
 });
 
 test('all that is wrong with the values comes at once, field by field, and nothing is written', async () => {
@@ -71,13 +71,13 @@ test('all that is wrong with the values comes at once, field by field, and nothi
   expect(errors).toBeUndefined();
   expect(data.made).toEqual({
     weightEntry: null,
-    fieldErrors: [{ path: 'weight', messages: ['Ensure that there are no more than 5 digits in total.'] }],
+    errors: [{ path: ['input', 'weight'], message: 'Ensure that there are no more than 5 digits in total.' }],
   });
   expect((await ann.ask('{ weightEntries(where: { date: { eq: "2021-01-01" } }) { totalCount } }')).weightEntries.totalCount).toBe(0);
-  const setting = await ann.query(`mutation ($input: SettingPatch!) { updateSetting(id: 1, input: $input) { ${SHOWN} } }`, {
+  const setting = await ann.ask(`mutation ($input: SettingPatch!) { made: updateSetting(id: 1, input: $input) { ${SHOWN} } }`, {
     input: { reps: 1 },
   });
-  expect(setting.code).toBe('NOT_FOUND');
+  expect(setting.made).toEqual({ errors: [{ path: ['id'], message: 'There is no Setting with the id "1".' }] });
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   const entry = await ann.ask(
     `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${SHOWN} } }`,
@@ -87,10 +87,10 @@ test('all that is wrong with the values comes at once, field by field, and nothi
   );
   expect(entry.made).toEqual({
     diaryEntry: null,
-    fieldErrors: [
-      { path: 'ingredientId', messages: ['There is no Ingredient with the id "999".'] },
-      { path: 'ingredientUnitId', messages: ['There is no IngredientUnit with the id "999".'] },
-      { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
+    errors: [
+      { path: ['input', 'ingredientId'], message: 'There is no Ingredient with the id "999".' },
+      { path: ['input', 'ingredientUnitId'], message: 'There is no IngredientUnit with the id "999".' },
+      { path: ['input', 'amount'], message: 'Ensure this value is less than or equal to 1000.' },
     ],
   });
 });
@@ -102,12 +102,12 @@ test('every kind of mistake has its code, parents that are unknown or foreign to
   const codes = async (name: string, input: object) => {
     const type = name[0]!.toUpperCase() + name.slice(1);
     const { made } = await ann.ask(
-      `mutation ($input: ${type}Input!) { made: create${type}(input: $input) { ${name} { id } fieldErrors { path code messages } } }`,
+      `mutation ($input: ${type}Input!) { made: create${type}(input: $input) { ${name} { id } errors { path code message } } }`,
       { input },
     );
     expect(made[name]).toBeNull();
-    for (const { messages } of made.fieldErrors) expect(messages).toEqual([expect.stringMatching(/\.$/)]);
-    return made.fieldErrors.map(({ path, code }: { path: string; code: string }) => `${path} ${code}`);
+    for (const { message } of made.errors) expect(message).toMatch(/\.$/);
+    return made.errors.map(({ path, code }: { path: string[]; code: string }) => `${path.slice(1).join('.')} ${code}`);
   };
   const tooMuch = 'x'.repeat(101) + '\0';
   expect(await codes('trainingDay', { workoutId: foreign, description: tooMuch, weekdayIds: [] })).toEqual([
@@ -126,11 +126,11 @@ test('every kind of mistake has its code, parents that are unknown or foreign to
     'reps TOO_LARGE',
     'targetWeight TOO_SMALL',
   ]);
-  expect(await codes('weightEntry', { date: '2021-01-09', weight: '80.123' })).toEqual(['weight TOO_PRECISE', 'nonFieldErrors NOT_UNIQUE']);
+  expect(await codes('weightEntry', { date: '2021-01-09', weight: '80.123' })).toEqual(['weight TOO_PRECISE', ' NOT_UNIQUE']);
   expect(await codes('schedule', { name: 'x', startDate: null, steps: [{ workoutId: foreign, duration: 0 }] })).toEqual([
     'startDate NULL',
-    'steps[0].workoutId NOT_FOUND',
-    'steps[0].duration TOO_SMALL',
+    'steps.0.workoutId NOT_FOUND',
+    'steps.0.duration TOO_SMALL',
   ]);
 });
 
@@ -145,13 +145,13 @@ test('so it is with changes', async () => {
   const { made } = (await create({ date: '2021-01-02', weight: '80' })).data;
   const document = `mutation ($id: ID!, $input: WeightEntryPatch!) { made: updateWeightEntry(id: $id, input: $input) { weightEntry { weight } ${SHOWN} } }`;
   const change = async (input: unknown) => (await ann.ask(document, { id: made.weightEntry.id, input })).made;
-  const messages = ['Ensure this value is less than or equal to 600.'];
-  expect(await change({ weight: '601' })).toEqual({ weightEntry: null, fieldErrors: [{ path: 'weight', messages }] });
+  const message = 'Ensure this value is less than or equal to 600.';
+  expect(await change({ weight: '601' })).toEqual({ weightEntry: null, errors: [{ path: ['input', 'weight'], message }] });
   expect(await change({ date: null })).toEqual({
     weightEntry: null,
-    fieldErrors: [{ path: 'date', messages: ['This field may not be null.'] }],
+    errors: [{ path: ['input', 'date'], message: 'This field may not be null.' }],
   });
-  expect(await change({ weight: '81' })).toEqual({ weightEntry: { weight: '81.00' }, fieldErrors: [] });
+  expect(await change({ weight: '81' })).toEqual({ weightEntry: { weight: '81.00' }, errors: [] });
 });
 
 test('variables that do not fit are named too', async () => {
@@ -168,21 +168,39 @@ test('variables that do not fit are named too', async () => {
 });
 
 test('two rows where one may be are refused, over both interfaces', async () => {
-  expect((await create({ date: '2021-01-05', weight: '80' })).data.made.fieldErrors).toEqual([]);
+  expect((await create({ date: '2021-01-05', weight: '80' })).data.made.errors).toEqual([]);
+  const message = 'The field date must be unique.';
   expect((await create({ date: '2021-01-05', weight: '81' })).data.made).toEqual({
     weightEntry: null,
-    fieldErrors: [{ path: 'nonFieldErrors', messages: ['The field date must be unique.'] }],
+    errors: [{ path: ['input'], message }],
   });
   const rest = await ann.post('/weightentry/', { date: '2021-01-05', weight: '81' });
   expect(rest).toMatchObject({ status: 400, body: { non_field_errors: ['The fields date, user must make a unique set.'] } });
+});
+
+test('the row that is already there is the conflict, of creations and of changes, and never one of somebody else', async () => {
+  const conflict = 'errors { path code } conflict { id notes }';
+  const session = `mutation ($input: WorkoutSessionInput!) { made: createWorkoutSession(input: $input) { workoutSession { id } ${conflict} } }`;
+  const workout = async (person: Person) => String((await person.post('/workout/', {})).body.id);
+  const input = { workoutId: await workout(ann), date: '2021-05-01', notes: 'There already' };
+  const { made } = await ann.ask(session, { input });
+  expect(made).toEqual({ workoutSession: { id: expect.any(String) }, errors: [], conflict: null });
+  const { id } = made.workoutSession;
+  const doubled = { errors: [{ path: ['input'], code: 'NOT_UNIQUE' }], conflict: { id, notes: 'There already' } };
+  expect((await ann.ask(session, { input: { ...input, notes: 'Another' } })).made).toEqual({ workoutSession: null, ...doubled });
+  const other = (await ann.ask(session, { input: { ...input, date: '2021-05-02' } })).made.workoutSession;
+  const move = `mutation ($id: ID!) { made: updateWorkoutSession(id: $id, input: { date: "2021-05-01" }) { ${conflict} } }`;
+  expect((await ann.ask(move, { id: other.id })).made).toEqual(doubled);
+  const bob = await fitgraph.user('bob');
+  const theirs = (await bob.ask(session, { input: { ...input, workoutId: await workout(bob) } })).made;
+  expect(theirs).toMatchObject({ errors: [], conflict: null });
 });
 
 test('of two writes of the same row at once one is refused', async () => {
   const answers = await Promise.all([1, 2, 3, 4].map((kg) => create({ date: '2021-01-06', weight: `8${kg}` })));
   const made = answers.map(({ data }) => data.made);
   expect(made.filter(({ weightEntry }) => weightEntry)).toHaveLength(1);
-  for (const { fieldErrors } of made.filter(({ weightEntry }) => !weightEntry))
-    expect(fieldErrors).toMatchObject([{ path: 'nonFieldErrors' }]);
+  for (const { errors } of made.filter(({ weightEntry }) => !weightEntry)) expect(errors).toMatchObject([{ path: ['input'] }]);
 });
 
 describe('an unexpected error', () => {

@@ -114,16 +114,17 @@ test('a row is looked up, changed and deleted by its id or its nodeId, but not b
   const { id, nodeId } = made.workout;
   const one = async (name: string) => (await ann.query('query ($id: ID!) { workout(id: $id) { comment } }', { id: name })).data.workout;
   expect([await one(id), await one(nodeId)]).toEqual([{ comment: 'by name' }, { comment: 'by name' }]);
-  const update = `mutation ($id: ID!, $input: WorkoutPatch!) { one: updateWorkout(id: $id, input: $input) { workout { comment } } }`;
+  const update = `mutation ($id: ID!, $input: WorkoutPatch!) { one: updateWorkout(id: $id, input: $input) { workout { comment } errors { path code } } }`;
   expect((await ann.ask(update, { id: nodeId, input: { comment: 'changed' } })).one.workout).toEqual({ comment: 'changed' });
-  const remove = 'mutation ($id: ID!) { gone: deleteWorkout(id: $id) { deletedIds deletedNodeIds } }';
+  const remove = 'mutation ($id: ID!) { gone: deleteWorkout(id: $id) { deletedIds deletedNodeIds errors { path code } } }';
   const other = nodeIdOf('Schedule', id);
   expect(await one(other)).toBeNull();
-  expect((await ann.query(update, { id: other, input: {} })).code).toBe('BAD_USER_INPUT');
-  expect((await ann.query(remove, { id: other })).code).toBe('BAD_USER_INPUT');
+  const errors = [{ path: ['id'], code: 'INVALID' }];
+  expect(await ann.ask(update, { id: other, input: {} })).toEqual({ one: { workout: null, errors } });
+  expect(await ann.ask(remove, { id: other })).toEqual({ gone: { deletedIds: [], deletedNodeIds: [], errors } });
   expect((await ann.get(`/workout/${nodeId}/`)).status).toBe(404);
   expect((await ann.delete(`/workout/${nodeId}/`)).status).toBe(404);
-  expect(await ann.ask(remove, { id: nodeId })).toEqual({ gone: { deletedIds: [id], deletedNodeIds: [nodeId] } });
+  expect(await ann.ask(remove, { id: nodeId })).toEqual({ gone: { deletedIds: [id], deletedNodeIds: [nodeId], errors: [] } });
   expect(await one(id)).toBeNull();
 });
 

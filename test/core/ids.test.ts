@@ -72,8 +72,8 @@ describe.each(byName(created))('values of %s', (name, entity) => {
   const { fact, one } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.readOnly);
   const shown = ['id', ...references.map((field) => field.name)].join(' ');
-  const create = `mutation ($input: ${name}Input!) { done: ${fact.create}(input: $input) { ${one} { ${shown} } fieldErrors { path code messages } } }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${fact.update}(id: $id, input: $input) { ${one} { ${shown} } fieldErrors { path code messages } } }`;
+  const create = `mutation ($input: ${name}Input!) { done: ${fact.create}(input: $input) { ${one} { ${shown} } errors { path code message } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${fact.update}(id: $id, input: $input) { ${one} { ${shown} } errors { path code message } } }`;
 
   test('either id of a row is stored', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));
@@ -89,9 +89,9 @@ describe.each(byName(created))('values of %s', (name, entity) => {
     );
     const texts = Object.fromEntries(Object.entries(ids).map(([field, value]) => [field, mapped(value, String)]));
     const made = await ann.ask(create, { input: { ...input, ...nodes } });
-    expect(made.done).toMatchObject({ [one]: texts, fieldErrors: [] });
+    expect(made.done).toMatchObject({ [one]: texts, errors: [] });
     const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[one].id), input: nodes });
-    expect(updated.done).toMatchObject({ [one]: { id: made.done[one].id, ...texts }, fieldErrors: [] });
+    expect(updated.done).toMatchObject({ [one]: { id: made.done[one].id, ...texts }, errors: [] });
     await ann.ask(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[one].id) });
   });
 
@@ -101,19 +101,21 @@ describe.each(byName(created))('values of %s', (name, entity) => {
       const wrong = field.relation!.many ? [otherThan(typeOf(entity, field))] : otherThan(typeOf(entity, field));
       const { done } = await ann.ask(create, { input: { ...input, [field.name]: wrong } });
       const message = expect.stringMatching(new RegExp(`^This is the id of a row of \\w+, not of ${typeOf(entity, field)}\\.$`));
-      expect(done).toEqual({ [one]: null, fieldErrors: [{ path: field.name, code: 'INVALID', messages: [message] }] });
+      expect(done).toEqual({ [one]: null, errors: [{ path: ['input', field.name], code: 'INVALID', message }] });
     }
   });
 
   test('reads, changes and deletions refuse an id of another type', async () => {
     const id = otherThan(name);
+    const { code, errors } = await ann.query(`query ($id: ID!) { ${one}(id: $id) { id } }`, { id });
+    expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', ['id']]);
+    const message = expect.stringMatching(new RegExp(`, not of ${name}\\.$`));
     for (const [document, variables] of [
-      [`query ($id: ID!) { ${one}(id: $id) { id } }`, { id }],
       [update, { id, input: {} }],
-      [`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id }],
+      [`mutation ($id: ID!) { done: ${fact.remove}(id: $id) { errors { path code message } } }`, { id }],
     ] as const) {
-      const { code, errors } = await ann.query(document, variables);
-      expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', ['id']]);
+      const { done } = await ann.ask(document, variables);
+      expect(done.errors).toEqual([{ path: ['id'], code: 'INVALID', message }]);
     }
   });
 });

@@ -14,34 +14,37 @@ beforeEach(async () => {
   await fitgraph.sql('DELETE FROM "weight_entry"');
 });
 
-const SHOWN = 'weightEntries { id date weight } fieldErrors { path messages }';
+const SHOWN = 'weightEntries { id date weight } errors { path code message }';
 const create = (inputs: unknown) =>
   ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${SHOWN} } }`, { inputs });
 const update = (changes: unknown) =>
   ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${SHOWN} } }`, { changes });
 const remove = (ids: unknown[]) =>
-  ann.query('mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds } }', {
-    rows: ids.map((id) => ({ id })),
-  });
+  ann.query(
+    'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } } }',
+    {
+      rows: ids.map((id) => ({ id })),
+    },
+  );
 
 const entry = (day: number, weight = '80.00') => ({ date: `2021-03-${String(day).padStart(2, '0')}`, weight });
 const stored = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" ORDER BY "id"');
 const idsOf = ({ data }: GraphQLAnswer): string[] => data.answer.weightEntries.map(({ id }: { id: string }) => id);
 const extensions = ({ errors }: GraphQLAnswer) => errors![0]!.extensions;
 
-const DOUBLE = ['The field date must be unique.'];
+const DOUBLE = { code: 'NOT_UNIQUE', message: 'The field date must be unique.' };
 
 describe('creating', () => {
   test('answers the rows in the order of the inputs', async () => {
     const inputs = [7, 3, 9, 1, 5].map((day) => entry(day, `${70 + day}.00`));
     const { data } = await create(inputs);
-    expect(data.answer.fieldErrors).toEqual([]);
+    expect(data.answer.errors).toEqual([]);
     expect(data.answer.weightEntries).toMatchObject(inputs);
     expect(await stored()).toEqual(inputs);
   });
 
   test('of nothing does nothing', async () => {
-    expect((await create([])).data.answer).toEqual({ weightEntries: [], fieldErrors: [] });
+    expect((await create([])).data.answer).toEqual({ weightEntries: [], errors: [] });
   });
 
   test('tells all mistakes, each with the place of its row, and writes nothing', async () => {
@@ -49,15 +52,25 @@ describe('creating', () => {
     const { data } = await create([entry(1), entry(2, '601'), entry(10), entry(3), entry(1), entry(10, '20')]);
     expect(data.answer).toEqual({
       weightEntries: null,
-      fieldErrors: [
-        { path: 'inputs[1].weight', messages: ['Ensure this value is less than or equal to 600.'] },
-        { path: 'inputs[2].nonFieldErrors', messages: DOUBLE },
-        { path: 'inputs[4].nonFieldErrors', messages: DOUBLE },
-        { path: 'inputs[5].weight', messages: ['Ensure this value is greater than or equal to 30.'] },
-        { path: 'inputs[5].nonFieldErrors', messages: DOUBLE },
+      errors: [
+        { path: ['inputs', '1', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
+        { path: ['inputs', '2'], ...DOUBLE },
+        { path: ['inputs', '4'], ...DOUBLE },
+        { path: ['inputs', '5', 'weight'], code: 'TOO_SMALL', message: 'Ensure this value is greater than or equal to 30.' },
+        { path: ['inputs', '5'], ...DOUBLE },
       ],
     });
     expect(await stored()).toEqual([entry(10)]);
+  });
+
+  test('shows the stored rows that are in the way, and none of the same write', async () => {
+    const [id] = idsOf(await create([entry(10)]));
+    const document = `mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { errors { path code } conflicts { id weight } } }`;
+    const { answer } = await ann.ask(document, { inputs: [entry(1), entry(10, '81.00'), entry(1)] });
+    expect(answer).toEqual({
+      errors: ['1', '2'].map((index) => ({ path: ['inputs', index], code: 'NOT_UNIQUE' })),
+      conflicts: [{ id, weight: '80.00' }],
+    });
   });
 
   test('stops at 500 rows, and so do changes and deletions', async () => {
@@ -92,7 +105,7 @@ describe('changing', () => {
       { id: ids[1], input: { rir: 'RIR_0_5', date: '2021-03-11' } },
     ];
     const { answer } = await ann.ask(
-      `mutation ($changes: [WorkoutLogChange!]!) { answer: updateWorkoutLogs(changes: $changes) { workoutLogs { reps weight rir date } fieldErrors { path } } }`,
+      `mutation ($changes: [WorkoutLogChange!]!) { answer: updateWorkoutLogs(changes: $changes) { workoutLogs { reps weight rir date } errors { path } } }`,
       { changes },
     );
     expect(answer).toEqual({
@@ -102,7 +115,7 @@ describe('changing', () => {
         { reps: 3, weight: '10.00', rir: 'RIR_2', date: '2021-03-10' },
         { reps: 2, weight: '10.00', rir: 'RIR_0_5', date: '2021-03-11' },
       ],
-      fieldErrors: [],
+      errors: [],
     });
   });
 
@@ -115,10 +128,10 @@ describe('changing', () => {
     ]);
     expect(data.answer).toEqual({
       weightEntries: null,
-      fieldErrors: [
-        { path: 'changes[0].input.weight', messages: ['Ensure this value is less than or equal to 600.'] },
-        { path: 'changes[1].input.nonFieldErrors', messages: DOUBLE },
-        { path: 'changes[2].input.weight', messages: ['This field may not be null.'] },
+      errors: [
+        { path: ['changes', '0', 'input', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
+        { path: ['changes', '1', 'input'], ...DOUBLE },
+        { path: ['changes', '2', 'input', 'weight'], code: 'NULL', message: 'This field may not be null.' },
       ],
     });
     expect(await stored()).toEqual([entry(1), entry(2), entry(3)]);
@@ -133,24 +146,20 @@ describe('changing', () => {
       { id: ids[0], input: { date: '2021-03-20' } },
       { id: ids[1], input: { date: '2021-03-20' } },
     ]);
-    expect(onto.data.answer.fieldErrors).toEqual([{ path: 'changes[1].input.nonFieldErrors', messages: DOUBLE }]);
+    expect(onto.data.answer.errors).toEqual([{ path: ['changes', '1', 'input'], ...DOUBLE }]);
   });
 
   test.each([
-    [
-      'named twice',
-      (id: string) => id,
-      { code: 'BAD_USER_INPUT', fields: { AT: [expect.stringMatching(/^The id \d+ is there more than once\.$/)] } },
-    ],
-    ['unknown', () => '2000000000', { code: 'NOT_FOUND', at: 'AT' }],
-    ['no id at all', () => 'x', { code: 'NOT_FOUND', at: 'AT' }],
-  ])('a row that is %s is named, and nothing is changed or deleted', async (_what, last, expected) => {
+    ['named twice', (id: string) => id, 'INVALID', /^The id \d+ is there more than once\.$/],
+    ['unknown', () => '2000000000', 'NOT_FOUND', /^There is no WeightEntry with the id "2000000000"\.$/],
+    ['no id at all', () => 'x', 'NOT_FOUND', /^There is no WeightEntry with the id "x"\.$/],
+  ])('a row that is %s is named, and nothing is changed or deleted', async (_what, last, code, message) => {
     const [a, b] = idsOf(await create([entry(1), entry(2)])) as [string, string];
     const ids = [a, b, last(a)];
-    const at = (path: string) =>
-      'fields' in expected ? { ...expected, fields: { [path]: expected.fields!.AT } } : { ...expected, at: path };
-    expect(extensions(await update(ids.map((id) => ({ id, input: { weight: '99' } }))))).toEqual(at('changes[2].id'));
-    expect(extensions(await remove(ids))).toEqual(at('rows[2].id'));
+    const at = (argument: string) => [{ path: [argument, '2', 'id'], code, message: expect.stringMatching(message) }];
+    const { data } = await update(ids.map((id) => ({ id, input: { weight: '99' } })));
+    expect(data.answer.errors).toEqual(at('changes'));
+    expect((await remove(ids)).data.answer.errors).toEqual(at('rows'));
     expect(await stored()).toEqual([entry(1), entry(2)]);
   });
 });
@@ -159,13 +168,13 @@ test('deleting answers the ids in their order', async () => {
   const ids = idsOf(await create([entry(1), entry(2), entry(3)]));
   const nodeIds = ids.map((id) => nodeIdOf('WeightEntry', id));
   const both = await remove([ids[2], nodeIds[0]]);
-  expect(both.data.answer).toEqual({ deletedIds: [ids[2], ids[0]], deletedNodeIds: [nodeIds[2], nodeIds[0]] });
+  expect(both.data.answer).toEqual({ deletedIds: [ids[2], ids[0]], deletedNodeIds: [nodeIds[2], nodeIds[0]], errors: [] });
   expect(await stored()).toEqual([entry(2)]);
-  expect((await remove([])).data.answer).toEqual({ deletedIds: [], deletedNodeIds: [] });
+  expect((await remove([])).data.answer).toEqual({ deletedIds: [], deletedNodeIds: [], errors: [] });
 });
 
 describe('at the same time', () => {
-  const CODES = [undefined, 'CONFLICT', 'NOT_FOUND'];
+  const CODES = [undefined, 'CONFLICT'];
 
   test('changes of the same rows in another order wait for each other', async () => {
     const ids = idsOf(await create(Array.from({ length: 28 }, (_, index) => entry(index + 1))));
@@ -195,7 +204,7 @@ describe('at the same time', () => {
       const made = answers.filter(({ data }) => data?.answer.weightEntries);
       expect(made).toHaveLength(1);
       for (const { data } of answers.filter((answer) => answer.data && !made.includes(answer)))
-        expect(data.answer.fieldErrors).toHaveLength(inputs.length);
+        expect(data.answer.errors).toHaveLength(inputs.length);
       expect(await stored()).toHaveLength(inputs.length);
     }
   });
@@ -243,7 +252,7 @@ describe('at the same time', () => {
       // Who waits for the first row does not hold the second one yet.
       await client.query('SELECT FROM "weight_entry" WHERE "id" = $1 FOR UPDATE NOWAIT', [high]);
       await client.query('COMMIT');
-      expect((await changed).data.answer.fieldErrors).toEqual([]);
+      expect((await changed).data.answer.errors).toEqual([]);
     } finally {
       await client.query('ROLLBACK');
       client.release();
@@ -266,7 +275,7 @@ describe('at the same time', () => {
       const theirs = client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [low]);
       await theirs;
       await client.query('COMMIT');
-      expect((await changed).data.answer.fieldErrors).toEqual([]);
+      expect((await changed).data.answer.errors).toEqual([]);
       expect((await stored()).map(({ weight }) => weight)).toEqual(['67.00', '67.00']);
     } finally {
       await client.end();

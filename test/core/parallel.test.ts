@@ -36,7 +36,7 @@ const together = (people: readonly Person[], deeds: readonly Deed[]): Promise<An
 const done = ({ status, body }: Answer): boolean =>
   status === 201 ||
   status === 204 ||
-  (status === 200 && !body.errors && Object.values<any>(body.data ?? {}).every((payload) => !payload?.fieldErrors?.length));
+  (status === 200 && !body.errors && Object.values<any>(body.data ?? {}).every((payload) => !payload?.errors?.length));
 
 const failures = (answers: readonly Answer[]) => answers.filter((answer) => !done(answer)).map(({ status, text }) => [status, text]);
 
@@ -46,8 +46,8 @@ const graphql =
     person.query(document, variables);
 
 describe('a user has one active schedule', () => {
-  const create = 'mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { fieldErrors { path } } }';
-  const update = 'mutation ($id: ID!, $input: SchedulePatch!) { changed: updateSchedule(id: $id, input: $input) { fieldErrors { path } } }';
+  const create = 'mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { errors { path } } }';
+  const update = 'mutation ($id: ID!, $input: SchedulePatch!) { changed: updateSchedule(id: $id, input: $input) { errors { path } } }';
   const scheduled = async (person: Person, count: number): Promise<number[]> => {
     const made = await Promise.all(Array.from({ length: count }, (_, index) => person.post('/schedule/', { name: `${index}` })));
     return made.map(({ body }) => body.id as number);
@@ -55,7 +55,7 @@ describe('a user has one active schedule', () => {
   /** One operation that changes all of them, in their order. */
   const changeAll = (changes: { id: number; isActive: boolean }[]) => {
     const fields = changes.map(
-      ({ id, isActive }, index) => `s${index}: updateSchedule(id: ${id}, input: { isActive: ${isActive} }) { fieldErrors { path } }`,
+      ({ id, isActive }, index) => `s${index}: updateSchedule(id: ${id}, input: { isActive: ${isActive} }) { errors { path } }`,
     );
     return graphql(`mutation { ${fields.join(' ')} }`);
   };
@@ -141,7 +141,7 @@ describe('an exercise base has one accepted main image', () => {
   const uploadByGraphql =
     (exercise: number, name: string, isMain: boolean): Deed =>
     (person) => {
-      const query = 'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { fieldErrors { path } } }';
+      const query = 'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { errors { path } } }';
       const form = new FormData();
       form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: exercise, isMain, image: null } } }));
       form.set('map', JSON.stringify({ 0: ['variables.input.image'] }));
@@ -195,9 +195,9 @@ describe.each([
 ] as const)('%s', (_what, path, type, table, values) => {
   const [one, many] = type === 'WeightEntr' ? ['WeightEntry', 'WeightEntries'] : ['WorkoutSession', 'WorkoutSessions'];
   const input = (workout: number, date: string) => ({ date, ...(type === 'WeightEntr' ? { weight: '80' } : { workoutId: workout }) });
-  const create = `mutation ($input: ${one}Input!) { made: create${one}(input: $input) { fieldErrors { path messages } } }`;
-  const createMany = `mutation ($inputs: [${one}Input!]!) { made: create${many}(inputs: $inputs) { fieldErrors { path messages } } }`;
-  const update = `mutation ($id: ID!, $input: ${one}Patch!) { changed: update${one}(id: $id, input: $input) { fieldErrors { path messages } } }`;
+  const create = `mutation ($input: ${one}Input!) { made: create${one}(input: $input) { errors { path message } } }`;
+  const createMany = `mutation ($inputs: [${one}Input!]!) { made: create${many}(inputs: $inputs) { errors { path message } } }`;
+  const update = `mutation ($id: ID!, $input: ${one}Patch!) { changed: update${one}(id: $id, input: $input) { errors { path message } } }`;
   const days = (person: Person) =>
     fitgraph.sql(`SELECT "date", count(*)::int AS "n" FROM "${table}" WHERE "user_id" = $1 GROUP BY 1 ORDER BY 1`, [person.id]);
   const DOUBLE = /The field date must be unique\.|The fields date, user must make a unique set\./;
@@ -240,7 +240,7 @@ test('of weekdays that replace a day’s at the same time the day has those of o
   const training = (await people[0].post('/workout/', {})).body.id;
   const id = (await people[0].post('/day/', { training, description: 'a', day: [1] })).body.id;
   const update =
-    'mutation ($id: ID!, $days: [ID!]!) { changed: updateTrainingDay(id: $id, input: { weekdayIds: $days }) { fieldErrors { path } } }';
+    'mutation ($id: ID!, $days: [ID!]!) { changed: updateTrainingDay(id: $id, input: { weekdayIds: $days }) { errors { path } } }';
   const sets = [[1], [2], [1, 2], [3, 4], [5], [6, 7], [1, 7], [4]];
   for (let round = 0; round < ROUNDS; round += 1) {
     const deeds = sets.map((day, index): Deed =>

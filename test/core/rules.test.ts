@@ -22,10 +22,10 @@ beforeEach(async () => {
 
 const UNIT = 'The weight unit is not one of the ingredient.';
 const TIME = 'The session ends before it starts.';
-const SHOWN = 'fieldErrors { path messages }';
+const SHOWN = 'errors { path message }';
 
-const fieldErrors = async (document: string, variables: Record<string, unknown>) =>
-  (await ann.ask(document, variables)).answer.fieldErrors as { path: string; messages: string[] }[];
+const errorsOf = async (document: string, variables: Record<string, unknown>) =>
+  (await ann.ask(document, variables)).answer.errors as { path: string[]; message: string }[];
 
 describe.each([
   ['MealItem', '/mealitem/', () => ({ mealId: meal }), () => ({ meal })],
@@ -38,39 +38,43 @@ describe.each([
     (await ann.post(path, { ...restParent(), ingredient: OATS, weight_unit: OATS, amount: '2', ...body })).body.id;
 
   test('when it is made', async () => {
-    expect(await fieldErrors(create, { input: good() })).toEqual([]);
-    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: null } })).toEqual([]);
-    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: MILK } })).toEqual([
-      { path: 'ingredientUnitId', messages: [UNIT] },
+    expect(await errorsOf(create, { input: good() })).toEqual([]);
+    expect(await errorsOf(create, { input: { ...good(), ingredientUnitId: null } })).toEqual([]);
+    expect(await errorsOf(create, { input: { ...good(), ingredientUnitId: MILK } })).toEqual([
+      { path: ['input', 'ingredientUnitId'], message: UNIT },
     ]);
   });
 
   test('beside all other mistakes, and once', async () => {
-    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: MILK, amount: '2000' } })).toEqual(
+    expect(await errorsOf(create, { input: { ...good(), ingredientUnitId: MILK, amount: '2000' } })).toEqual(
       expect.arrayContaining([
-        { path: 'ingredientUnitId', messages: [UNIT] },
-        { path: 'amount', messages: ['Ensure this value is less than or equal to 1000.'] },
+        { path: ['input', 'ingredientUnitId'], message: UNIT },
+        { path: ['input', 'amount'], message: 'Ensure this value is less than or equal to 1000.' },
       ]),
     );
-    expect(await fieldErrors(create, { input: { ...good(), ingredientUnitId: '999999' } })).toEqual([
-      { path: 'ingredientUnitId', messages: ['There is no IngredientUnit with the id "999999".'] },
+    expect(await errorsOf(create, { input: { ...good(), ingredientUnitId: '999999' } })).toEqual([
+      { path: ['input', 'ingredientUnitId'], message: 'There is no IngredientUnit with the id "999999".' },
     ]);
   });
 
   test('when it is changed, with what it holds', async () => {
     const id = await made();
-    expect(await fieldErrors(update, { id, input: { ingredientUnitId: MILK } })).toEqual([{ path: 'ingredientUnitId', messages: [UNIT] }]);
-    expect(await fieldErrors(update, { id, input: { ingredientId: MILK } })).toEqual([{ path: 'ingredientId', messages: [UNIT] }]);
-    expect(await fieldErrors(update, { id, input: { ingredientId: MILK, ingredientUnitId: MILK } })).toEqual([]);
-    expect(await fieldErrors(update, { id, input: { ingredientId: OATS, ingredientUnitId: null } })).toEqual([]);
+    expect(await errorsOf(update, { id, input: { ingredientUnitId: MILK } })).toEqual([
+      { path: ['input', 'ingredientUnitId'], message: UNIT },
+    ]);
+    expect(await errorsOf(update, { id, input: { ingredientId: MILK } })).toEqual([{ path: ['input', 'ingredientId'], message: UNIT }]);
+    expect(await errorsOf(update, { id, input: { ingredientId: MILK, ingredientUnitId: MILK } })).toEqual([]);
+    expect(await errorsOf(update, { id, input: { ingredientId: OATS, ingredientUnitId: null } })).toEqual([]);
   });
 
   test('over REST it need not be, and such a row can be changed in all else', async () => {
     const id = await made({ weight_unit: MILK });
     expect((await ann.get(`${path}${id}/`)).body).toMatchObject({ ingredient: OATS, weight_unit: MILK });
     expect((await ann.patch(`${path}${id}/`, { ingredient: 3 })).body).toMatchObject({ ingredient: 3, weight_unit: MILK });
-    expect(await fieldErrors(update, { id, input: { amount: '7' } })).toEqual([]);
-    expect(await fieldErrors(update, { id, input: { ingredientUnitId: MILK } })).toEqual([{ path: 'ingredientUnitId', messages: [UNIT] }]);
+    expect(await errorsOf(update, { id, input: { amount: '7' } })).toEqual([]);
+    expect(await errorsOf(update, { id, input: { ingredientUnitId: MILK } })).toEqual([
+      { path: ['input', 'ingredientUnitId'], message: UNIT },
+    ]);
   });
 
   test('also after changes of both at the same time', async () => {
@@ -91,7 +95,7 @@ describe.each([
           { ingredientUnitId: 3 },
         ];
         const answers = await Promise.all(inputs.map((input, index) => (index % 2 ? ann : other).ask(update, { id, input })));
-        for (const { answer } of answers) for (const { messages } of answer.fieldErrors) expect(messages).toEqual([UNIT]);
+        for (const { answer } of answers) for (const { message } of answer.errors) expect(message).toBe(UNIT);
         expect(await belongs(id)).toBe(true);
       }
     } finally {
@@ -104,8 +108,8 @@ test('and so it is with many entries of the diary', async () => {
   const good = { planId: plan, ingredientId: OATS, ingredientUnitId: OATS, amount: '2' };
   const createMany = `mutation ($inputs: [DiaryEntryInput!]!) { answer: createDiaryEntries(inputs: $inputs) { diaryEntries { id } ${SHOWN} } }`;
   const updateMany = `mutation ($changes: [DiaryEntryChange!]!) { answer: updateDiaryEntries(changes: $changes) { ${SHOWN} } }`;
-  expect(await fieldErrors(createMany, { inputs: [good, { ...good, ingredientId: MILK }] })).toEqual([
-    { path: 'inputs[1].ingredientUnitId', messages: [UNIT] },
+  expect(await errorsOf(createMany, { inputs: [good, { ...good, ingredientId: MILK }] })).toEqual([
+    { path: ['inputs', '1', 'ingredientUnitId'], message: UNIT },
   ]);
   const { answer } = await ann.ask(createMany, { inputs: [good, good] });
   const [a, b] = answer.diaryEntries.map(({ id }: { id: string }) => id);
@@ -113,7 +117,7 @@ test('and so it is with many entries of the diary', async () => {
     { id: a, input: { amount: '3' } },
     { id: b, input: { ingredientId: MILK } },
   ];
-  expect(await fieldErrors(updateMany, { changes })).toEqual([{ path: 'changes[1].input.ingredientId', messages: [UNIT] }]);
+  expect(await errorsOf(updateMany, { changes })).toEqual([{ path: ['changes', '1', 'input', 'ingredientId'], message: UNIT }]);
 });
 
 test('of a whole plan the place of the wrong unit is told', async () => {
@@ -122,10 +126,10 @@ test('of a whole plan the place of the wrong unit is told', async () => {
     { ingredientId: MILK, ingredientUnitId: OATS, amount: '1' },
   ];
   expect(
-    await fieldErrors(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${SHOWN} } }`, {
+    await errorsOf(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${SHOWN} } }`, {
       input: { description: 'a', meals: [{ items: [items[0]] }, { items }] },
     }),
-  ).toEqual([{ path: 'meals[1].items[1].ingredientUnitId', messages: [UNIT] }]);
+  ).toEqual([{ path: ['input', 'meals', '1', 'items', '1', 'ingredientUnitId'], message: UNIT }]);
 });
 
 describe('a session ends when it starts or later', () => {
@@ -145,16 +149,16 @@ describe('a session ends when it starts or later', () => {
     ['07:00', null, true],
   ])('from %s to %s: %s', async (timeStart, timeEnd, good) => {
     const input = { workoutId: workout, date: '2021-03-01', timeStart, timeEnd };
-    expect(await fieldErrors(create, { input })).toEqual(good ? [] : [{ path: 'timeEnd', messages: [TIME] }]);
+    expect(await errorsOf(create, { input })).toEqual(good ? [] : [{ path: ['input', 'timeEnd'], message: TIME }]);
   });
 
   test('also when one of the two is changed', async () => {
     const id = await made('2021-03-02', { time_start: '10:00', time_end: '11:00' });
-    expect(await fieldErrors(update, { id, input: { timeStart: '12:00' } })).toEqual([{ path: 'timeStart', messages: [TIME] }]);
-    expect(await fieldErrors(update, { id, input: { timeEnd: '09:00' } })).toEqual([{ path: 'timeEnd', messages: [TIME] }]);
-    expect(await fieldErrors(update, { id, input: { timeStart: '12:00', timeEnd: '13:00' } })).toEqual([]);
-    expect(await fieldErrors(updateMany, { changes: [{ id, input: { timeEnd: '11:00' } }] })).toEqual([
-      { path: 'changes[0].input.timeEnd', messages: [TIME] },
+    expect(await errorsOf(update, { id, input: { timeStart: '12:00' } })).toEqual([{ path: ['input', 'timeStart'], message: TIME }]);
+    expect(await errorsOf(update, { id, input: { timeEnd: '09:00' } })).toEqual([{ path: ['input', 'timeEnd'], message: TIME }]);
+    expect(await errorsOf(update, { id, input: { timeStart: '12:00', timeEnd: '13:00' } })).toEqual([]);
+    expect(await errorsOf(updateMany, { changes: [{ id, input: { timeEnd: '11:00' } }] })).toEqual([
+      { path: ['changes', '0', 'input', 'timeEnd'], message: TIME },
     ]);
   });
 
@@ -162,7 +166,7 @@ describe('a session ends when it starts or later', () => {
     const id = await made('2021-03-03', { time_start: '10:00', time_end: '09:00' });
     expect((await ann.get(`/workoutsession/${id}/`)).body).toMatchObject({ time_start: '10:00:00', time_end: '09:00:00' });
     expect((await ann.patch(`/workoutsession/${id}/`, { time_end: '08:00' })).status).toBe(200);
-    expect(await fieldErrors(update, { id, input: { notes: 'a' } })).toEqual([]);
+    expect(await errorsOf(update, { id, input: { notes: 'a' } })).toEqual([]);
   });
 
   test('and after changes of both at the same time', async () => {

@@ -35,9 +35,9 @@ async function stampsOf(entity: Entity): Promise<Stamps> {
 async function changed(entity: Entity): Promise<void> {
   const { fact } = resourceOf(entity)!;
   const input = fact.create ? inputOf(entity, 7, parentsIn(belongings)) : { height: 180 };
-  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { fieldErrors { path } } }`;
+  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { errors { path } } }`;
   const { row } = await ann.ask(document, { id: belongings.get(entity), input });
-  expect(row.fieldErrors).toEqual([]);
+  expect(row.errors).toEqual([]);
 }
 
 test.each(types)('%s: a change moves the moment and the version, and nothing moves the creation', async (_name, entity) => {
@@ -98,7 +98,7 @@ test('rows are found and ordered by the moments', async () => {
 
 test('nobody says them but the database', async () => {
   const create =
-    'mutation { createWeightEntry(input: { date: "2001-01-01", weight: "80", createdAt: "2001-01-01T00:00:00Z" }) { fieldErrors { path } } }';
+    'mutation { createWeightEntry(input: { date: "2001-01-01", weight: "80", createdAt: "2001-01-01T00:00:00Z" }) { errors { path } } }';
   expect((await ann.query(create)).status).toBe(400);
   const [row] = await fitgraph.sql('SELECT "id", "created_at", "version" FROM "weight_entry" WHERE "user_id" = $1', [ann.id]);
   const set = `UPDATE "weight_entry" SET "created_at" = '2001-01-01', "version" = "version" WHERE "id" = $1 RETURNING "created_at", "version"`;

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 const schema = buildGraphQLSchema();
-const ERRORS = 'fieldErrors { path messages }';
+const ERRORS = 'errors { path message }';
 
 const createWorkout = (person: Person, input: unknown) =>
   person.query(
@@ -55,7 +55,7 @@ async function rowsOf(person: Person): Promise<number> {
 test('a whole plan is made as it was said, with the defaults of each row', async () => {
   const { data, errors } = await createWorkout(ann, PLAN);
   expect(errors).toBeUndefined();
-  expect(data.made.fieldErrors).toEqual([]);
+  expect(data.made.errors).toEqual([]);
   const settings = (reps: number, weight: string | null, id = '1') => ({ reps, weight, exercise: { id }, repetitionUnitId: '1' });
   expect(data.made.workout).toEqual({
     comment: 'Push and pull',
@@ -108,19 +108,28 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
   });
   expect(errors).toBeUndefined();
   expect(data.made.workout).toBeNull();
-  const doubled = ['The field date must be unique.'];
-  expect(data.made.fieldErrors).toEqual([
-    { path: 'comment', messages: ['Ensure this field has no more than 100 characters.'] },
-    { path: 'days[0].weekdayIds', messages: ['This list may not be empty.'] },
-    { path: 'days[1].description', messages: ['This field may not be blank.'] },
-    { path: 'days[1].workoutSets[0].sets', messages: ['Ensure this value is less than or equal to 10.'] },
-    { path: 'days[1].workoutSets[0].settings[2].exerciseId', messages: ['There is no Exercise with the id "999".'] },
-    { path: 'days[1].workoutSets[0].settings[2].reps', messages: ['Ensure this value is less than or equal to 600.'] },
-    { path: 'days[1].workoutSets[0].settings[2].targetWeight', messages: ['Ensure that there are no more than 2 decimal places.'] },
-    { path: 'days[1].workoutSets[1].settings[0].reps', messages: ['Ensure this value is greater than or equal to 0.'] },
-    { path: 'sessions[1].nonFieldErrors', messages: doubled },
-    { path: 'sessions[2].notes', messages: ['Null characters are not allowed.'] },
-    { path: 'sessions[2].nonFieldErrors', messages: doubled },
+  const doubled = 'The field date must be unique.';
+  expect(data.made.errors).toEqual([
+    { path: ['input', 'comment'], message: 'Ensure this field has no more than 100 characters.' },
+    { path: ['input', 'days', '0', 'weekdayIds'], message: 'This list may not be empty.' },
+    { path: ['input', 'days', '1', 'description'], message: 'This field may not be blank.' },
+    { path: ['input', 'days', '1', 'workoutSets', '0', 'sets'], message: 'Ensure this value is less than or equal to 10.' },
+    { path: ['input', 'days', '1', 'workoutSets', '0', 'settings', '2', 'exerciseId'], message: 'There is no Exercise with the id "999".' },
+    {
+      path: ['input', 'days', '1', 'workoutSets', '0', 'settings', '2', 'reps'],
+      message: 'Ensure this value is less than or equal to 600.',
+    },
+    {
+      path: ['input', 'days', '1', 'workoutSets', '0', 'settings', '2', 'targetWeight'],
+      message: 'Ensure that there are no more than 2 decimal places.',
+    },
+    {
+      path: ['input', 'days', '1', 'workoutSets', '1', 'settings', '0', 'reps'],
+      message: 'Ensure this value is greater than or equal to 0.',
+    },
+    { path: ['input', 'sessions', '1'], message: doubled },
+    { path: ['input', 'sessions', '2', 'notes'], message: 'Null characters are not allowed.' },
+    { path: ['input', 'sessions', '2'], message: doubled },
   ]);
   expect(await rowsOf(ann)).toBe(before);
 });
@@ -140,7 +149,7 @@ test("another user's row anywhere in it is not found, beside all that is wrong, 
   const workouts = await Promise.all([ann, bob].map((person) => person.post('/workout/', {})));
   const [own, foreign] = workouts.map(({ body }) => body.id);
   const before = [await rowsOf(ann), await rowsOf(bob)];
-  const document = `mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { steps { workoutId } } fieldErrors { path code messages } } }`;
+  const document = `mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { steps { workoutId } } errors { path code message } } }`;
   const schedule = (workoutId: number) => ({
     input: {
       name: 'Year',
@@ -153,9 +162,9 @@ test("another user's row anywhere in it is not found, beside all that is wrong, 
   for (const id of [foreign, 2_000_000_000]) {
     const { made } = await ann.ask(document, schedule(id));
     // Beside whatever else is wrong.
-    expect(made.fieldErrors).toEqual([
-      { path: 'steps[1].workoutId', code: 'NOT_FOUND', messages: [`There is no Workout with the id "${id}".`] },
-      { path: 'steps[1].duration', code: 'TOO_LARGE', messages: ['Ensure this value is less than or equal to 25.'] },
+    expect(made.errors).toEqual([
+      { path: ['input', 'steps', '1', 'workoutId'], code: 'NOT_FOUND', message: `There is no Workout with the id "${id}".` },
+      { path: ['input', 'steps', '1', 'duration'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 25.' },
     ]);
   }
   expect([await rowsOf(ann), await rowsOf(bob)]).toEqual(before);
@@ -196,7 +205,7 @@ test('a mutation writes 500 rows at most, those below counted', async () => {
     fields: { input: ['A mutation writes 500 rows at most; these are 501.'] },
   });
   expect(await rowsOf(ann)).toBe(before);
-  expect((await createWorkout(ann, many(497))).data.made.fieldErrors).toEqual([]);
+  expect((await createWorkout(ann, many(497))).data.made.errors).toEqual([]);
   expect(await rowsOf(ann)).toBe(before + 500);
 });
 

@@ -14,10 +14,11 @@ beforeAll(async () => {
   belongings = await furnish(ann);
 });
 
-const CLASH = { path: 'ifVersion', code: 'CONFLICT', messages: ['The row has another version now.'] };
-const SHOWN = '{ weightEntry { weight version } fieldErrors { path code messages } conflict { id weight version } }';
+const CLASH = { path: ['ifVersion'], code: 'CONFLICT', message: 'The row has another version now.' };
+const UNKNOWN = [{ path: ['id'], code: 'NOT_FOUND' }];
+const SHOWN = '{ weightEntry { weight version } errors { path code message } conflict { id weight version } }';
 const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${SHOWN} }`;
-const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedIds deletedNodeIds fieldErrors { path code messages } conflicts { ... on WeightEntry { id weight version } } } }`;
+const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }`;
 
 let day = 0;
 interface Entry {
@@ -39,7 +40,7 @@ const now = async ({ id }: Entry) =>
 test('an update of the version that is meant is made, and tells the new one', async () => {
   const { id, version } = await entry();
   const { answer } = await ann.ask(UPDATE, { id, weight: '81', ifVersion: version });
-  expect(answer).toEqual({ weightEntry: { weight: '81.00', version: expect.any(String) }, fieldErrors: [], conflict: null });
+  expect(answer).toEqual({ weightEntry: { weight: '81.00', version: expect.any(String) }, errors: [], conflict: null });
   expect(answer.weightEntry.version).not.toBe(version);
   const next = await ann.ask(UPDATE, { id, weight: '82', ifVersion: answer.weightEntry.version });
   expect(next.answer.weightEntry.weight).toBe('82.00');
@@ -51,11 +52,11 @@ test('one of another version is not, and the answer has the row as it is', async
   const held = await now(before);
   for (const ifVersion of [before.version, '', 'nonsense', before.version.toUpperCase()]) {
     const { answer } = await ann.ask(UPDATE, { id: before.id, weight: '81', ifVersion });
-    expect(answer).toEqual({ weightEntry: null, fieldErrors: [CLASH], conflict: held });
+    expect(answer).toEqual({ weightEntry: null, errors: [CLASH], conflict: held });
     expect((await ann.ask(DELETE, { id: before.id, ifVersion })).answer).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
-      fieldErrors: [CLASH],
+      errors: [CLASH],
       conflicts: [held],
     });
   }
@@ -76,10 +77,10 @@ test('a row that is gone, or another user’s, is not found', async () => {
     [DELETE, {}],
   ] as const)
     for (const ifVersion of [mine.version, 'x'])
-      expect((await bob.query(document, { id: mine.id, ifVersion, ...variables })).code).toBe('NOT_FOUND');
+      expect((await bob.ask(document, { id: mine.id, ifVersion, ...variables })).answer.errors).toMatchObject(UNKNOWN);
   const { answer } = await ann.ask(DELETE, { id: mine.id, ifVersion: mine.version });
   expect(answer).toMatchObject({ deletedIds: [mine.id], conflicts: [] });
-  expect((await ann.query(UPDATE, { id: mine.id, weight: '81', ifVersion: mine.version })).code).toBe('NOT_FOUND');
+  expect((await ann.ask(UPDATE, { id: mine.id, weight: '81', ifVersion: mine.version })).answer.errors).toMatchObject(UNKNOWN);
 });
 
 test('an update that changes nothing is held to its version, too', async () => {
@@ -100,9 +101,9 @@ test('several changes of one request are each held to theirs, and see what came 
 
 describe('many rows', () => {
   const MANY =
-    'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } fieldErrors { path code messages } conflicts { id weight version } } }';
+    'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } errors { path code message } conflicts { id weight version } } }';
   const REMOVE =
-    'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds fieldErrors { path code messages } conflicts { ... on WeightEntry { id weight version } } } }';
+    'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }';
 
   test('one of another version keeps all of them from being written', async () => {
     const rows = [await entry(), await entry(), await entry(), await entry()];
@@ -112,20 +113,20 @@ describe('many rows', () => {
     const changes = rows.map(({ id }, index) => ({ id, input: { weight: '70' }, ifVersion: versions[index] }));
     expect((await ann.ask(MANY, { changes })).answer).toEqual({
       weightEntries: null,
-      fieldErrors: [1, 3].map((index) => ({ ...CLASH, path: `changes[${index}].ifVersion` })),
+      errors: [1, 3].map((index) => ({ ...CLASH, path: ['changes', String(index), 'ifVersion'] })),
       conflicts: [held[1], held[3]],
     });
     expect((await ann.ask(REMOVE, { rows: rows.map(({ id }, index) => ({ id, ifVersion: versions[index] })) })).answer).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
-      fieldErrors: [1, 3].map((index) => ({ ...CLASH, path: `rows[${index}].ifVersion` })),
+      errors: [1, 3].map((index) => ({ ...CLASH, path: ['rows', String(index), 'ifVersion'] })),
       conflicts: [held[1], held[3]],
     });
     expect(await Promise.all(rows.map(now))).toEqual(held);
     // Those for which no version is meant may have any.
     const some = changes.map((change, index) => (index % 2 ? { ...change, ifVersion: null } : change));
     expect((await ann.ask(MANY, { changes: some })).answer).toMatchObject({
-      fieldErrors: [],
+      errors: [],
       conflicts: [],
       weightEntries: Array(4).fill({ weight: '70.00' }),
     });
@@ -143,16 +144,16 @@ test.each(written)('%s: the version holds for every type', async (_name, entity)
   const { one, fact } = resourceOf(entity)!;
   const id = belongings.get(entity)!;
   const input = fact.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
-  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!, $v: String) { a: ${fact.update}(id: $id, input: $input, ifVersion: $v) { row: ${one} { version } conflict { id version } fieldErrors { path code } } }`;
+  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!, $v: String) { a: ${fact.update}(id: $id, input: $input, ifVersion: $v) { row: ${one} { version } conflict { id version } errors { path code } } }`;
   const { row } = await ann.ask(`query ($id: ID!) { row: ${one}(id: $id) { version } }`, { id });
   const { a } = await ann.ask(document, { id, input, v: row.version });
-  expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, fieldErrors: [] });
-  const mismatch = { path: 'ifVersion', code: 'CONFLICT' };
+  expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, errors: [] });
+  const mismatch = { path: ['ifVersion'], code: 'CONFLICT' };
   const again = await ann.ask(document, { id, input, v: row.version });
-  expect(again.a).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, fieldErrors: [mismatch] });
+  expect(again.a).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
   if (!fact.remove) return;
   const { d } = await ann.ask(
-    `mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } fieldErrors { path code } } }`,
+    `mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,
     {
       id,
     },
@@ -160,7 +161,7 @@ test.each(written)('%s: the version holds for every type', async (_name, entity)
   expect(d).toEqual({
     deletedIds: [],
     conflicts: [{ id: String(id), version: a.row.version }],
-    fieldErrors: [mismatch],
+    errors: [mismatch],
   });
 });
 
@@ -187,9 +188,9 @@ describe('in parallel', () => {
     expect(won[0].answer.weightEntry.weight).toBe(held);
     for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: held });
     const { version: next } = await now({ id } as Entry);
-    const removed = await Promise.all([ann, elsewhere, ann, elsewhere].map((person) => person.query(DELETE, { id, ifVersion: next })));
-    expect(removed.filter(({ data }) => data.answer?.deletedIds[0] === id)).toHaveLength(1);
-    for (const { data, code } of removed) if (!data.answer) expect(code).toBe('NOT_FOUND');
+    const removed = await Promise.all([ann, elsewhere, ann, elsewhere].map((person) => person.ask(DELETE, { id, ifVersion: next })));
+    expect(removed.filter(({ answer }) => answer.deletedIds[0] === id)).toHaveLength(1);
+    for (const { answer } of removed) if (!answer.deletedIds.length) expect(answer.errors).toMatchObject(UNKNOWN);
   });
 
   test('of updates and REST changes with the same version exactly one wins', async () => {

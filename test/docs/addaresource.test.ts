@@ -60,12 +60,12 @@ test('the table is what the class says', async () => {
 
 test('GraphQL', async () => {
   const create =
-    'mutation ($input: BodyMeasurementInput!) { made: createBodyMeasurement(input: $input) { bodyMeasurement { id kind value } fieldErrors { path messages } } }';
+    'mutation ($input: BodyMeasurementInput!) { made: createBodyMeasurement(input: $input) { bodyMeasurement { id kind value } errors { path message } } }';
   const made = (input: object) => ann.query(create, { input });
   const { data } = await made({ date: '2024-01-01', kind: 'WAIST', value: '80.5' });
-  expect(data.made).toEqual({ bodyMeasurement: { id: expect.any(String), kind: 'WAIST', value: '80.50' }, fieldErrors: [] });
+  expect(data.made).toEqual({ bodyMeasurement: { id: expect.any(String), kind: 'WAIST', value: '80.50' }, errors: [] });
   const again = await made({ date: '2024-01-01', kind: 'WAIST', value: '1000' });
-  expect(again.data.made.fieldErrors.map(({ path: at }: { path: string }) => at)).toEqual(['value', 'nonFieldErrors']);
+  expect(again.data.made.errors.map(({ path: at }: { path: string[] }) => at)).toEqual([['input', 'value'], ['input']]);
   const list = await ann.query('{ bodyMeasurements(where: { kind: { eq: WAIST } }) { totalCount nodes { date value } } }');
   expect(list.data.bodyMeasurements).toEqual({ totalCount: 1, nodes: [{ date: '2024-01-01', value: '80.50' }] });
 });

@@ -6,7 +6,7 @@ import { randomFor, seeded } from '../setup/random';
 
 const fitgraph = fitgraphForThisFile({ environment: { UPLOAD_QUOTA: '1MB' } });
 const CREATE =
-  'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { exerciseImage { id } fieldErrors { path code messages } } }';
+  'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { exerciseImage { id } errors { path code message } } }';
 const REFUSED = /^Your images may take 1\.0 MB together: [01]\.\d MB are left, and this one takes 0\.2 MB\. Delete some first\.$/;
 
 let content: Buffer;
@@ -55,7 +55,7 @@ test(seeded('uploads at the same time do not pass it together'), async () => {
   const { body } = await uploadByGraphql(ann);
   expect(body.data.made).toEqual({
     exerciseImage: null,
-    fieldErrors: [{ path: 'image', code: 'INVALID', messages: [expect.stringMatching(REFUSED)] }],
+    errors: [{ path: ['input', 'image'], code: 'INVALID', message: expect.stringMatching(REFUSED) }],
   });
   const bob = await fitgraph.user('bob');
   expect((await upload(bob)).status).toBe(201);

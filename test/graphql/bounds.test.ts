@@ -169,9 +169,9 @@ describe('twenty errors at most, each of them short', () => {
 
   test('an id that no row has is repeated in part', async () => {
     const ann = await fitgraph.user('ann');
-    const document = 'mutation ($id: ID!) { createSetting(input: { setId: $id, exerciseId: $id, reps: 1 }) { fieldErrors { messages } } }';
+    const document = 'mutation ($id: ID!) { createSetting(input: { setId: $id, exerciseId: $id, reps: 1 }) { errors { message } } }';
     const { data, text } = await ann.query(document, { id: long });
-    expect(data.createSetting.fieldErrors).toHaveLength(2);
+    expect(data.createSetting.errors).toHaveLength(2);
     expect(text.length).toBeLessThan(2_000);
   });
 

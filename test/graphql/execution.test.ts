@@ -46,9 +46,9 @@ describe('a variable that is left out', () => {
 
   test('leaves an optional field of a creation to its default', async () => {
     const document = `mutation ($name: String!, $start: Date, $loop: Boolean) {
-      createSchedule(input: { name: $name, startDate: $start, isLoop: $loop }) { schedule { isLoop } fieldErrors { path messages } }
+      createSchedule(input: { name: $name, startDate: $start, isLoop: $loop }) { schedule { isLoop } errors { path message } }
     }`;
-    expect((await ann.ask(document, { name: 'one' })).createSchedule).toEqual({ schedule: { isLoop: false }, fieldErrors: [] });
+    expect((await ann.ask(document, { name: 'one' })).createSchedule).toEqual({ schedule: { isLoop: false }, errors: [] });
   });
 
   test('takes the default of the operation, of a required type too', async () => {

@@ -8,7 +8,7 @@ import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '100k' } });
 const CREATE = `mutation ($input: ExerciseImageInput!) {
-  createExerciseImage(input: $input) { exerciseImage { id image status thumbnails { small { url } } } fieldErrors { path messages } }
+  createExerciseImage(input: $input) { exerciseImage { id image status thumbnails { small { url } } } errors { path message } }
 }`;
 const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 
@@ -54,7 +54,7 @@ test.each([false, true])('an image is stored, the file before the map: %s', asyn
         status: 'PENDING',
         thumbnails: { small: { url: `${image}.200x200_q85.jpg` } },
       },
-      fieldErrors: [],
+      errors: [],
     },
   ]);
   expect(Buffer.from(await (await fetch(fitgraph.url + image)).arrayBuffer())).toEqual(content);
@@ -69,10 +69,7 @@ test.each<[string, () => Buffer | Promise<Buffer>, string]>([
 ])('%s named .png is a wrong value, and leaves nothing', async (_name, content, message) => {
   const before = images();
   const { status, body } = await send(ann, await content());
-  expect([status, body.data.createExerciseImage]).toEqual([
-    200,
-    { exerciseImage: null, fieldErrors: [{ path: 'image', messages: [message] }] },
-  ]);
+  expect([status, body.data.createExerciseImage]).toEqual([200, { exerciseImage: null, errors: [{ path: ['input', 'image'], message }] }]);
   await nothingLeft(before);
 });
 

@@ -20,9 +20,9 @@ beforeAll(async () => {
 });
 
 interface Wrong {
-  path: string;
+  path: string[];
   code: string;
-  messages: string[];
+  message: string;
 }
 
 /** Numbers of rows: `furnish` has made the first one, the others are free. */
@@ -44,10 +44,12 @@ function mistakes(entity: Entity): Values[] {
 
 const wrong = ({ data, errors }: GraphQLAnswer): Wrong[] => {
   expect(errors).toBeUndefined();
-  return data.rows.fieldErrors;
+  return data.rows.errors;
 };
 
-const without = (place: string, found: readonly Wrong[]) => found.map((one) => ({ ...one, path: one.path.replace(`${place}.`, '') }));
+/** With the place of a single input instead of that of the first of many. */
+const asOfOne = (found: readonly Wrong[]) =>
+  found.map((one) => ({ ...one, path: ['input', ...one.path.slice(one.path[0] === 'inputs' ? 2 : 3)] }));
 
 const types = ownedTypes()
   .filter((entity) => resourceOf(entity)!.fact.createMany)
@@ -55,13 +57,13 @@ const types = ownedTypes()
 
 test.each(types)('%s', async (name, entity) => {
   const { fact, table } = resourceOf(entity)!;
-  const ERRORS = '{ fieldErrors { path code messages } }';
+  const ERRORS = '{ errors { path code message } }';
   const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) ${ERRORS} }`;
   const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${ERRORS} }`;
   const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${fact.update}(id: $id, input: $input) ${ERRORS} }`;
   const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${ERRORS} }`;
   const made = async (number: number) => {
-    const answer = await ann.query(create.replace('{ fieldErrors', `{ row: ${resourceOf(entity)!.one} { id } fieldErrors`), {
+    const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.one} { id } errors`), {
       input: input(entity, number),
     });
     expect(wrong(answer)).toEqual([]);
@@ -74,14 +76,14 @@ test.each(types)('%s', async (name, entity) => {
     const whole = { ...input(entity, FREE), ...values };
     const alone = wrong(await ann.query(create, { input: whole }));
     expect(alone).not.toEqual([]);
-    expect(alone).toEqual(without('inputs[0]', wrong(await ann.query(createMany, { inputs: [whole, input(entity, OTHER)] }))));
+    expect(alone).toEqual(asOfOne(wrong(await ann.query(createMany, { inputs: [whole, input(entity, OTHER)] }))));
     for (const changed of [whole, values]) {
       const changes = [
         { id, input: changed },
         { id: other, input: input(entity, OTHER) },
       ];
       const changedAlone = wrong(await ann.query(update, changes[0]));
-      expect(changedAlone).toEqual(without('changes[0].input', wrong(await ann.query(updateMany, { changes }))));
+      expect(changedAlone).toEqual(asOfOne(wrong(await ann.query(updateMany, { changes }))));
       expect(changedAlone).toEqual(alone);
     }
   }

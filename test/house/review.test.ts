@@ -174,12 +174,12 @@ describe('a hidden exercise', () => {
   });
 
   test('cannot be named by new rows, as if there were none', async () => {
-    const create = `mutation ($input: SettingInput!) { made: createSetting(input: $input) { fieldErrors { path messages } } }`;
+    const create = `mutation ($input: SettingInput!) { made: createSetting(input: $input) { errors { path message } } }`;
     for (const exerciseId of [PENDING, DECLINED, 2_000_000_000]) {
       const { made } = await ann.ask(create, { input: { setId: own.set, exerciseId, reps: 5 } });
-      expect(made.fieldErrors).toEqual([{ path: 'exerciseId', messages: [`There is no Exercise with the id "${exerciseId}".`] }]);
+      expect(made.errors).toEqual([{ path: ['input', 'exerciseId'], message: `There is no Exercise with the id "${exerciseId}".` }]);
     }
-    expect((await ann.ask(create, { input: { setId: own.set, exerciseId: 1, reps: 5 } })).made.fieldErrors).toEqual([]);
+    expect((await ann.ask(create, { input: { setId: own.set, exerciseId: 1, reps: 5 } })).made.errors).toEqual([]);
     expect((await ann.post('/setting/', { set: own.set, exercise: PENDING, reps: 5, weight: '1' })).status).toBe(201);
   });
 

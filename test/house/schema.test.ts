@@ -311,12 +311,13 @@ test('no type shows a password, and a token only what makes one', () => {
     'LoginPayload.token',
     'ChangePasswordPayload.changed',
     'ChangePasswordPayload.token',
-    'ChangePasswordPayload.fieldErrors',
+    'ChangePasswordPayload.errors',
     'ReplaceTokenPayload.token',
     'CreateAccessTokenPayload.token',
     'CreateAccessTokenPayload.accessToken',
-    'CreateAccessTokenPayload.fieldErrors',
+    'CreateAccessTokenPayload.errors',
     'RevokeAccessTokenPayload.revokedId',
+    'RevokeAccessTokenPayload.errors',
     'RevokeAccessTokensPayload.count',
   ]);
 });

@@ -33,7 +33,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 const succeeded = (answer: GraphQLAnswer): GraphQLAnswer => {
   expect(answer.errors).toBeUndefined();
   const { rows } = answer.data;
-  if (rows.fieldErrors) expect(rows.fieldErrors).toEqual([]);
+  if (rows.errors) expect(rows.errors).toEqual([]);
   return answer;
 };
 
@@ -59,7 +59,7 @@ test('there are types of which many rows are written', () =>
 
 test.each(written.map((entity): [string, Entity] => [entity.name, entity]))('%s: many rows', async (name, entity) => {
   const { many, fact } = resourceOf(entity)!;
-  const shown = `{ shown: ${many} { id } fieldErrors { path messages } }`;
+  const shown = `{ shown: ${many} { id } errors { path message } }`;
   const create = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${shown} }`;
   const update = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${shown} }`;
   const remove = `mutation ($rows: [RowVersion!]!) { rows: ${fact.removeMany}(rows: $rows) { deletedIds } }`;
@@ -104,7 +104,7 @@ test('there are types with trees', () => expect(trunks.length).toBeGreaterThanOr
 
 test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))('%s: a tree', async (name, entity) => {
   const { one, fact } = resourceOf(entity)!;
-  const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) { shown: ${one} { id } fieldErrors { path messages } } }`;
+  const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) { shown: ${one} { id } errors { path message } } }`;
   const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
   const answers: GraphQLAnswer[] = [];
   for (const size of SIZES) {

@@ -160,7 +160,7 @@ test.each(types)(seeded('%s over GraphQL'), async (name, entity) => {
   number = 2_000;
   const { fact, one: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
-    const payload = `{ row: ${row} { id ${selection} } fieldErrors { path messages } }`;
+    const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
     const create = `mutation ($input: ${name}Input!) { made: ${fact.create}(input: $input) ${payload} }`;
     const update = `mutation ($id: ID!, $input: ${name}Patch!) { made: ${fact.update}(id: $id, input: $input) ${payload} }`;
     const compare = async (answer: GraphQLAnswer) => {

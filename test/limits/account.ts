@@ -140,10 +140,10 @@ function addPlans(list: RowList, user: number, random: Random): void {
 }
 
 const PROFILE = `mutation ($id: ID!, $input: UserProfilePatch!) {
-  updateUserProfile(id: $id, input: $input) { fieldErrors { path messages } }
+  updateUserProfile(id: $id, input: $input) { errors { path message } }
 }`;
 const TOKEN = `mutation ($name: String!, $scopes: [TokenScope!]!) {
-  createAccessToken(name: $name, scopes: $scopes) { fieldErrors { path messages } }
+  createAccessToken(name: $name, scopes: $scopes) { errors { path message } }
 }`;
 
 export interface RichAccount {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 const MAX = 10_000;
 const TOO_LONG = 'Ensure this field has no more than 10000 characters.';
 const CREATE = `mutation ($input: WorkoutSessionInput!) {
-  createWorkoutSession(input: $input) { workoutSession { id notes } fieldErrors { path messages } }
+  createWorkoutSession(input: $input) { workoutSession { id notes } errors { path message } }
 }`;
 
 test('a text has at most 10,000 characters over GraphQL', async () => {
@@ -22,7 +22,7 @@ test('a text has at most 10,000 characters over GraphQL', async () => {
   expect((await create('é'.repeat(MAX), '2024-01-01')).workoutSession.notes).toHaveLength(MAX);
   expect(await create('é'.repeat(MAX + 1), '2024-01-02')).toEqual({
     workoutSession: null,
-    fieldErrors: [{ path: 'notes', messages: [TOO_LONG] }],
+    errors: [{ path: ['input', 'notes'], message: TOO_LONG }],
   });
 });
 

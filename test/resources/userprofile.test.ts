@@ -30,8 +30,8 @@ test('on the birthday one is a year older, and of the least age', async () => {
   });
   expect(await patch({ birthdate: '1925-03-28' })).toMatchObject({ status: 400 });
   const document = `mutation ($id: ID!, $birthdate: Date!) {
-    updateUserProfile(id: $id, input: { birthdate: $birthdate }) { fieldErrors { path } }
+    updateUserProfile(id: $id, input: { birthdate: $birthdate }) { errors { path } }
   }`;
   const { data, errors } = await ann.query(document, { id: await profile(), birthdate: '2016-03-29' });
-  expect([errors, data?.updateUserProfile?.fieldErrors]).toEqual([undefined, []]);
+  expect([errors, data?.updateUserProfile?.errors]).toEqual([undefined, []]);
 });

@@ -23,10 +23,10 @@ const schema = buildSchema(`
     deleteFruit(id: ID!): DeletePayload
     login(username: String!, password: String!): Login!
   }
-  type FruitPayload { fruit: Fruit fieldErrors: [FieldError!]! }
-  type DeletePayload { fieldErrors: [FieldError!]! }
-  type FieldError { path: String! code: String! messages: [String!]! }
-  type Login { token: String! }
+  type FruitPayload { fruit: Fruit errors: [InputError!]! }
+  type DeletePayload { errors: [InputError!]! }
+  type InputError { path: [String!]! code: String! message: String! }
+  type Login { token: String errors: [InputError!]! }
   type Page { totalCount: Int! nodes: [Fruit!]! }
   type Fruit { id: Int! fullName: String! pieces: Int peeled: Boolean! juice(glasses: String): Juice }
   type Juice { inMillilitres: Int! }
@@ -105,6 +105,8 @@ schema.getQueryType()!.getFields().ripest!.extensions = { endpoint: { paths: ['f
 
 const missing = () => new GraphQLError('Not found.', { extensions: { code: 'NOT_FOUND' } });
 
+const UNKNOWN = { path: ['id'], code: 'NOT_FOUND', message: 'There is no such fruit.' };
+
 export class Orchard {
   fruits: Fruit[] = [];
   private server?: Server;
@@ -115,6 +117,8 @@ export class Orchard {
     if (!found) throw missing();
     return { ...found, juice: ({ glasses = '1' }) => ({ inMillilitres: 200 * Number(glasses) }) } as Fruit;
   };
+
+  private has = (id: string): boolean => this.fruits.some((one) => one.id === Number(id));
 
   private readonly root = {
     fruit: ({ id }: { id: string }) => this.find(id),
@@ -129,28 +133,28 @@ export class Orchard {
     createFruit: ({ input }: any) => {
       // What only the mutation finds out.
       if (this.fruits.some(({ fullName }) => fullName === input.fullName))
-        return { fieldErrors: [{ path: 'fullName', code: 'NOT_UNIQUE', messages: ['There is one of this name.'] }] };
+        return { errors: [{ path: ['input', 'fullName'], code: 'NOT_UNIQUE', message: 'There is one of this name.' }] };
       return {
         fruit: this.find(String(this.fruits.push({ id: this.fruits.length + 1, pieces: null, peeled: false, ...input }))),
-        fieldErrors: [],
+        errors: [],
       };
     },
     updateFruit: ({ id, input }: any) => {
-      this.find(id);
+      if (!this.has(id)) return { errors: [UNKNOWN] };
       Object.assign(
         this.fruits.find((one) => one.id === Number(id))!,
         input,
       );
-      return { fruit: this.find(id), fieldErrors: [] };
+      return { fruit: this.find(id), errors: [] };
     },
     deleteFruit: ({ id }: any) => {
-      this.find(id);
+      if (!this.has(id)) return { errors: [UNKNOWN] };
       this.fruits = this.fruits.filter((one) => one.id !== Number(id));
-      return { fieldErrors: [] };
+      return { errors: [] };
     },
     login: ({ password }: any) => {
-      if (password === 'right') return { token: 'the token' };
-      throw new GraphQLError('Username or password unknown', { extensions: { code: 'UNAUTHENTICATED', login: true } });
+      if (password === 'right') return { token: 'the token', errors: [] };
+      return { errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }] };
     },
   };
 

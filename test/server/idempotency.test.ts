@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const as = (person: Person, name: string = key) => person.sending({ 'Idempotency-Key': name });
 const ENTRY = { date: '2021-03-10', weight: '80.00' };
-const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id weight } fieldErrors { path } } }`;
+const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id weight } errors { path } } }`;
 const rows = async () => (await fitgraph.sql('SELECT "id" FROM "weight_entry"')).length;
 const said = ({ status, text }: Answer) => ({ status, text });
 const kept = () => fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]);
@@ -133,9 +133,9 @@ describe('GraphQL', () => {
   });
 
   test('errors are kept with their status', async () => {
-    const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }';
+    const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { errors { code } } }';
     const first = await as(ann).query(document, { id: '999' });
-    expect(first.code).toBe('NOT_FOUND');
+    expect(first.data.deleteWeightEntry.errors).toEqual([{ code: 'NOT_FOUND' }]);
     expect(said(await as(ann).query(document, { id: '999' }))).toEqual(said(first));
     const unfit = await as(ann, `${key}-b`).query(document, {});
     expect([unfit.status, unfit.code]).toEqual([400, 'BAD_USER_INPUT']);

@@ -1,16 +1,14 @@
 /** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { answerTooLong } from '../../contract/messages';
+import { answerTooLong, noRowOfType } from '../../contract/messages';
 import { PASSING } from '../../contract/statuses';
 import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, TooMuchRead, Uncertain } from '../../database/refusals';
 import { FilesUnavailable } from '../../platform/filesunavailable';
-import type { Mistake } from './mistakes';
+import { mistake, MistakeCode, type InputMistake, type Mistake } from './mistakes';
 
-/** Messages by the paths of fields in GraphQL, such as `days[1].workoutSets[0].sets`; those of a row as a whole under `nonFieldErrors`. */
+/** Messages by the names of arguments or the paths of fields in them, such as `days[1].workoutSets[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
-
-export type Mistakes = Record<string, Mistake[]>;
 
 /** Of one answer; who sends more mistakes mends these first. */
 export const MAX_ERRORS = 20;
@@ -19,23 +17,22 @@ const MAX_ECHO = 200;
 /** Of what was sent, as messages repeat it. */
 export const shortened = (text: string): string => (text.length > MAX_ECHO ? `${text.slice(0, MAX_ECHO)}…` : text);
 
-export const WHOLE = 'nonFieldErrors';
-
-/** Values that cannot be stored as they are; the payload of the mutation says why, field by field. */
-export class InvalidValues extends Error {
-  constructor(readonly fields: Mistakes) {
-    super('invalid values');
+/** Input of a mutation that cannot be carried out; the payload lists why. `conflicts` are the ids of the stored rows that are in its way. */
+export class InvalidInput extends Error {
+  constructor(
+    readonly mistakes: readonly InputMistake[],
+    readonly conflicts: readonly number[] = [],
+  ) {
+    super('invalid input');
   }
 }
 
-/** Rows that have changed since the writer saw them, with the places of the versions that were meant. */
-export class OtherVersion extends Error {
-  constructor(
-    readonly ids: readonly number[],
-    readonly paths: readonly string[],
-  ) {
-    super('another version');
-  }
+/** The mistake of an id of which the caller can see no row. */
+export const noSuch = (type: string, id: unknown): Mistake => mistake(MistakeCode.NOT_FOUND, noRowOfType(type, shortened(String(id))));
+
+/** Throws the mistakes, if there are any. */
+export function refuse(mistakes: readonly InputMistake[]): void {
+  if (mistakes.length) throw new InvalidInput(mistakes);
 }
 
 /** An error that the caller may see as it is. */
@@ -45,12 +42,9 @@ export class KnownError extends GraphQLError {
   }
 }
 
-/** Of several, the one that is meant, by its path in the input. */
-const place = (at: string | undefined) => (at ? { at } : {});
-
 export const notSignedIn = (message = 'Authentication credentials were not provided.') => new KnownError('UNAUTHENTICATED', message);
 export const forbidden = (message = 'You do not have permission to perform this action.') => new KnownError('FORBIDDEN', message);
-export const notFound = (at?: string) => new KnownError('NOT_FOUND', 'Not found.', place(at));
+export const notFound = () => new KnownError('NOT_FOUND', 'Not found.');
 export const conflict = () => new KnownError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
 export const invalid = (fields: FieldErrors) =>
   new KnownError(

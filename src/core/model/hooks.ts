@@ -2,6 +2,7 @@
 import type { Transaction } from 'sequelize';
 import type { Context } from '../context';
 import type { Entity } from './fields';
+import type { Path } from './mistakes';
 
 /** What is written of a row, by the names of its fields. */
 export type Values = Record<string, unknown>;
@@ -14,8 +15,8 @@ export interface Written {
 export interface Begun {
   id?: number;
   input?: Values;
-  /** Of the input; empty where there is one alone. */
-  path?: string;
+  /** Of the input. */
+  path?: Path;
 }
 
 /** All of it happens in the transaction of the write, however the row came to be written: alone, in a tree or among many. */

@@ -15,10 +15,11 @@ export enum MistakeCode {
   NOT_FOUND = 'NOT_FOUND',
   NOT_UNIQUE = 'NOT_UNIQUE',
   CONFLICT = 'CONFLICT',
+  WRONG_CREDENTIALS = 'WRONG_CREDENTIALS',
   INVALID = 'INVALID',
 }
 registerEnumType(MistakeCode, {
-  name: 'FieldErrorCode',
+  name: 'InputErrorCode',
   description: 'What kind of mistake it is, for programs.',
   valuesConfig: {
     REQUIRED: { description: 'There has to be a value.' },
@@ -34,6 +35,7 @@ registerEnumType(MistakeCode, {
     NOT_FOUND: { description: 'There is no such row, or it is not one that the viewer may refer to: the two are not told apart.' },
     NOT_UNIQUE: { description: 'There may be one such row only, and there is one.' },
     CONFLICT: { description: 'The row has another version than was meant.' },
+    WRONG_CREDENTIALS: { description: 'The name or the password is wrong.' },
     INVALID: { description: 'The value breaks another rule, which the message tells.' },
   },
 });
@@ -41,6 +43,14 @@ registerEnumType(MistakeCode, {
 export interface Mistake {
   readonly code: MistakeCode;
   readonly message: string;
+}
+
+/** Steps from the argument on, such as `['input', 'days', '1', 'description']`. */
+export type Path = readonly string[];
+
+/** A mistake in the input of a mutation. */
+export interface InputMistake extends Mistake {
+  readonly path: Path;
 }
 
 export const mistake = (code: MistakeCode, message: string): Mistake => ({ code, message });

@@ -1,13 +1,14 @@
-/** The payload of all deletions: both ids of each deleted row, or the rows as they are now if other versions of them were meant. */
+/** The payload of all deletions: both ids of each deleted row, or what kept them from being deleted. */
 import { Ctx, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import { OtherVersion } from '../model/errors';
+import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { Node, nodeIdOf } from '../model/node';
 import { loadLinked } from '../read/loaders';
-import { FieldError, versionErrors } from './payload';
+import type { InputMistake } from '../model/mistakes';
+import { InputError } from './payload';
 
 @ObjectType({
   description: 'Rows that were deleted, in the order in which they were named. Caches evict them by `deletedNodeIds`.',
@@ -20,23 +21,25 @@ export class DeletePayload {
   @Field(() => [ID], { description: 'Their `nodeId`s.' })
   readonly deletedNodeIds: readonly string[];
 
-  @Field(() => [FieldError], { description: 'One `CONFLICT` for each row whose version did not match; then nothing was deleted.' })
-  readonly fieldErrors: readonly FieldError[];
+  @Field(() => [InputError], {
+    description: 'One for each row that is not there or whose version did not match; then nothing was deleted.',
+  })
+  readonly errors: readonly InputMistake[];
 
   constructor(
     private readonly entity: Entity,
     ids: readonly number[],
-    private readonly clash?: OtherVersion,
+    private readonly refused?: InvalidInput,
   ) {
     this.deletedIds = ids;
     this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
-    this.fieldErrors = clash ? versionErrors(clash) : [];
+    this.errors = refused?.mistakes ?? [];
   }
 
   @Field(() => [Node], { description: 'The current rows whose versions did not match.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
-    const { entity, clash } = this;
-    const rows = await loadLinked(entity, clash?.ids ?? [], context, info);
+    const { entity, refused } = this;
+    const rows = await loadLinked(entity, refused?.conflicts ?? [], context, info);
     return rows.map((row) => ({ ...row, __typename: entity.name }));
   }
 }
@@ -45,7 +48,7 @@ export async function deleted(entity: Entity, remove: () => Promise<number[]>): 
   try {
     return new DeletePayload(entity, await remove());
   } catch (error) {
-    if (error instanceof OtherVersion) return new DeletePayload(entity, [], error);
+    if (error instanceof InvalidInput) return new DeletePayload(entity, [], error);
     throw error;
   }
 }

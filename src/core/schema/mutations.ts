@@ -7,6 +7,7 @@ import { changeInput, creationInput, IF_VERSION_MEANING, patchInput, RowVersion 
 import { MAX_ROWS } from '../model/limits';
 import { loadLinked } from '../read/loaders';
 import { method, type Parameter } from '../model/method';
+import type { Path } from '../model/mistakes';
 import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
 import { answered, payloadOf, type Payload } from './payload';
@@ -53,7 +54,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
     target,
     'create',
     (input: Values, context: Context) =>
-      answered(Payload, async () => (await createRows(entity, [{ input, path: '' }], 'input', context))[0]!),
+      answered(Payload, async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!),
     [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
     Mutation(() => Payload, {
       nullable: true,
@@ -69,7 +70,10 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
     target,
     'update',
     (id: string, input: Values, context: Context, ifVersion?: string | null) =>
-      answered(Payload, async () => (await changeRows(entity, [{ id, input, path: '', ...meant(ifVersion) }], 'input', context))[0]!),
+      answered(
+        Payload,
+        async () => (await changeRows(entity, [{ id, at: ['id'], input, path: ['input'], ...meant(ifVersion) }], 'input', context))[0]!,
+      ),
     [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     Mutation(() => Payload, {
       nullable: true,
@@ -85,7 +89,7 @@ function addRemoval(target: ClassType, entity: Entity, name: string): void {
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      deleted(entity, () => removeRows(entity, [{ id, ...meant(ifVersion) }], 'id', context)),
+      deleted(entity, () => removeRows(entity, [{ id, at: ['id'], ...meant(ifVersion) }], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
     Mutation(() => DeletePayload, { nullable: true, name, description }),
   );
@@ -99,7 +103,8 @@ const IF_VERSION = `${IF_VERSION_MEANING} The payload has the row as it is then.
 const versionArgument = (entity: Entity): Parameter[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION })] : [];
 
-const meant = (version: string | null | undefined, at = 'ifVersion') => (version == null ? {} : { version: { meant: version, at } });
+const meant = (version: string | null | undefined, ...within: Path) =>
+  version == null ? {} : { version: { meant: version, at: [...within, 'ifVersion'] } };
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const { fact, many } = resourceOf(entity)!;
@@ -120,7 +125,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     target,
     'createMany',
     (inputs: Values[], context: Context) => {
-      const placed = inputs.map((input, index) => ({ input, path: `inputs[${index}]` }));
+      const placed = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
       return answered(Payload, async () => idsOf(await createRows(entity, placed, 'inputs', context)));
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
@@ -131,8 +136,8 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     'updateMany',
     (changes: { id: string; input: Values; ifVersion?: string | null }[], context: Context) => {
       const placed = changes.map(({ id, input, ifVersion }, index) => {
-        const place = `changes[${index}]`;
-        return { id, at: `${place}.id`, input, path: `${place}.input`, ...meant(ifVersion, `${place}.ifVersion`) };
+        const place = ['changes', String(index)];
+        return { id, at: [...place, 'id'], input, path: [...place, 'input'], ...meant(ifVersion, ...place) };
       });
       return answered(Payload, async () => idsOf(await changeRows(entity, placed, 'changes', context)));
     },
@@ -144,8 +149,8 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     'removeMany',
     (rows: RowVersion[], context: Context) => {
       const named = rows.map(({ id, ifVersion }, index) => {
-        const place = `rows[${index}]`;
-        return { id, at: `${place}.id`, ...meant(ifVersion, `${place}.ifVersion`) };
+        const place = ['rows', String(index)];
+        return { id, at: [...place, 'id'], ...meant(ifVersion, ...place) };
       });
       return deleted(entity, () => removeRows(entity, named, 'rows', context));
     },

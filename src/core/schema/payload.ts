@@ -1,70 +1,62 @@
-/** What mutations answer that are given values: the row, or what is wrong with the values. */
+/** What mutations answer that are given values: the row, or what is wrong with the input. */
 import { Ctx, Field, Info, ObjectType, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import { InvalidValues, OtherVersion, WHOLE, type Mistakes } from '../model/errors';
+import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { loadLinked } from '../read/loaders';
 import { method } from '../model/method';
-import { MistakeCode } from '../model/mistakes';
+import { MistakeCode, type InputMistake } from '../model/mistakes';
 import { resourceOf } from '../model/registry';
-import { readOne } from '../read/row';
 
-@ObjectType({ description: 'What is wrong with a value that a mutation was given: one for each place and code.', simpleResolvers: true })
-export class FieldError {
-  @Field(() => String, {
-    description: `Where in the input, e.g. \`weight\` or \`days[1].workoutSets[0].sets\`; \`${WHOLE}\` at the end stands for a row as a whole.`,
+@ObjectType({ description: 'A mistake in the input of a mutation.', simpleResolvers: true })
+export class InputError implements InputMistake {
+  @Field(() => [String], {
+    description:
+      'Its place, from the argument on, e.g. `["input", "days", "1", "description"]`. A row as a whole is `["input"]`, all arguments together are `[]`.',
   })
-  readonly path: string;
+  declare readonly path: readonly string[];
 
   @Field(() => MistakeCode, { description: 'What kind of mistake it is.' })
-  readonly code: MistakeCode;
+  declare readonly code: MistakeCode;
 
-  @Field(() => [String], { description: 'What is wrong, one sentence each.' })
-  readonly messages: string[];
-
-  constructor(path: string, code: MistakeCode, messages: string[]) {
-    this.path = path;
-    this.code = code;
-    this.messages = messages;
-  }
+  @Field(() => String, { description: 'What is wrong, in one sentence.' })
+  declare readonly message: string;
 }
 
-const AS_NOW = 'as it is now, if `ifVersion` meant another version of it: then nothing was written.';
-const OTHER_VERSION = 'The row has another version now.';
+const IN_THE_WAY = 'that kept the input from being written: `ifVersion` did not match (CONFLICT), or there may be one only (NOT_UNIQUE).';
 
-/**
- * Adds what a payload has of rows that have other versions than were meant, whose ids are its `clashing`: `conflict`, or `conflicts` of many.
- * Rows of public types have no versions.
- */
-export function showConflicts(Payload: ClassType, entity: Entity, many: boolean): void {
+/** Adds `conflict`, or `conflicts` of many, for owned rows: public ones have no versions. */
+function showConflicts(Payload: ClassType, entity: Entity, many: boolean): void {
   if (!resourceOf(entity)!.owned) return;
-  type Clash = { clashing: readonly number[] };
+  type Conflicting = { conflicting: readonly number[] };
+  const rowsOf = ({ conflicting }: Conflicting, context: Context, info: GraphQLResolveInfo) =>
+    loadLinked(entity, conflicting, context, info);
   if (many)
     method(
       Payload,
       'conflicts',
-      function (this: Clash, context: Context, info: GraphQLResolveInfo) {
-        return loadLinked(entity, this.clashing, context, info);
+      function (this: Conflicting, context: Context, info: GraphQLResolveInfo) {
+        return rowsOf(this, context, info);
       },
       [Ctx(), Info()],
-      Field(() => [entity], { description: `CONFLICT: each row ${AS_NOW}` }),
+      Field(() => [entity], { description: `The current rows ${IN_THE_WAY}` }),
     );
   else
     method(
       Payload,
       'conflict',
-      function (this: Clash, context: Context, info: GraphQLResolveInfo) {
-        return this.clashing.length ? readOne(entity, this.clashing[0], context, info) : null;
+      async function (this: Conflicting, context: Context, info: GraphQLResolveInfo) {
+        return (await rowsOf(this, context, info))[0] ?? null;
       },
       [Ctx(), Info()],
-      Field(() => entity, { nullable: true, description: `CONFLICT: the row ${AS_NOW}` }),
+      Field(() => entity, { nullable: true, description: `The current row ${IN_THE_WAY}` }),
     );
 }
 
 /** Made by a mutation: what was written, or nothing and the errors. */
-export type Payload<T> = ClassType & (new (written: T | null, fieldErrors: FieldError[], clashing?: readonly number[]) => object);
+export type Payload<T> = ClassType & (new (written: T | null, errors: readonly InputMistake[], conflicting?: readonly number[]) => object);
 
 interface Shown<T> {
   entity: Entity;
@@ -84,8 +76,8 @@ export function payloadOf<T>({ entity, many, name, description, field, type, rea
     [name]: class {
       constructor(
         readonly written: T | null,
-        readonly fieldErrors: FieldError[],
-        readonly clashing: readonly number[] = [],
+        readonly errors: readonly InputMistake[],
+        readonly conflicting: readonly number[] = [],
       ) {}
     },
   }[name]!;
@@ -98,31 +90,17 @@ export function payloadOf<T>({ entity, many, name, description, field, type, rea
     [Ctx(), Info()],
     Field(type, { nullable: true, description: 'As it is stored now; null if there are errors.' }),
   );
-  Field(() => [FieldError], { description: 'All that is wrong with the values; then nothing was written.' })(
-    Payload.prototype,
-    'fieldErrors',
-  );
+  Field(() => [InputError], { description: 'All that is wrong with the input; then nothing was written.' })(Payload.prototype, 'errors');
   showConflicts(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as Payload<T>;
 }
 
-const fieldErrorsOf = (fields: Mistakes) =>
-  Object.entries(fields).flatMap(([path, mistakes]) => {
-    const codes = [...new Set(mistakes.map(({ code }) => code))];
-    const messages = (of: MistakeCode) => mistakes.filter(({ code }) => code === of).map(({ message }) => message);
-    return codes.map((code) => new FieldError(path, code, messages(code)));
-  });
-
-export const versionErrors = ({ paths }: OtherVersion): FieldError[] =>
-  paths.map((path) => new FieldError(path, MistakeCode.CONFLICT, [OTHER_VERSION]));
-
 export async function answered<T>(Payload: Payload<T>, write: () => Promise<T>): Promise<object> {
   try {
     return new Payload(await write(), []);
   } catch (error) {
-    if (error instanceof InvalidValues) return new Payload(null, fieldErrorsOf(error.fields));
-    if (error instanceof OtherVersion) return new Payload(null, versionErrors(error), error.ids);
+    if (error instanceof InvalidInput) return new Payload(null, error.mistakes, error.conflicts);
     throw error;
   }
 }

@@ -4,14 +4,14 @@ import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { childrenOf, fieldOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
 import { MAX_ROWS } from '../model/limits';
+import type { Path } from '../model/mistakes';
 import { rowIdOf } from '../model/node';
 import { resourceOf } from '../model/registry';
 import type { Values } from '../model/hooks';
 
 export interface Draft {
   readonly entity: Entity;
-  /** Where it is in the input; empty for the input itself. */
-  readonly path: string;
+  readonly path: Path;
   readonly input: Values;
   /** Of a row that is changed. */
   readonly id?: number;
@@ -21,8 +21,6 @@ export interface Draft {
   /** What a row that is changed holds now of the fields that must be unique. */
   held?: Row;
 }
-
-export const pathOf = ({ path }: Pick<Draft, 'path'>, name: string): string => (path ? `${path}.${name}` : name);
 
 /** The children that can be made together with a row: owned ones that name it. */
 export const creatableBelow = (entity: Entity): readonly ChildMeta[] =>
@@ -51,17 +49,17 @@ export const rowsIn = (entity: Entity, input: Values): number =>
     1,
   );
 
-export function draftsOf(entity: Entity, input: Values, path: string, above?: Draft['above']): Draft[] {
+export function draftsOf(entity: Entity, input: Values, path: Path, above?: Draft['above']): Draft[] {
   const draft: Draft = { entity, path, input: ownValues(entity, input), above, depth: above ? above.draft.depth + 1 : 0 };
   const below = creatableBelow(entity).flatMap((child) =>
     childrenIn(input, child).flatMap((values, index) =>
-      draftsOf(child.target(), values, pathOf(draft, `${child.name}[${index}]`), { draft, by: child.by }),
+      draftsOf(child.target(), values, [...path, child.name, String(index)], { draft, by: child.by }),
     ),
   );
   return [draft, ...below];
 }
 
-export const changeOf = (entity: Entity, id: number, input: Values, path: string): Draft => ({
+export const changeOf = (entity: Entity, id: number, input: Values, path: Path): Draft => ({
   entity,
   path,
   input: ownValues(entity, input),

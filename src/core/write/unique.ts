@@ -21,10 +21,10 @@ export function uniqueMessage(entity: Entity, api: Context['api']): string {
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
 }
 
-/** Of rows of one type: those that another row of the write or of the database is in the way of. */
-export async function clashing(entity: Entity, drafts: readonly Draft[], context: Context): Promise<Set<Draft>> {
+/** The rows of one type that would be doubles, each with the id of the stored row that is in its way; undefined for another row of the same write. */
+export async function clashing(entity: Entity, drafts: readonly Draft[], context: Context): Promise<Map<Draft, number | undefined>> {
   const fields = uniqueFields(entity);
-  const clashes = new Set<Draft>();
+  const clashes = new Map<Draft, number | undefined>();
   const keys = new Map<string, Draft>();
   const rows: { draft: Draft; key: unknown[] }[] = [];
   for (const draft of drafts) {
@@ -34,7 +34,7 @@ export async function clashing(entity: Entity, drafts: readonly Draft[], context
     // Without all of its values a row is no one's double, or wrong for another reason.
     if (key.some((value) => value == null)) continue;
     const text = JSON.stringify(key);
-    if (keys.has(text)) clashes.add(draft);
+    if (keys.has(text)) clashes.set(draft, undefined);
     else keys.set(text, draft);
     rows.push({ draft, key });
   }
@@ -46,9 +46,9 @@ export async function clashing(entity: Entity, drafts: readonly Draft[], context
   // What the rows of this write hold now does not matter: it is about to change.
   const others = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
   const found = await context.session.query(
-    `SELECT k."place" ${from(entity)} JOIN unnest(${lists.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${same}${whereOf([...scope(entity, context), others], 't', bind)}`,
+    `SELECT k."place", t."id" ${from(entity)} JOIN unnest(${lists.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${same}${whereOf([...scope(entity, context), others], 't', bind)}`,
     values,
   );
-  for (const { place } of found) clashes.add(rows[place - 1]!.draft);
+  for (const { place, id } of found) clashes.set(rows[place - 1]!.draft, id as number);
   return clashes;
 }

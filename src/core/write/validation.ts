@@ -1,15 +1,15 @@
 /** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
-import { NOT_EMPTY, NOT_NULL, REQUIRED, noRowOfType, noSuchRow } from '../../contract/messages';
+import { NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
 import { keysReach, reachable } from '../access/access';
 import { anyOf, binder, conditionOf } from '../access/conditions';
 import type { Context } from '../context';
-import { pathOf, type Draft } from './drafts';
-import { InvalidValues, shortened, WHOLE, type Mistakes } from '../model/errors';
+import type { Draft } from './drafts';
+import { InvalidInput, noSuch } from '../model/errors';
 import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { parseId } from '../model/ids';
 import { wrongType } from '../model/node';
-import { invalidValue, mistake, MistakeCode, type Mistake } from '../model/mistakes';
+import { invalidValue, mistake, MistakeCode, type InputMistake, type Mistake } from '../model/mistakes';
 import { columnsOf, select } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { breaches, rulesOf } from './rules';
@@ -29,6 +29,12 @@ export async function knownIds(entity: Entity, ids: readonly unknown[], context:
   const rows = await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values);
   return rows.map((row) => row.id as number);
 }
+
+/** By the names of fields. */
+type Mistakes = Record<string, Mistake[]>;
+
+/** Stands for the row as a whole among the names of its fields. */
+const WHOLE = '';
 
 interface Reference {
   draft: Draft;
@@ -53,6 +59,8 @@ export const validate = (drafts: readonly Draft[], context: Context, trusting = 
 
 class Validation {
   private readonly found = new Map<Draft, Mistakes>();
+  /** Ids of stored rows that rows of the input would be doubles of. */
+  private readonly doubled: number[] = [];
   private readonly references = new Map<Entity, Reference[]>();
   /** What is looked up in any case. */
   private readonly lookups: Promise<void>[] = [];
@@ -78,7 +86,7 @@ class Validation {
 
     if (found.size === 0) return;
     await Promise.all(keyed.map((look) => look()));
-    throw new InvalidValues(inOrder(drafts, found));
+    throw new InvalidInput(inOrder(drafts, found), this.doubled);
   }
 
   private add(draft: Draft, name: string, ...mistakes: Mistake[]): void {
@@ -124,13 +132,8 @@ class Validation {
     for (const reference of named) {
       const missing = reference.ids.find((id) => !known.has(Number(id)));
       if (missing === undefined) continue;
-      this.add(reference.draft, reference.field.name, mistake(MistakeCode.NOT_FOUND, this.unknownId(target, shortened(String(missing)))));
+      this.add(reference.draft, reference.field.name, noSuch(target.name, missing));
     }
-  }
-
-  /** The REST contract fixes the text there, without the type. */
-  private unknownId(target: Entity, id: string): string {
-    return this.context.api === 'rest' ? noSuchRow(id) : noRowOfType(target.name, id);
   }
 
   private lookForDoubles(entity: Entity): void {
@@ -139,8 +142,10 @@ class Validation {
     if (names.length === 0) return;
     const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
     this.settle(this.trusting, async () => {
-      for (const draft of await clashing(entity, good, context))
+      for (const [draft, id] of await clashing(entity, good, context)) {
         this.add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
+        if (id !== undefined && !draft.above) this.doubled.push(id);
+      }
     });
   }
 }
@@ -150,15 +155,16 @@ export async function validateAgain(drafts: readonly Draft[], context: Context):
   const found = new Map<Draft, Mistakes>();
   for (const { draft, field, message } of await breaches(drafts, context))
     found.set(draft, { ...found.get(draft), [field]: [invalidValue(message)] });
-  if (found.size) throw new InvalidValues(inOrder(drafts, found));
+  if (found.size) throw new InvalidInput(inOrder(drafts, found));
 }
 
 /** As the rows come in the input and the fields in their type; what is said of a row as a whole comes last. */
-const inOrder = (drafts: readonly Draft[], found: ReadonlyMap<Draft, Mistakes>): Mistakes =>
-  Object.fromEntries(
-    drafts.flatMap((draft) => {
-      const errors = found.get(draft) ?? {};
-      const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE];
-      return names.filter((name) => errors[name]).map((name) => [pathOf(draft, name), errors[name]!]);
-    }),
-  );
+const inOrder = (drafts: readonly Draft[], found: ReadonlyMap<Draft, Mistakes>): InputMistake[] =>
+  drafts.flatMap((draft) => {
+    const mistakes = found.get(draft) ?? {};
+    const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE];
+    return names.flatMap((name) => {
+      const path = name === WHOLE ? draft.path : [...draft.path, name];
+      return (mistakes[name] ?? []).map((one) => ({ path, ...one }));
+    });
+  });

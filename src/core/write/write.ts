@@ -8,10 +8,11 @@ import { anyOf, binder, conditionOf, type Condition } from '../access/conditions
 import type { Context } from '../context';
 import { attempted } from './attempts';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
-import { badArgument, forbidden, notFound, OtherVersion } from '../model/errors';
+import { forbidden, InvalidInput, noSuch, refuse } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type Begun, type Written } from '../model/hooks';
-import { refuseOtherType, rowIdOf } from '../model/node';
+import { invalidValue, mistake, MistakeCode, type InputMistake, type Path } from '../model/mistakes';
+import { rowIdOf, wrongType } from '../model/node';
 import { columnsOf, select } from '../sql/select';
 import {
   deleteRows,
@@ -33,10 +34,9 @@ import { uniqueFields } from './unique';
 import { validate, validateAgain } from './validation';
 import type { Values } from '../model/hooks';
 
-/** An input and its place; the place of a single one is empty. */
 export interface Placed {
   input: Values;
-  path: string;
+  path: Path;
 }
 
 /** Answers the rows, without what was made below them. */
@@ -115,32 +115,41 @@ async function insertDrafts(drafts: readonly Draft[], context: Context): Promise
 /** A row to be changed or deleted, as it was named. */
 export interface Named {
   id: string;
-  /** Place of the id in the input; absent where there is one only. */
-  at?: string;
+  /** Place of the id. */
+  at: Path;
   /** The version that is meant, and its place; absent: whatever it is now. */
-  version?: { meant: string; at: string };
+  version?: { meant: string; at: Path };
 }
 
-/** The ids as numbers. What cannot be an id is not found; one that is named twice is a mistake. */
+const notFound = (entity: Entity, { id, at }: Named): InputMistake => ({
+  path: at,
+  ...noSuch(entity.name, id),
+});
+
+/** The ids as numbers. Throws for what cannot be the id of such a row, and for rows that are named twice. */
 function numbersOf(entity: Entity, named: readonly Named[]): number[] {
-  const seen = new Set<number>();
-  return named.map(({ id, at }) => {
-    refuseOtherType(entity.name, id, at ?? 'id');
+  const seen = new Set<number | undefined>();
+  const mistakes: InputMistake[] = [];
+  const numbers = named.map((one) => {
+    const { id, at: path } = one;
     const number = rowIdOf(entity.name, id);
-    if (number === undefined) throw notFound(at);
-    if (seen.has(number)) throw badArgument(at!, `The id ${number} is there more than once.`);
+    if (number === undefined) {
+      const ofOther = wrongType(entity.name, id);
+      mistakes.push(ofOther ? { path, ...invalidValue(ofOther) } : notFound(entity, one));
+    } else if (seen.has(number)) mistakes.push({ path, ...invalidValue(`The id ${number} is there more than once.`) });
     seen.add(number);
-    return number;
+    return number!;
   });
+  refuse(mistakes);
+  return numbers;
 }
 
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
-/** Throws for the first of the rows that is not there. */
-function demand(named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
+/** Throws for the rows that are not there. */
+function demand(entity: Entity, named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
   const there = new Set(found);
-  const missing = numbers.findIndex((number) => !there.has(number));
-  if (missing >= 0) throw notFound(named[missing]!.at);
+  refuse(named.filter((_, index) => !there.has(numbers[index]!)).map((one) => notFound(entity, one)));
 }
 
 /** Of what everybody sees, a row that the viewer may not write is no secret: FORBIDDEN instead of NOT_FOUND. */
@@ -151,9 +160,11 @@ async function permit(entity: Entity, named: readonly Named[], ids: readonly num
     const where = conditionOf([anyOf('id', ids), ...conditions], 't', bind);
     return idsOf(await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values));
   };
-  demand(named, ids, await found(visible(entity, context)));
+  demand(entity, named, ids, await found(visible(entity, context)));
   if ((await found(writable(entity, context))).length < ids.length) throw forbidden();
 }
+
+const OTHER_VERSION = mistake(MistakeCode.CONFLICT, 'The row has another version now.');
 
 /** Throws for the rows that have other versions now. They are locked, so that it stays true until the transaction ends. */
 function demandVersions(named: readonly Named[], numbers: readonly number[], rows: readonly Row[]): void {
@@ -163,9 +174,9 @@ function demandVersions(named: readonly Named[], numbers: readonly number[], row
     return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
   });
   if (other.length)
-    throw new OtherVersion(
+    throw new InvalidInput(
+      other.map(({ at }) => ({ path: at, ...OTHER_VERSION })),
       other.map(({ id }) => id),
-      other.map(({ at }) => at),
     );
 }
 
@@ -181,7 +192,7 @@ async function hold(
   fields: readonly string[] = [],
 ): Promise<Row[]> {
   const rows = await lockRows(entity, ids, strength, writing, meansVersions(named) ? [...fields, VERSION] : fields);
-  demand(named, ids, idsOf(rows));
+  demand(entity, named, ids, idsOf(rows));
   // Whoever means another version is shown the rows as they are, not as this request read them before.
   writing.context.loaders.clear();
   demandVersions(named, ids, rows);
@@ -207,7 +218,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   const stored = await attempted(async (first) => {
     const look = async () => {
       const held = await heldRows(entity, ids, compared, context);
-      demand(changes, ids, held.keys());
+      demand(entity, changes, ids, held.keys());
       for (const draft of drafts) draft.held = held.get(draft.id!);
     };
     if (looks) await look();
@@ -230,7 +241,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
         await hooks.before?.(values, context, writing.transaction, id);
       }
       const changed = await updateRows(entity, rows, writing);
-      demand(changes, ids, idsOf(changed));
+      demand(entity, changes, ids, idsOf(changed));
       await writeLinks(entity, rows, true, writing);
       await hooks.after?.(rows, context, writing.transaction);
       return changed;
@@ -283,7 +294,7 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
       );
       if (ids.length > 1 || meansVersions(named)) await hold(entity, named, ids, 'UPDATE', writing);
       // Of several all are held.
-      if ((await deleteRows(entity, ids, writing)) < ids.length) throw notFound(named[0]!.at);
+      if ((await deleteRows(entity, ids, writing)) < ids.length) demand(entity, named, ids, []);
     }, resourceOf(entity)!.table),
   );
   context.loaders.clear();

@@ -114,16 +114,17 @@ export function inputOf(
   return { input, errors };
 }
 
-export interface FieldError {
-  path: string;
-  messages: string[];
+/** What a mutation says of its input. The path begins with the argument, in which a field comes second. */
+export interface InputError {
+  path: string[];
+  message: string;
 }
 
 /** Adds what only a longer look at the values tells; the mutation has looked already, if it has `found` anything. */
-export async function inspect(fields: readonly FieldFact[], input: Values, errors: Errors, found?: readonly FieldError[]): Promise<void> {
+export async function inspect(fields: readonly FieldFact[], input: Values, errors: Errors, found?: readonly InputError[]): Promise<void> {
   for (const field of fields) {
     if (!field.inspect || input[field.name] == null) continue;
-    const said = found?.filter(({ path }) => path === field.name).flatMap(({ messages }) => messages);
+    const said = found?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
     const messages = said ?? (await field.inspect(input[field.name]));
     if (messages.length) errors[field.rest] = messages;
   }

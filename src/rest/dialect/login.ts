@@ -9,7 +9,9 @@ import { refuse } from '../errors';
 export const PATH = 'login';
 export const TITLE = 'User Api Login';
 export const HINT = { message: "You must send a 'username' and 'password' via POST" };
-export const DOCUMENT = 'mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { token } }';
+/** The selection that is the body. */
+export const ANSWER = 'token';
+export const DOCUMENT = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${ANSWER} errors { message } } }`;
 
 const TEXT = { kind: 'string', null: false, blank: false, hasDefault: false, restReadOnly: false, restIgnoredOnCreate: false } as const;
 

@@ -5,7 +5,10 @@ import type { Endpoint } from '../endpoints';
 import { notFound, notYours, ofFields, refuse } from '../errors';
 import type { Request } from '../request';
 import type { Body } from './body';
-import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type FieldError, type Reading } from './input';
+import { inputOf, inspect, namedIds, namesForeignParent, notAnObject, objectOf, type InputError, type Reading } from './input';
+
+/** Stands for the row as a whole. */
+const WHOLE = 'non_field_errors';
 
 export class Validation {
   constructor(
@@ -33,7 +36,7 @@ export class Validation {
   }
 
   /** Throws all that is wrong with the values. `found` is what the mutation has said of them, if it was asked. */
-  async refuse(body: Body, found?: readonly FieldError[]): Promise<void> {
+  async refuse(body: Body, found?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
     const known = await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) });
@@ -45,7 +48,7 @@ export class Validation {
     const rename = (name: string) => fields.find((field) => field.name === name)?.rest ?? snake(name);
     if (found)
       throw ofFields(
-        found.map(({ path, messages }) => [path, messages]),
+        found.map(({ path: [, name = WHOLE], message }) => [name, [message]]),
         rename,
       );
   }

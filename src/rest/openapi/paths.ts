@@ -1,10 +1,10 @@
 /** Endpoints as paths: which methods each takes, with what, and what they answer. */
 import type { GraphQLSchema } from 'graphql';
-import { parse, type FieldNode, type OperationDefinitionNode } from 'graphql';
+import { parse, type OperationDefinitionNode } from 'graphql';
 import type { ActionFact, EndpointFact } from '../../contract/facts';
 import type { Computed, Endpoint, Endpoints } from '../endpoints';
 import { titleOf } from '../dialect/options';
-import { DOCUMENT, HINT, PATH, TITLE } from '../dialect/login';
+import { ANSWER, HINT, PATH, TITLE } from '../dialect/login';
 import { BASE, findRoute } from '../routes';
 import { answered, errors, METADATA_ANSWER, NOT_MODIFIED, versioned } from './answered';
 import type { Answers } from './answers';
@@ -73,11 +73,10 @@ export class PathsOf {
     };
   }
 
-  /** The mutation's arguments are the body, and its selection is the answer. */
+  /** The mutation's arguments are the body. */
   private login(): Path {
-    const { selectionSet } = parse(DOCUMENT).definitions[0] as OperationDefinitionNode;
-    const node = selectionSet.selections[0] as FieldNode;
-    const field = this.schema.getMutationType()!.getFields()[node.name.value]!;
+    const field = this.schema.getMutationType()!.getFields().login!;
+    const { selectionSet } = parse(`{ ${ANSWER} }`).definitions[0] as OperationDefinitionNode;
     const properties = Object.fromEntries(field.args.map(({ name, type, description }) => [name, described(argument(type), description)]));
     const hint = Object.fromEntries(Object.keys(HINT).map((key) => [key, { type: 'string' }]));
     const common = { tags: [GENERAL], parameters: [...REPRESENTATION] };
@@ -95,7 +94,7 @@ export class PathsOf {
         operationId: operationId(PATH),
         summary: 'A token for a name and a password',
         requestBody: body({ type: 'object', properties, required: Object.keys(properties) }),
-        responses: { 200: answered('The token.', this.answers.selected(field, node.selectionSet)), ...errors(400, 401, 413, 415, 429) },
+        responses: { 200: answered('The token.', this.answers.selected(field, selectionSet)), ...errors(400, 401, 413, 415, 429) },
       },
       options: metadata(GENERAL, PATH),
     };
