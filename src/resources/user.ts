@@ -10,6 +10,10 @@ import { Resource } from '../core/model/resource';
 import { readOne } from '../core/read/row';
 import { UserProfile } from './userprofile';
 
+/** One `@` between a name and a domain with a dot: what else an address may be only its mail server knows. */
+const validAddress = (value: unknown) =>
+  value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value)) ? [] : ['Enter a valid e-mail address.'];
+
 @Resource({
   table: 'user_account',
   description: 'A person who signs in. Everybody sees only themselves; what they logged and planned is in the lists of Query.',
@@ -18,21 +22,24 @@ import { UserProfile } from './userprofile';
   group: 'account',
   owner: 'id',
   queries: false,
-  writes: [],
+  writes: ['update'],
+  mine: 'updateUser',
   ordering: ['id'],
   unique: ['username'],
 })
 export class User extends Model<User> {
   @Id() declare id: number;
-  @Text({ label: 'User name', note: 'With which they sign in.', max: 150 }) declare username: string;
+  @Text({ label: 'User name', note: 'With which they sign in.', max: 150, readOnly: true }) declare username: string;
   @Text({ label: 'First name', note: 'Given name.', max: 150, blank: true }) declare firstName: string;
   @Text({ label: 'Last name', note: 'Family name.', max: 150, blank: true }) declare lastName: string;
-  @Text({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true }) declare email: string;
-  @Flag({ label: 'Active', help: 'An inactive user cannot sign in.', default: true }) declare isActive: boolean;
-  @Flag({ label: 'Staff', note: 'Whether they help to run the service.', default: false }) declare isStaff: boolean;
-  @Flag({ label: 'Superuser', help: 'What they contribute is accepted at once.', default: false }) declare isSuperuser: boolean;
-  @Moment({ label: 'Joined', note: 'When the account was made.', default: defaults.now }) declare dateJoined: string;
-  @Moment({ label: 'Last login', note: 'When they last signed in; null if never.', null: true }) declare lastLogin: string | null;
+  @Text({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true, check: validAddress }) declare email: string;
+  @Flag({ label: 'Active', help: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
+  @Flag({ label: 'Staff', note: 'Whether they help to run the service.', default: false, readOnly: true }) declare isStaff: boolean;
+  @Flag({ label: 'Superuser', help: 'What they contribute is accepted at once.', default: false, readOnly: true })
+  declare isSuperuser: boolean;
+  @Moment({ label: 'Joined', note: 'When the account was made.', default: defaults.now, readOnly: true }) declare dateJoined: string;
+  @Moment({ label: 'Last login', note: 'When they last signed in; null if never.', null: true, readOnly: true }) declare lastLogin:
+    string | null;
   /** A hash; never a field of any interface. */
   @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
 }

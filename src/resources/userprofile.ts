@@ -45,6 +45,8 @@ const validBirthdate = (value: unknown, timeZone: string) => {
   group: 'account',
   ordering: ['id'],
   unique: ['userId'],
+  queries: 'rest',
+  mine: 'updateProfile',
   writes: ['update'],
   routes: 'all',
   permits: ['PATCH'],

@@ -92,9 +92,9 @@ test('the profile says its choices by their names, and takes null where there ma
   const { viewer } = await ann.ask('{ viewer { profile { id gender workIntensity sportIntensity unitSystem } } }');
   expect(viewer.profile).toMatchObject({ gender: 'MALE', workIntensity: 'LOW', sportIntensity: 'MEDIUM', unitSystem: 'METRIC' });
   const { update } = await ann.ask(
-    `mutation ($id: ID!, $input: UserProfilePatch!) { update: updateUserProfile(id: $id, input: $input) {
+    `mutation ($input: UserProfilePatch!) { update: updateProfile(input: $input) {
       userProfile { gender workIntensity unitSystem } errors { path } } }`,
-    { id: viewer.profile.id, input: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' } },
+    { input: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' } },
   );
   expect(update).toEqual({ userProfile: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' }, errors: [] });
   const [profile] = (await ann.get('/userprofile/')).body.results;

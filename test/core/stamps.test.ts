@@ -5,6 +5,7 @@ import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { readRow, updateOf } from '../setup/lists';
 import type { Person } from '../setup/person';
 import { inputOf } from '../setup/samples';
 
@@ -25,19 +26,14 @@ interface Stamps {
 }
 
 async function stampsOf(entity: Entity): Promise<Stamps> {
-  const { one } = resourceOf(entity)!;
-  const { row } = await ann.ask(`query ($id: ID!) { row: ${one}(id: $id) { createdAt updatedAt version } }`, {
-    id: belongings.get(entity),
-  });
-  return row;
+  return readRow(ann, entity, belongings.get(entity)!, 'createdAt updatedAt version');
 }
 
 async function changed(entity: Entity): Promise<void> {
   const { fact } = resourceOf(entity)!;
   const input = fact.create ? inputOf(entity, 7, parentsIn(belongings)) : { height: 180 };
-  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { errors { path } } }`;
-  const { row } = await ann.ask(document, { id: belongings.get(entity), input });
-  expect(row.errors).toEqual([]);
+  const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: belongings.get(entity), input });
+  expect(made.errors).toEqual([]);
 }
 
 test.each(types)('%s: a change moves the moment and the version, and nothing moves the creation', async (_name, entity) => {

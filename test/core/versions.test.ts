@@ -3,6 +3,7 @@ import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { readRow, updateOf } from '../setup/lists';
 import { Person } from '../setup/person';
 import { inputOf } from '../setup/samples';
 
@@ -144,13 +145,13 @@ test.each(written)('%s: the version holds for every type', async (_name, entity)
   const { one, fact } = resourceOf(entity)!;
   const id = belongings.get(entity)!;
   const input = fact.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
-  const document = `mutation ($id: ID!, $input: ${entity.name}Patch!, $v: String) { a: ${fact.update}(id: $id, input: $input, ifVersion: $v) { row: ${one} { version } conflict { id version } errors { path code } } }`;
-  const { row } = await ann.ask(`query ($id: ID!) { row: ${one}(id: $id) { version } }`, { id });
-  const { a } = await ann.ask(document, { id, input, v: row.version });
+  const document = updateOf(entity, `{ row: ${one} { version } conflict { id version } errors { path code } }`);
+  const { version } = await readRow(ann, entity, id, 'version');
+  const { made: a } = await ann.ask(document, { id, input, ifVersion: version });
   expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, errors: [] });
   const mismatch = { path: ['ifVersion'], code: 'CONFLICT' };
-  const again = await ann.ask(document, { id, input, v: row.version });
-  expect(again.a).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
+  const again = await ann.ask(document, { id, input, ifVersion: version });
+  expect(again.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
   if (!fact.remove) return;
   const { d } = await ann.ask(
     `mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,

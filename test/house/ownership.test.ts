@@ -4,10 +4,11 @@
  */
 import { creatableBelow } from '../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { resourceOf } from '../../src/core/model/registry';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { nodeIdOf } from '../../src/core/model/node';
 import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { isListed } from '../setup/lists';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf, inputOf } from '../setup/samples';
 
@@ -23,7 +24,10 @@ beforeAll(async () => {
   [annas, bobs] = [await furnish(ann), await furnish(bob)];
 });
 
-const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
+/** A profile is no list, and changed without an id. */
+const types = ownedTypes()
+  .filter(isListed)
+  .map((entity): [string, Entity] => [entity.name, entity]);
 
 const restOf = (entity: Entity) => resourceOf(entity)!.fact.views.map(({ rest }) => rest);
 const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
@@ -54,7 +58,7 @@ async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: numb
 }
 
 test('there are owned types, each with rows of both users', () => {
-  expect(types.length).toBeGreaterThanOrEqual(14);
+  expect(types.length).toBeGreaterThanOrEqual(13);
   for (const [, entity] of types) expect(annas.get(entity)).not.toBe(bobs.get(entity));
 });
 
@@ -257,6 +261,28 @@ describe.each(types)('%s', (_name, entity) => {
         for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreign()}/`])
           expect(await anyone.send(method, path)).toMatchObject({ status: 403, body: detail });
   });
+});
+
+test('a profile is that of the viewer, whoever asks for another', async () => {
+  const profile = entityNamed('UserProfile')!;
+  const [own, foreign] = [annas.get(profile)!, bobs.get(profile)!];
+  const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('UserProfile', id) });
+  await expectUnknown(node, foreign, 200);
+  expect((await node(own)).errors).toBeUndefined();
+  for (const method of ['GET', 'PATCH', 'PUT', 'DELETE'])
+    await expectUnknown(
+      (id) => ann.send(method, `/api/v2/userprofile/${id}/`, method === 'GET' ? undefined : {}),
+      foreign,
+      method === 'PUT' || method === 'DELETE' ? 403 : 404,
+    );
+  const before = await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign]);
+  const { updateProfile } = await ann.ask(
+    'mutation { updateProfile(input: { height: 180 }) { userProfile { id height } errors { path } } }',
+  );
+  expect(updateProfile).toEqual({ userProfile: { id: String(own), height: 180 }, errors: [] });
+  expect(await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign])).toEqual(before);
+  const { code } = await fitgraph.anyone.query('mutation { updateProfile(input: { height: 180 }) { errors { path } } }');
+  expect(code).toBe('UNAUTHENTICATED');
 });
 
 test("the user's own account is the only one that can be reached", async () => {

@@ -7,9 +7,10 @@ import { createClient } from 'graphql-sse';
 import type { Entity } from '../../src/core/model/fields';
 import type { Condition } from '../../src/core/access/conditions';
 import { nodeIdOf } from '../../src/core/model/node';
-import { resourceOf } from '../../src/core/model/registry';
+import { entityNamed, resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, type Belongings } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { isListed } from '../setup/lists';
 import type { Person } from '../setup/person';
 import { bodyOf, inputOf } from '../setup/samples';
 import { until } from '../setup/waits';
@@ -48,7 +49,9 @@ beforeAll(async () => {
   [annas, bobs] = [await furnish(ann), await furnish(bob)];
 });
 
-const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
+const types = ownedTypes()
+  .filter(isListed)
+  .map((entity): [string, Entity] => [entity.name, entity]);
 const ofBob = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" WHERE "user_id" = $1 ORDER BY "id"`, [bob.id]);
 
 const UNKNOWN = [{ code: 'NOT_FOUND' }];
@@ -67,6 +70,19 @@ test('without the second wall everybody would see all rows', async () => {
   } finally {
     await open.stop();
   }
+});
+
+test('a profile is seen and changed by its user alone', async () => {
+  const profile = entityNamed('UserProfile')!;
+  const { body } = await ann.get('/userprofile/?limit=1000');
+  expect(body).toMatchObject({ count: 1, results: [{ id: annas.get(profile) }] });
+  const before = await ofBob(profile);
+  for (const method of ['GET', 'PATCH'])
+    expect(
+      (await ann.send(method, `/api/v2/userprofile/${bobs.get(profile)}/`, method === 'GET' ? undefined : { height: 180 })).status,
+    ).toBe(404);
+  expect(await ofBob(profile)).toEqual(before);
+  expect((await fitgraph.anyone.query('{ viewer { profile { id } } }')).data).toEqual({ viewer: null });
 });
 
 describe.each(types)('%s', (_name, entity) => {

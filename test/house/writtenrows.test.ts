@@ -5,6 +5,7 @@ import { resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
+import { readRow, updateOf } from '../setup/lists';
 import type { Answer, GraphQLAnswer, Person } from '../setup/person';
 import { randomFor, seeded, type Random } from '../setup/random';
 import { bodyOf, inputOf, named, type Values } from '../setup/samples';
@@ -162,12 +163,11 @@ test.each(types)(seeded('%s over GraphQL'), async (name, entity) => {
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
     const create = `mutation ($input: ${name}Input!) { made: ${fact.create}(input: $input) ${payload} }`;
-    const update = `mutation ($id: ID!, $input: ${name}Patch!) { made: ${fact.update}(id: $id, input: $input) ${payload} }`;
+    const update = updateOf(entity, payload);
     const compare = async (answer: GraphQLAnswer) => {
       if (!hasRow(answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);
       const found = answer.data.made.row;
-      const read = await ann.ask(`query ($id: ID!) { row: ${row}(id: $id) { id ${selection} } }`, { id: found.id });
-      expect(found).toEqual(read.row);
+      expect(found).toEqual(await readRow(ann, entity, found.id, `id ${selection}`));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
       if (fact.create) await compare(await accepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));

@@ -139,8 +139,8 @@ function addPlans(list: RowList, user: number, random: Random): void {
   }
 }
 
-const PROFILE = `mutation ($id: ID!, $input: UserProfilePatch!) {
-  updateUserProfile(id: $id, input: $input) { errors { path message } }
+const PROFILE = `mutation ($input: UserProfilePatch!) {
+  updateProfile(input: $input) { errors { path message } }
 }`;
 const TOKEN = `mutation ($name: String!, $scopes: [TokenScope!]!) {
   createAccessToken(name: $name, scopes: $scopes) { errors { path message } }
@@ -158,9 +158,9 @@ export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<Ric
   await seedReference({ database, vault, timeZone: TIME_ZONE });
   await fitgraph.reference.reload();
   const person = await fitgraph.user(name);
-  const before = await person.ask('{ changes { cursor } viewer { profile { id } } }');
+  const before = await person.ask('{ changes { cursor } }');
   const input = { birthdate: '1990-05-20', height: 180, gender: 'FEMALE', calories: 2400 };
-  await person.ask(PROFILE, { id: before.viewer.profile.id, input });
+  await person.ask(PROFILE, { input });
   for (const device of ['Watch', 'Spreadsheet', 'Phone']) await person.ask(TOKEN, { name: device, scopes: ['READ', 'WRITE_TRAINING'] });
 
   const list = new RowList();

@@ -17,7 +17,7 @@ afterEach(() => void jest.useRealTimers());
 /** In Berlin it is half past one on the 29th of March. */
 const NIGHT = '2026-03-28T23:30:00Z';
 
-const profile = async (): Promise<string> => (await ann.ask('{ userProfiles { nodes { id } } }')).userProfiles.nodes[0].id;
+const profile = async (): Promise<string> => (await ann.ask('{ viewer { profile { id } } }')).viewer.profile.id;
 const patch = async (body: object) => ann.patch(`/userprofile/${await profile()}/`, body);
 
 test('on the birthday one is a year older, and of the least age', async () => {
@@ -29,9 +29,9 @@ test('on the birthday one is a year older, and of the least age', async () => {
     body: { birthdate: ['2016-03-30 is not a valid birthdate'] },
   });
   expect(await patch({ birthdate: '1925-03-28' })).toMatchObject({ status: 400 });
-  const document = `mutation ($id: ID!, $birthdate: Date!) {
-    updateUserProfile(id: $id, input: { birthdate: $birthdate }) { errors { path } }
+  const document = `mutation ($birthdate: Date!) {
+    updateProfile(input: { birthdate: $birthdate }) { errors { path } }
   }`;
-  const { data, errors } = await ann.query(document, { id: await profile(), birthdate: '2016-03-29' });
-  expect([errors, data?.updateUserProfile?.errors]).toEqual([undefined, []]);
+  const { data, errors } = await ann.query(document, { birthdate: '2016-03-29' });
+  expect([errors, data?.updateProfile?.errors]).toEqual([undefined, []]);
 });

@@ -1,10 +1,25 @@
-/** How GraphQL lists the rows of a type: in pages and by conditions, or the whole of a dictionary at once. */
+/** How GraphQL lists, reads and changes the rows of a type: in pages and by conditions, a dictionary at once, a profile as the viewer's. */
 import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
+import { nodeIdOf } from '../../src/core/model/node';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
+import type { Person } from './person';
 
 const listOf = (entity: Entity) => buildGraphQLSchema().getQueryType()!.getFields()[resourceOf(entity)!.many];
 
 export const isListed = (entity: Entity): boolean => listOf(entity) !== undefined;
 
 export const hasPages = (entity: Entity): boolean => listOf(entity)?.args.some(({ name }) => name === 'where') ?? false;
+
+/** A row of any type. */
+export async function readRow(person: Person, entity: Entity, id: number, selection: string): Promise<any> {
+  const document = `query ($id: ID!) { row: node(nodeId: $id) { ... on ${entity.name} { ${selection} } } }`;
+  return (await person.ask(document, { id: nodeIdOf(entity.name, id) })).row;
+}
+
+/** The mutation that changes a row, by `$id`, `$input` and `$ifVersion`; of a type of which each user has one row it takes no id. */
+export function updateOf(entity: Entity, payload: string): string {
+  const { mine, fact } = resourceOf(entity)!;
+  const [declared, given, name] = mine ? ['', '', mine] : ['$id: ID!, ', 'id: $id, ', fact.update];
+  return `mutation (${declared}$input: ${entity.name}Patch!, $ifVersion: String) { made: ${name}(${given}input: $input, ifVersion: $ifVersion) ${payload} }`;
+}

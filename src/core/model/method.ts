@@ -11,7 +11,7 @@ export function method(
   body: (...args: never[]) => unknown,
   parameters: readonly Parameter[],
   decorator: MethodDecorator,
-  facts?: object | false,
+  facts?: object,
 ) {
   Object.defineProperty(target.prototype, name, { value: body, configurable: true, writable: true });
   parameters.forEach((parameter, index) => parameter(target.prototype, name, index));

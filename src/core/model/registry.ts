@@ -42,8 +42,10 @@ export interface ResourceOptions extends ViewOptions {
   owner?: string;
   /** Model name in the reference service's data dumps. */
   dump?: string;
-  /** False: reached through relations only. */
-  queries?: boolean;
+  /** False: reached through relations only; `'rest'`: only REST lists and looks up rows. */
+  queries?: boolean | 'rest';
+  /** Each user has one row, which GraphQL shows below `viewer` and changes by this mutation, without an id. */
+  mine?: string;
   /** Plural in GraphQL, where adding an s is not right. */
   plural?: string;
   /** Default order, `-` before a field that runs downwards; the id always decides last. */

@@ -47,7 +47,7 @@ export function Resource(options: ResourceOptions) {
       one,
       many,
       create: can('create'),
-      update: can('update'),
+      update: options.mine && !options.rest ? undefined : can('update'),
       remove: can('remove'),
       createMany: canMany('create'),
       updateMany: canMany('update'),

@@ -10,7 +10,7 @@ import { refuseOtherType, rowIdOf } from '../model/node';
 import { resourceOf } from '../model/registry';
 import { bound, orderKey, orderOf } from '../sql/ordering';
 import { rowColumns } from './plan';
-import { select } from '../sql/select';
+import { columnsOf, select } from '../sql/select';
 
 /** Of a list without pages. */
 const MAX_ROWS = 10_000;
@@ -23,6 +23,14 @@ export async function readSome(entity: Entity, ids: readonly number[], context: 
   const where = conditionOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
   const rows = await context.session.read(select({ columns: rowColumns(entity, info, context), where }), values);
   return new Map(rows.map((row) => [row.id as number, row]));
+}
+
+/** The id of the one row of a type that each user has. */
+export async function ownId(entity: Entity, context: Context): Promise<number> {
+  const { bind, values } = binder();
+  const where = conditionOf(visible(entity, context), 't', bind);
+  const [row] = await context.session.read(select({ columns: columnsOf(entity, ['id'], context.api), where }), values);
+  return row!.id as number;
 }
 
 /** All rows of the scope in the default order of their type. */

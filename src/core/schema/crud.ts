@@ -47,7 +47,8 @@ export function crud(entity: Entity, hooks: Hooks = {}): (new () => object) & Li
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { one, many, owned, description, dictionary } = resourceOf(entity)!;
+  const { one, many, owned, description, dictionary, queries } = resourceOf(entity)!;
+  const only = queries === 'rest' ? { only: queries } : undefined;
   method(
     target,
     'one',
@@ -58,6 +59,7 @@ function addQueries(target: ClassType, entity: Entity): void {
       nullable: true,
       description: `${upperFirst(withArticle(noun(entity.name)))} by its \`id\` or its \`nodeId\`. Null and NOT_FOUND if there is none that the viewer may see.`,
     }),
+    only,
   );
   const types = inputsOf(entity);
   method(
@@ -70,7 +72,7 @@ function addQueries(target: ClassType, entity: Entity): void {
       name: many,
       description: `The ${noun(many)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
-    dictionary && { wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAll(entity, context, info) },
+    dictionary ? { wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAll(entity, context, info) } : only,
   );
   groupedQuery(target, entity);
 }

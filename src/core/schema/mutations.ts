@@ -13,7 +13,7 @@ import { WHICH_ROW } from '../model/node';
 import { answered, payloadOf, type Payload } from './payload';
 import { resourceOf } from '../model/registry';
 import { holdsAll } from '../read/plan';
-import { readOne } from '../read/row';
+import { ownId, readOne } from '../read/row';
 import type { Values } from '../model/hooks';
 import type { Stored } from '../write/store';
 import { changeRows, createRows, removeRows } from '../write/write';
@@ -21,8 +21,8 @@ import { changeRows, createRows, removeRows } from '../write/write';
 const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
-  const { fact, one } = resourceOf(entity)!;
-  if (fact.create || fact.update) {
+  const { fact, one, mine } = resourceOf(entity)!;
+  if (fact.create || fact.update || mine) {
     const Payload = payloadOf<Stored>({
       entity,
       many: false,
@@ -34,6 +34,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
     });
     if (fact.create) addCreation(target, entity, fact.create, Payload);
     if (fact.update) addUpdate(target, entity, fact.update, Payload);
+    if (mine) addOwnUpdate(target, entity, mine, Payload);
   }
   if (fact.remove) addRemoval(target, entity, fact.remove);
   if (fact.createMany) addMutationsOfMany(target, entity);
@@ -79,6 +80,27 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
       nullable: true,
       name,
       description: `Changes ${nounOf(entity)}; what the input leaves out stays.${whose(entity)}`,
+    }),
+    resourceOf(entity)!.mine ? { only: 'rest' } : undefined,
+  );
+}
+
+/** Of the one row that the viewer has. */
+function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
+  const Patch = patchInput(entity);
+  method(
+    target,
+    'updateMine',
+    (input: Values, context: Context, ifVersion?: string | null) =>
+      answered(Payload, async () => {
+        const id = String(await ownId(entity, context));
+        return (await changeRows(entity, [{ id, at: ['id'], input, path: ['input'], ...meant(ifVersion) }], 'input', context))[0]!;
+      }),
+    [Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
+    Mutation(() => Payload, {
+      nullable: true,
+      name,
+      description: `Changes the viewer's ${noun(entity.name)}; what the input leaves out stays.`,
     }),
   );
 }
