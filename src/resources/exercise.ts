@@ -106,8 +106,8 @@ export class Exercise extends Model<Exercise> {
   declare nameOriginal: string;
   @Ref(() => ExerciseBase, { label: 'Exercise base', hidden: true }) declare exerciseBaseId: number;
   @Ref(() => License, { label: 'License of the base', through: ofBase('license_id'), hidden: true }) declare baseLicenseId: number;
-  @Children(() => ExerciseComment, 'exerciseId', { help: 'Short hints.' }) declare comments: ExerciseComment[];
-  @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', help: 'Images of the base, main image first.' })
+  @Children(() => ExerciseComment, 'exerciseId', { size: 3, help: 'Short hints.' }) declare comments: ExerciseComment[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', size: 3, help: 'Images of the base, main image first.' })
   declare images: ExerciseImage[];
   @Children(() => WorkoutLog, 'exerciseId', { connection: true, help: 'What the viewer logged of it.' }) declare logs: WorkoutLog[];
 }

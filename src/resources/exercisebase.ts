@@ -39,8 +39,9 @@ export class ExerciseBase extends Model<ExerciseBase> {
     string | null;
   @Ref(() => Variation, { label: 'Variation', rest: 'variations', help: 'The group of exercises that vary each other.', null: true })
   declare variationId: number | null;
-  @Children(() => Exercise, 'exerciseBaseId', { help: 'The translations, pending ones included.' }) declare translations: Exercise[];
-  @Children(() => ExerciseImage, 'exerciseBaseId', { help: 'Main image first.' }) declare images: ExerciseImage[];
+  @Children(() => Exercise, 'exerciseBaseId', { size: 3, help: 'The translations, pending ones included.' })
+  declare translations: Exercise[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', { size: 3, help: 'Main image first.' }) declare images: ExerciseImage[];
 }
 
 export default crud(ExerciseBase);

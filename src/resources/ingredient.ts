@@ -140,7 +140,7 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare foodCategory: string | null;
   @Text({ label: 'Brand', note: 'Who makes or sells it.', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
-  @Children(() => IngredientUnit, 'ingredientId', { help: 'Its household units.' }) declare units: IngredientUnit[];
+  @Children(() => IngredientUnit, 'ingredientId', { size: 5, help: 'Its household units.' }) declare units: IngredientUnit[];
   @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'When the viewer ate it.' }) declare diaryEntries: DiaryEntry[];
 }
 

@@ -8,7 +8,7 @@ import { ExerciseBase } from './exercisebase';
 @Resource({ dump: 'exercises.variation', description: 'A group of exercises that vary each other.', ordering: ['id'], dictionary: true })
 export class Variation extends Model<Variation> {
   @Id() declare id: number;
-  @Children(() => ExerciseBase, 'variationId', { help: 'The exercises of the group.' }) declare exerciseBases: ExerciseBase[];
+  @Children(() => ExerciseBase, 'variationId', { size: 4, help: 'The exercises of the group.' }) declare exerciseBases: ExerciseBase[];
 }
 
 export default crud(Variation);

@@ -102,6 +102,15 @@ describe('too much', () => {
     expect(errors).toEqual([
       expect.objectContaining({ extensions: { code: 'COST_LIMIT', cost: expect.any(Number), limit: 500_000, coordinate } }),
     ]);
+    const advice = coordinate.startsWith('__') ? 'select less below it' : 'ask for fewer rows there';
+    expect(errors![0]!.message).toContain(`Most of it comes from ${coordinate}: ${advice}.`);
+  });
+
+  test('is not a plan with all that hangs below it, whose lists have no pages and are short', async () => {
+    const ann = await fitgraph.user('ann');
+    const today = `{ schedules(where: { isActive: { eq: true } }) { nodes { startDate isLoop steps { duration workout { id comment days { description weekdays { dayOfWeek }
+      workoutSets { sets settings { reps targetWeight exercise { name muscles { name } images { image } } } } } } } } } }`;
+    expect((await ann.query(today)).errors).toBeUndefined();
   });
 
   test('is a schema that is asked for again and again by way of its largest type', async () => {

@@ -114,6 +114,8 @@ export interface ChildMeta {
   by: string;
   key: string;
   connection: boolean;
+  /** How many there are, most often, of those without pages. */
+  size?: number;
   /** Never made together with this row: which row they hang below is worked out. */
   readOnly: boolean;
   order: string[];

@@ -50,12 +50,12 @@ export const Links =
     define('relation', () => ID, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
   };
 
-/** Rows below this one. `connection` where they can grow without bound. */
+/** Rows below this one. `connection` where they can grow without bound; `size`: how many there are, most often. */
 export const Children =
   (
     target: Lazy,
     by: string,
-    o: { connection?: boolean; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
+    o: { connection?: boolean; size?: number; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
   ): PropertyDecorator =>
   (prototype, property) => {
     const entity = prototype.constructor as Entity;
@@ -66,6 +66,7 @@ export const Children =
       by,
       key: o.key ?? 'id',
       connection: o.connection ?? false,
+      size: o.size,
       readOnly: o.readOnly ?? false,
       order: o.order ?? [],
       description: o.help ?? `${label(name)} of this row.`,

@@ -22,6 +22,7 @@ import {
   type InlineFragmentNode,
   type GraphQLCompositeType,
   type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -61,14 +62,17 @@ export interface Cost {
   coordinate: string;
 }
 
-export const tooCostly = ({ total, coordinate }: Pick<Cost, 'total' | 'coordinate'>, limit: number): KnownError => {
+export function tooCostly({ total, coordinate }: Pick<Cost, 'total' | 'coordinate'>, limit: number, schema: GraphQLSchema): KnownError {
   const cost = Math.ceil(total);
+  const [type, name] = coordinate.split('.') as [string, string | undefined];
+  const field = name && (schema.getType(type) as GraphQLObjectType | undefined)?.getFields()[name];
+  const advice = field && isPaged(field) ? 'ask for fewer rows there' : 'select less below it';
   return new KnownError(
     'COST_LIMIT',
-    `This operation may cost ${cost}, and at most ${limit} is allowed. Most of it comes from ${coordinate}: ask for fewer rows there.`,
+    `This operation may cost ${cost}, and at most ${limit} is allowed. Most of it comes from ${coordinate}: ${advice}.`,
     { cost, limit, coordinate },
   );
-};
+}
 
 type Variables = Record<string, unknown>;
 type Field = GraphQLField<unknown, unknown>;

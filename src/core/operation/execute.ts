@@ -95,7 +95,7 @@ export class Executor {
 
   /** Reserves the cost of an operation, or says why it does not run. */
   private refused(cost: Cost, context: Context): ExecutionResult | undefined {
-    if (cost.total > this.maxCost) return { errors: [tooCostly(cost, this.maxCost)] };
+    if (cost.total > this.maxCost) return { errors: [tooCostly(cost, this.maxCost, this.schema)] };
     try {
       context.spending?.reserve(cost);
       return undefined;

@@ -45,6 +45,9 @@ export const listParameters = ({ where, order }: Inputs): Parameter[] => [
 /** Why a reference may show nothing. */
 export const HIDDEN = 'Null while it has not passed the review; then only its id is shown.';
 
+/** How many rows a set of ids has, most often: muscles of an exercise, days of a week. */
+const LINKED = 3;
+
 /** The object or objects that the ids of a field name. */
 export function relationResolver(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
@@ -61,7 +64,11 @@ export function relationResolver(target: ClassType, field: FieldMeta): void {
       nullable: field.null || hides,
       description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hides ? ` ${HIDDEN}` : ''}`,
     }),
-    { only: field.only, ...(hides && !field.null && { neverNullInRest: true }) },
+    {
+      only: field.only,
+      ...(field.relation!.many && { listSize: { assumedSize: LINKED } }),
+      ...(hides && !field.null && { neverNullInRest: true }),
+    },
   );
 }
 
@@ -87,6 +94,7 @@ function allChildren(target: ClassType, child: ChildMeta): void {
     load,
     [Root(), Ctx(), Info()],
     FieldResolver(() => [child.target()], { description: child.description }),
+    child.size === undefined ? undefined : { listSize: { assumedSize: child.size } },
   );
 }
 
