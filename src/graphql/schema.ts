@@ -11,6 +11,7 @@ import { NutritionIntakeResolver } from '../analysis/intake';
 import { StrengthResolver } from '../analysis/strength';
 import { IntensityResolver } from '../analysis/intensity';
 import { TrainingLoadResolver } from '../analysis/load';
+import { PlannedTrainingResolver } from '../analysis/plannedtraining';
 import { BestOneRepMaxResolver, OneRepMaxResolver } from '../analysis/onerepmax';
 import { PersonalRecordResolver } from '../analysis/records';
 import { MuscleVolumeResolver, TrainingVolumeResolver } from '../analysis/volume';
@@ -48,6 +49,7 @@ export const registry = Registry.collect(modules, [
   StrengthResolver,
   AdherenceResolver,
   PlannedExerciseResolver,
+  PlannedTrainingResolver,
   PersonalRecordResolver,
   BodyWeightResolver,
   TrainingLoadResolver,

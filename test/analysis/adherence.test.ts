@@ -134,3 +134,58 @@ test('nobody else’s plans', async () => {
   expect(await exercises('', bob)).toEqual([]);
   expect((await bob.ask('{ scheduleAdherence { nodes { start } } }')).scheduleAdherence.nodes).toEqual([]);
 });
+
+const planned = async (from: string, until: string, person = ann) =>
+  (
+    await person.ask(
+      `query ($from: Date!, $until: Date!) { days: plannedTraining(from: $from, until: $until) {
+        date step { workout { comment } } trainingDays { weekdayIds workoutId } sessions { date } } }`,
+      { from, until },
+    )
+  ).days;
+const weekdayOf = (date: string) => String(DateTime.fromISO(date).weekday);
+
+test('each day has what its step asks for, before the schedule nothing', async () => {
+  const days = await planned(day(-3), day(30));
+  expect(days.map(({ date }: any) => date)).toEqual(Array.from({ length: 34 }, (_, index) => day(index - 3)));
+  for (const [index, { date, step, trainingDays, sessions }] of days.entries()) {
+    const week = Math.floor((index - 3) / 7);
+    const workout = week < 0 ? undefined : ['first', 'second'][week % 2]!;
+    expect([date, step?.workout.comment]).toEqual([date, workout]);
+    for (const { weekdayIds } of trainingDays) expect(weekdayIds).toContain(weekdayOf(date));
+    const asked = { first: ['1', '3', '5'], second: ['1'] }[workout ?? ''] ?? [];
+    expect([date, trainingDays.length]).toEqual([date, asked.includes(weekdayOf(date)) ? 1 : 0]);
+    expect(sessions).toEqual(index - 3 === 6 ? [{ date }] : []);
+  }
+});
+
+test('as many days are planned as the adherence of each week has', async () => {
+  const { scheduleAdherence } = await ann.ask('{ scheduleAdherence { nodes { start plannedDays } } }');
+  expect(scheduleAdherence.nodes).toHaveLength(3);
+  for (const { start: first, plannedDays } of scheduleAdherence.nodes) {
+    const days = await planned(first, DateTime.fromISO(first).plus({ days: 6 }).toISODate()!);
+    expect([first, days.filter(({ trainingDays }: any) => trainingDays.length).length]).toEqual([first, plannedDays]);
+  }
+});
+
+test('a year at most, and from the first day to the last', async () => {
+  expect(await planned(day(0), day(0))).toHaveLength(1);
+  expect(await planned('2024-01-01', '2024-12-31')).toHaveLength(366);
+  const refused = async (from: string, until: string) =>
+    (await ann.query('query ($from: Date!, $until: Date!) { plannedTraining(from: $from, until: $until) { date } }', { from, until }))
+      .errors![0]!.extensions;
+  const fields = (message: string) => ({ code: 'BAD_USER_INPUT', fields: { until: [message] } });
+  expect(await refused(day(1), day(0))).toEqual(fields('Ensure that `from` is not greater than `until`.'));
+  expect(await refused('2024-01-01', '2025-01-01')).toEqual(fields('Ensure that there are no more than 366 days.'));
+});
+
+test('nobody else’s days, and as many statements for a year as for a day', async () => {
+  const bob = await fitgraph.user('bob');
+  expect(await planned(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
+  const statements = async (until: string) =>
+    (
+      await ann.query(`{ plannedTraining(from: "${day(0)}", until: "${until}") { step { workout { comment } }
+        trainingDays { workoutSets { settings { exercise { name } } } } sessions { notes } } }`)
+    ).statements;
+  expect(await statements(day(300))).toBe(await statements(day(6)));
+});

@@ -1,0 +1,75 @@
+/** What the active schedule asks for, day by day, and what was trained. */
+import { Arg, Ctx, Extensions, Field, FieldResolver, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { DateTime } from 'luxon';
+import type { Row } from '../database/rows';
+import { visible } from '../core/access/access';
+import { binder, whereOf, type Bind } from '../core/access/conditions';
+import type { Context } from '../core/context';
+import { badArgument } from '../core/model/errors';
+import { DateScalar } from '../core/model/scalars';
+import { loadLinked, loadParent } from '../core/read/loaders';
+import { ScheduleStep } from '../resources/schedulestep';
+import { TrainingDay } from '../resources/trainingday';
+import { WorkoutSession } from '../resources/workoutsession';
+import { DAYS_OF_WEEK, own, scheduleCtes, stepOfWeek } from './plannedsets';
+
+/** A leap year. */
+const MAX_DAYS = 366;
+
+@ObjectType({ description: 'A day: what the active schedule asks for, and what was trained.', simpleResolvers: true })
+export class PlannedTraining {
+  @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
+}
+
+/** Each day with the ids of its step, of the training days of its workout that fall on it, and of the sessions on it. */
+function days(from: string, until: string, context: Context, bind: Bind): string {
+  const sessions = whereOf([...visible(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
+  return `WITH ${scheduleCtes(context, bind)},
+    n AS (SELECT i::date AS "date" FROM generate_series(${bind(from)}::date, ${bind(until)}::date, interval '1 day') i),
+    w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_OF_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
+    SELECT n."date", e."id" AS "step",
+      ARRAY(SELECT d."id" FROM ${own(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
+        WHERE d."workout_id" = e."workout_id" AND k."day_of_week_id" = extract(isodow FROM n."date") ORDER BY d."id") AS "trainingDays",
+      ARRAY(SELECT t."id" FROM "workout_session" t${sessions} ORDER BY t."id") AS "sessions"
+    FROM n LEFT JOIN (w JOIN e ON ${stepOfWeek('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
+}
+
+@Resolver(() => PlannedTraining)
+export class PlannedTrainingResolver {
+  @Query(() => [PlannedTraining], {
+    description: `Each day from \`from\` to \`until\`, ${MAX_DAYS} at most: the step of the active schedule, the days of its workout that fall on it, and the sessions of that day.`,
+  })
+  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: 31 } })
+  plannedTraining(
+    @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
+    @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,
+    @Ctx() context: Context,
+  ): Promise<Row[]> {
+    const count = DateTime.fromISO(until).diff(DateTime.fromISO(from), 'days').days + 1;
+    if (count < 1) throw badArgument('until', 'Ensure that `from` is not greater than `until`.');
+    if (count > MAX_DAYS) throw badArgument('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
+    const { bind, values } = binder();
+    return context.session.query(days(from, until, context, bind), values);
+  }
+
+  @FieldResolver(() => ScheduleStep, {
+    nullable: true,
+    description: 'The step of that week; null before the schedule, after it and without one.',
+  })
+  step(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadParent(ScheduleStep, day.step, context, info);
+  }
+
+  @FieldResolver(() => [TrainingDay], { description: 'What is to be trained; empty on a day of rest.' })
+  @Extensions({ listSize: { assumedSize: 1 } })
+  trainingDays(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadLinked(TrainingDay, day.trainingDays, context, info);
+  }
+
+  @FieldResolver(() => [WorkoutSession], { description: 'The sessions of the day, whatever their workout.' })
+  @Extensions({ listSize: { assumedSize: 1 } })
+  sessions(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+    return loadLinked(WorkoutSession, day.sessions, context, info);
+  }
+}
