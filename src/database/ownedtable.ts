@@ -3,13 +3,15 @@
  * keeps users apart, and triggers that note every change. Migrations that landed rest on this as it is.
  */
 import type { Migration } from './migrate';
-import { stamped } from './stamps';
+import { partOf, stamped } from './stamps';
 
 export interface OwnedTable {
   /** In SQL, by name: those beside the id, the owner and what the database notes itself. */
   columns: Readonly<Record<string, string>>;
   /** Columns that name a row of the same user, and its table: the row goes with that one. */
   parents?: Readonly<Record<string, string>>;
+  /** The column among those whose row this one is part of: its version changes with this row. */
+  whole?: string;
   /** Columns that name a row of everybody, and its table. Where such a row goes, a column that may be null is, and others take the row along. */
   references?: Readonly<Record<string, string>>;
   /** What no two rows of a user have the same of; decided when a statement ends, so that many rows can trade their values. */
@@ -27,7 +29,8 @@ const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::in
 const CHANGED = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
 
 export const ownedTable = (table: string, columns: OwnedTable): Record<'up' | 'down', Migration> => ({
-  up: async (query) => void (await query([made(table, columns), stamped(table), logged(table), guarded(table)].join('\n'))),
+  up: async (query) =>
+    void (await query([made(table, columns), stamped(table), logged(table), partOfWhole(table, columns), guarded(table)].join('\n'))),
   down: async (query) => void (await query(`DROP TABLE "${table}"`)),
 });
 
@@ -72,6 +75,8 @@ const logged = (table: string): string =>
     ),
     `CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`,
   ].join('\n');
+
+const partOfWhole = (table: string, { whole, parents }: OwnedTable): string => (whole ? partOf(table, whole, parents![whole]!) : '');
 
 /** Whoever reads in a viewer's name is bound to that viewer's rows. */
 const guarded = (table: string): string => `ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;

@@ -11,6 +11,16 @@ ALTER TABLE "${table}"
   ADD COLUMN "version" uuid NOT NULL DEFAULT gen_random_uuid();
 CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
 
+/** Triggers by which rows of the table are parts of the row of `whole` that the column names: their changes change its version. */
+export const partOf = (table: string, column: string, whole: string): string =>
+  Object.entries({ INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS former NEW TABLE AS changed', DELETE: 'OLD TABLE AS changed' })
+    .map(
+      ([operation, rows]) => `
+CREATE TRIGGER "${table}_${operation.toLowerCase()}_of_whole" AFTER ${operation} ON "${table}" REFERENCING ${rows}
+  FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_part_changed"('${column}', '${whole}');`,
+    )
+    .join('');
+
 export const unstamped = (table: string): string => `
 DROP TRIGGER "${table}_stamped" ON "${table}";
 ALTER TABLE "${table}" DROP COLUMN "created_at", DROP COLUMN "updated_at", DROP COLUMN "version";`;

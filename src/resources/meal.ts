@@ -30,7 +30,7 @@ export class Meal extends Model<Meal> {
   @Whole({ label: 'Order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' }) declare order: number;
   @Clock({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => MealItem, 'mealId', { size: 6, help: 'What it consists of.' }) declare items: MealItem[];
+  @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'What it consists of.' }) declare items: MealItem[];
 }
 
 /** The sum of the rounded values of its items. */

@@ -73,7 +73,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
   declare unitSystem: string;
-  @Children(() => Meal, 'planId', { size: 5, help: 'Its meals, by time.' }) declare meals: Meal[];
+  @Children(() => Meal, 'planId', { part: true, size: 5, help: 'Its meals, by time.' }) declare meals: Meal[];
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 

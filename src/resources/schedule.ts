@@ -27,7 +27,7 @@ export class Schedule extends Model<Schedule> {
   declare isActive: boolean;
   @Flag({ label: 'Is a loop', help: 'Whether to start over when the last workout is done.', default: false }) declare isLoop: boolean;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => ScheduleStep, 'scheduleId', { size: 4, help: 'Its steps, in their order.' }) declare steps: ScheduleStep[];
+  @Children(() => ScheduleStep, 'scheduleId', { part: true, size: 4, help: 'Its steps, in their order.' }) declare steps: ScheduleStep[];
 }
 
 export default crud(Schedule, {

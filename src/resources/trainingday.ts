@@ -32,7 +32,8 @@ export class TrainingDay extends Model<TrainingDay> {
   })
   declare weekdayIds: number[];
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => WorkoutSet, 'trainingDayId', { size: 8, help: 'Its sets, in their order.' }) declare workoutSets: WorkoutSet[];
+  @Children(() => WorkoutSet, 'trainingDayId', { part: true, size: 8, help: 'Its sets, in their order.' })
+  declare workoutSets: WorkoutSet[];
 }
 
 export default crud(TrainingDay);

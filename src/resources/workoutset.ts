@@ -45,7 +45,7 @@ export class WorkoutSet extends Model<WorkoutSet> {
   })
   declare position: number | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => Setting, 'setId', { size: 3, help: 'Its settings, in their order.' }) declare settings: Setting[];
+  @Children(() => Setting, 'setId', { part: true, size: 3, help: 'Its settings, in their order.' }) declare settings: Setting[];
 }
 
 @Resolver(() => WorkoutSet)

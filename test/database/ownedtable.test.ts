@@ -20,12 +20,13 @@ test('an owned table with a parent and references is made again as it is, and ta
         amount: 'numeric(6, 2) NOT NULL',
       },
       parents: { meal_id: 'meal' },
+      whole: 'meal_id',
       references: { ingredient_id: 'ingredient', weight_unit_id: 'ingredient_unit' },
       indexes: [['amount'], ['order']],
     });
     await up((sql) => client.query(sql));
     const { meal_item: there, [AGAIN]: again } = await describeTables(client, ['meal_item', AGAIN]);
-    expect(there!.triggers).toHaveLength(5);
+    expect(there!.triggers).toHaveLength(8);
     expect(there!.policies).toHaveLength(1);
     expect(JSON.parse(JSON.stringify(again).replaceAll(AGAIN, 'meal_item'))).toEqual(there);
     await down((sql) => client.query(sql));

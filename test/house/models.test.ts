@@ -3,7 +3,7 @@
  * nulls, defaults, keys and indexes.
  */
 import { Client } from 'pg';
-import { fieldOf, fieldsOf } from '../../src/core/model/fields';
+import { fieldOf, fieldsOf, partsOf } from '../../src/core/model/fields';
 import { entities, resourceOf } from '../../src/core/model/registry';
 import { createDatabase } from '../setup/databases';
 import { describeModels, TABLES } from '../setup/modelled';
@@ -58,4 +58,20 @@ test('what is unique in tables of which many rows are written together is so whe
   const expected = unique.map((entity) => ({ table: resourceOf(entity)!.table, deferrable: Boolean(resourceOf(entity)!.fact.createMany) }));
   expect(rows).toHaveLength(expected.length);
   expect(rows).toEqual(expect.arrayContaining(expected));
+});
+
+test('the tables of parts have the triggers that change the version of the whole', async () => {
+  const { rows } = await migrated.query<{ trigger: string }>(
+    `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
+  );
+  const expected = entities().flatMap((entity) =>
+    partsOf(entity).flatMap(({ target, by }) => {
+      const { table } = resourceOf(target())!;
+      const call = `fitgraph_part_changed('${fieldOf(target(), by).column}', '${resourceOf(entity)!.table}')`;
+      return ['INSERT', 'UPDATE', 'DELETE'].map((operation) => `AFTER ${operation} ON public.${table} ${call}`);
+    }),
+  );
+  expect(expected.length).toBeGreaterThanOrEqual(18);
+  const found = rows.map(({ trigger }) => trigger.replace(/^CREATE TRIGGER \w+ (AFTER \w+ ON \S+) .* EXECUTE FUNCTION (.*)$/, '$1 $2'));
+  expect(found.sort()).toEqual(expected.sort());
 });

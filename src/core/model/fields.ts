@@ -116,11 +116,15 @@ export interface ChildMeta {
   connection: boolean;
   /** How many there are, most often, of those without pages. */
   size?: number;
+  part: boolean;
   /** Never made together with this row: which row they hang below is worked out. */
   readOnly: boolean;
   order: string[];
   description: string;
 }
+
+/** The children that are saved with their row. */
+export const partsOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
 
 export const groupedName = ({ name }: ChildMeta): string => `${name}Grouped`;
 

@@ -50,12 +50,15 @@ export const Links =
     define('relation', () => ID, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
   };
 
-/** Rows below this one. `connection` where they can grow without bound; `size`: how many there are, most often. */
+/**
+ * Rows below this one. `connection` where they can grow without bound; `size`: how many there are, most often; `part` where this row is saved with
+ * them, and its version covers them.
+ */
 export const Children =
   (
     target: Lazy,
     by: string,
-    o: { connection?: boolean; size?: number; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
+    o: { connection?: boolean; part?: boolean; size?: number; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
   ): PropertyDecorator =>
   (prototype, property) => {
     const entity = prototype.constructor as Entity;
@@ -66,6 +69,7 @@ export const Children =
       by,
       key: o.key ?? 'id',
       connection: o.connection ?? false,
+      part: o.part ?? false,
       size: o.size,
       readOnly: o.readOnly ?? false,
       order: o.order ?? [],

@@ -1,7 +1,7 @@
 /** What is written: the input types of a resource, made from its fields. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableBelow } from '../write/drafts';
-import { defaults, fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { defaults, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta } from '../model/fields';
 import { snake } from '../../contract/casing';
 import { noun, upperFirst, withArticle } from '../model/inflection';
 import { WHICH_ROW } from '../model/node';
@@ -40,6 +40,9 @@ function inputOf(name: string, description: string, fields: readonly FieldMeta[]
   return Input as ClassType;
 }
 
+const isPart = (entity: Entity, by: string) =>
+  partsOf(fieldOf(entity, by).target!()).some((child) => child.target() === entity && child.by === by);
+
 const creations = new Map<string, ClassType>();
 
 /** The values of a new row and of those below it. `by` names the parent, if that is made together with the row: then no one need say it. */
@@ -53,6 +56,12 @@ export function creationInput(entity: Entity, by?: string): ClassType {
   const fields = writableFields(entity).filter((field) => field.name !== by);
   const Input = inputOf(name, `The values of ${aNoun} that is made${together}.`, fields, newValue);
   creations.set(name, Input);
+  if (by && isPart(entity, by))
+    Field(() => ID, {
+      nullable: true,
+      description:
+        'Of a row that is there already, its `id` or `nodeId`: where the whole is saved, the row is changed. A new row has none.',
+    })(Input.prototype, 'id');
   // By now it is known, to those below that lead back to it.
   for (const child of creatableBelow(entity)) {
     const type = creationInput(child.target(), child.by);
@@ -64,7 +73,13 @@ export function creationInput(entity: Entity, by?: string): ClassType {
 
 export const patchInput = perEntity((entity) => {
   const description = `Changes of ${withArticle(noun(entity.name))}; what is left out stays.`;
-  return inputOf(`${entity.name}Patch`, description, writableFields(entity), changedValue);
+  const Patch = inputOf(`${entity.name}Patch`, description, writableFields(entity), changedValue);
+  for (const child of partsOf(entity)) {
+    const type = creationInput(child.target(), child.by);
+    const description = `${child.description} The list replaces the one that is there: rows with an \`id\` are changed, others are made, and those that it leaves out are deleted.`;
+    Field(() => [type], { nullable: true, description })(Patch.prototype, child.name);
+  }
+  return Patch;
 });
 
 export const IF_VERSION_MEANING = 'The `version` that the row must have; nothing is written if it has another one now.';

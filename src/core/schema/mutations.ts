@@ -2,7 +2,7 @@
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
 import { deleted, DeletePayload } from './deletion';
-import { childrenOf, type Entity } from '../model/fields';
+import { childrenOf, partsOf, type Entity } from '../model/fields';
 import { changeInput, creationInput, IF_VERSION_MEANING, patchInput, RowVersion } from './inputs';
 import { MAX_ROWS } from '../model/limits';
 import { loadLinked } from '../read/loaders';
@@ -16,6 +16,7 @@ import { holdsAll } from '../read/plan';
 import { ownId, readOne } from '../read/row';
 import type { Values } from '../model/hooks';
 import type { Stored } from '../write/store';
+import { hasParts, saveTree } from '../write/tree';
 import { changeRows, createRows, removeRows } from '../write/write';
 
 const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
@@ -67,19 +68,22 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
 
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
+  const andParts = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS} rows at most` : '';
   method(
     target,
     'update',
     (id: string, input: Values, context: Context, ifVersion?: string | null) =>
-      answered(
-        Payload,
-        async () => (await changeRows(entity, [{ id, at: ['id'], input, path: ['input'], ...meant(ifVersion) }], 'input', context))[0]!,
-      ),
+      answered(Payload, async () => {
+        const change = { id, at: ['id'], input, path: ['input'], ...meant(ifVersion) };
+        return hasParts(entity, input)
+          ? saveTree(entity, change, 'input', context)
+          : (await changeRows(entity, [change], 'input', context))[0]!;
+      }),
     [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Changes ${nounOf(entity)}; what the input leaves out stays.${whose(entity)}`,
+      description: `Changes ${nounOf(entity)}${andParts}; what the input leaves out stays.${whose(entity)}`,
     }),
     resourceOf(entity)!.mine ? { only: 'rest' } : undefined,
   );

@@ -14,8 +14,10 @@ export interface Draft {
   readonly path: Path;
   readonly input: Values;
   /** Of a row that is changed. */
-  readonly id?: number;
-  /** The row that it hangs below, if that is made in the same mutation, and the field that is to name it. */
+  id?: number;
+  /** The input with the rows below it and, of a part that is there already, its `id`. */
+  readonly whole?: Values;
+  /** The row that it hangs below, if that is written in the same mutation, and the field that is to name it. */
   readonly above?: { readonly draft: Draft; readonly by: string };
   readonly depth: number;
   /** What a row that is changed holds now of the fields that must be unique. */
@@ -38,7 +40,9 @@ function numbered({ target }: FieldMeta, value: unknown): unknown {
 
 const ownValues = (entity: Entity, input: Values): Values =>
   Object.fromEntries(
-    fieldsOf(entity).flatMap((field) => (input[field.name] === undefined ? [] : [[field.name, numbered(field, input[field.name])]])),
+    fieldsOf(entity).flatMap((field) =>
+      field.readOnly || input[field.name] === undefined ? [] : [[field.name, numbered(field, input[field.name])]],
+    ),
   );
 
 const childrenIn = (input: Values, { name }: ChildMeta) => (input[name] ?? []) as Values[];
@@ -50,7 +54,7 @@ export const rowsIn = (entity: Entity, input: Values): number =>
   );
 
 export function draftsOf(entity: Entity, input: Values, path: Path, above?: Draft['above']): Draft[] {
-  const draft: Draft = { entity, path, input: ownValues(entity, input), above, depth: above ? above.draft.depth + 1 : 0 };
+  const draft: Draft = { entity, path, input: ownValues(entity, input), whole: input, above, depth: above ? above.draft.depth + 1 : 0 };
   const below = creatableBelow(entity).flatMap((child) =>
     childrenIn(input, child).flatMap((values, index) =>
       draftsOf(child.target(), values, [...path, child.name, String(index)], { draft, by: child.by }),

@@ -13,7 +13,7 @@ import { OWNER } from '../model/registry';
 import { modelNamed } from '../model/associations';
 import { binder, whereOf } from '../access/conditions';
 import type { Context } from '../context';
-import { fieldsOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
+import { fieldsOf, sqlType, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
 import { hooksOf, type Written } from '../model/hooks';
 import { perEntity } from '../model/perentity';
 import { camel } from '../../contract/casing';
@@ -66,10 +66,10 @@ const isTold = (entity: Entity, values: Values): boolean =>
 
 const returned = (entity: Entity, whole: boolean): string[] => (whole ? [...held(entity).values()] : ['id']);
 
-/** Of these rows those that the viewer may write. The values in such a condition are the viewer's id and what resources say, never an input's. */
-function writableAmong(entity: Entity, ids: readonly number[], alias: string, { context }: Writing): WhereOptions {
+/** Of the rows with one of these values those that the viewer may write. What stands in such a condition as a text is the viewer's id and what resources say. */
+function writableAmong(entity: Entity, values: readonly number[], alias: string, { context }: Writing, field = 'id'): WhereOptions {
   const inline = (value: unknown) => context.session.database.sequelize.escape(value as string | number);
-  return { id: [...ids], [Op.and]: writable(entity, context).map((condition) => literal(condition(`"${alias}"`, inline))) };
+  return { [field]: [...values], [Op.and]: writable(entity, context).map((condition) => literal(condition(`"${alias}"`, inline))) };
 }
 
 /** The stored fields that any of the rows has a value for. */
@@ -177,12 +177,25 @@ export const deleteRows = (entity: Entity, ids: readonly number[], writing: Writ
 export type Strength = 'UPDATE' | 'NO_KEY_UPDATE';
 
 /** Locks rows in the order of their ids, so that two writes of the same rows wait for each other instead of each holding what the other needs. Answers them with these fields. */
-export async function lockRows(
+export const lockRows = (
   entity: Entity,
   ids: readonly number[],
   strength: Strength,
   writing: Writing,
   fields: readonly string[] = [],
+): Promise<Row[]> => lockWhere(entity, 'id', ids, strength, writing, fields);
+
+/** The same of the parts of rows, with the field that names the row and these fields. */
+export const lockParts = ({ target, by }: ChildMeta, ids: readonly number[], writing: Writing, fields: readonly string[]): Promise<Row[]> =>
+  lockWhere(target(), by, ids, 'UPDATE', writing, [by, ...fields]);
+
+async function lockWhere(
+  entity: Entity,
+  field: string,
+  values: readonly number[],
+  strength: Strength,
+  writing: Writing,
+  fields: readonly string[],
 ): Promise<Row[]> {
   const model = modelOf(entity);
   const { name: alias } = model;
@@ -191,7 +204,7 @@ export async function lockRows(
     .map((field): string | [ReturnType<typeof literal>, string] =>
       field.stored ? field.name : [literal(expression(field, `"${alias}"`, writing.context.api)), field.name],
     );
-  const where = writableAmong(entity, ids, alias, writing);
+  const where = writableAmong(entity, values, alias, writing, field);
   const lock = writing.transaction.LOCK[strength];
   return (await model.findAll({ attributes, where, order: ['id'], lock, ...calling(writing) })) as unknown as Row[];
 }

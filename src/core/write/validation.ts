@@ -60,7 +60,7 @@ export const validate = (drafts: readonly Draft[], context: Context, trusting = 
 class Validation {
   private readonly found = new Map<Draft, Mistakes>();
   /** Ids of stored rows that rows of the input would be doubles of. */
-  private readonly doubled: number[] = [];
+  private readonly doubled = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
   /** What is looked up in any case. */
   private readonly lookups: Promise<void>[] = [];
@@ -86,7 +86,7 @@ class Validation {
 
     if (found.size === 0) return;
     await Promise.all(keyed.map((look) => look()));
-    throw new InvalidInput(inOrder(drafts, found), this.doubled);
+    throw new InvalidInput(inOrder(drafts, found), [...this.doubled]);
   }
 
   private add(draft: Draft, name: string, ...mistakes: Mistake[]): void {
@@ -144,7 +144,7 @@ class Validation {
     this.settle(this.trusting, async () => {
       for (const [draft, id] of await clashing(entity, good, context)) {
         this.add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
-        if (id !== undefined && !draft.above) this.doubled.push(id);
+        if (id !== undefined && !draft.above) this.doubled.add(id);
       }
     });
   }

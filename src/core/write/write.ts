@@ -48,6 +48,8 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
     argument,
   );
   const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
+  const named = drafts.filter(({ above, whole }) => above && whole!.id != null);
+  refuse(named.map(({ path }) => ({ path: [...path, 'id'], ...invalidValue('A new row has no id yet.') })));
   const trusting = drafts.length === 1 && !actsFirst(entity);
   const made = await attempted(async (first) => {
     await validate(drafts, context, first && trusting);
@@ -59,17 +61,17 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
   return drafts.length === 1 ? rows : rows.map(identified);
 }
 
-const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
+export const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
   hooksOf(entity).begin?.(rows, context, transaction);
 
 /** A row whose hooks have run before it was written. */
-interface Prepared {
+export interface Prepared {
   entity: Entity;
   values: Values;
 }
 
 /** What hooks did outside of the database goes when the transaction fails. */
-async function inTransaction<T>(
+export async function inTransaction<T>(
   entity: Entity,
   prepared: readonly Prepared[],
   context: Context,
@@ -85,31 +87,54 @@ async function inTransaction<T>(
 
 async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, Stored>> {
   const stored = new Map<Draft, Stored>();
-  const begun: Prepared[] = [];
-  const insertLevel = async (level: readonly Draft[], writing: Writing) => {
-    const { entity } = level[0]!;
-    const hooks = hooksOf(entity);
-    const rows: Values[] = [];
-    for (const { input, above } of level) {
-      const values = withDefaults(entity, input, context);
-      if (above) values[above.by] = stored.get(above.draft)!.id;
-      hooks.complete?.(values, context);
-      begun.push({ entity, values });
-      await hooks.before?.(values, context, writing.transaction);
-      rows.push(values);
-    }
-    const made = await insertRows(entity, rows, writing);
-    level.forEach((draft, index) => stored.set(draft, made[index]!));
-    const written = rows.map((values, index): Written => ({ id: made[index]!.id, values }));
-    await writeLinks(entity, written, false, writing);
-    await hooks.after?.(written, context, writing.transaction);
-  };
-  await inTransaction(drafts[0]!.entity, begun, context, async (writing) => {
+  const prepared: Prepared[] = [];
+  await inTransaction(drafts[0]!.entity, prepared, context, async (writing) => {
     const levels = levelsOf(drafts);
     for (const level of levels) await begin(level[0]!.entity, level, writing);
-    for (const level of levels) await insertLevel(level, writing);
+    for (const level of levels) await insertLevel(level, stored, prepared, writing);
   });
   return stored;
+}
+
+/** Makes new rows of one type, below rows that are `stored` already, and notes what was stored of them. */
+export async function insertLevel(
+  level: readonly Draft[],
+  stored: Map<Draft, Stored>,
+  prepared: Prepared[],
+  writing: Writing,
+): Promise<void> {
+  const { entity } = level[0]!;
+  const { context, transaction } = writing;
+  const hooks = hooksOf(entity);
+  const rows: Values[] = [];
+  for (const { input, above } of level) {
+    const values = withDefaults(entity, input, context);
+    if (above) values[above.by] = stored.get(above.draft)!.id;
+    hooks.complete?.(values, context);
+    prepared.push({ entity, values });
+    await hooks.before?.(values, context, transaction);
+    rows.push(values);
+  }
+  const made = await insertRows(entity, rows, writing);
+  level.forEach((draft, index) => stored.set(draft, made[index]!));
+  const written = rows.map((values, index): Written => ({ id: made[index]!.id, values }));
+  await writeLinks(entity, written, false, writing);
+  await hooks.after?.(written, context, transaction);
+}
+
+/** Changes rows of one type that are there, and answers them. */
+export async function updateLevel(entity: Entity, rows: readonly Written[], prepared: Prepared[], writing: Writing): Promise<Stored[]> {
+  const { context, transaction } = writing;
+  const hooks = hooksOf(entity);
+  for (const { id, values } of rows) {
+    hooks.complete?.(values, context, id);
+    prepared.push({ entity, values });
+    await hooks.before?.(values, context, transaction, id);
+  }
+  const changed = await updateRows(entity, rows, writing);
+  await writeLinks(entity, rows, true, writing);
+  await hooks.after?.(rows, context, transaction);
+  return changed;
 }
 
 /** A row to be changed or deleted, as it was named. */
@@ -127,7 +152,7 @@ const notFound = (entity: Entity, { id, at }: Named): InputMistake => ({
 });
 
 /** The ids as numbers. Throws for what cannot be the id of such a row, and for rows that are named twice. */
-function numbersOf(entity: Entity, named: readonly Named[]): number[] {
+export function numbersOf(entity: Entity, named: readonly Named[]): number[] {
   const seen = new Set<number | undefined>();
   const mistakes: InputMistake[] = [];
   const numbers = named.map((one) => {
@@ -147,7 +172,7 @@ function numbersOf(entity: Entity, named: readonly Named[]): number[] {
 const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
 /** Throws for the rows that are not there. */
-function demand(entity: Entity, named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
+export function demand(entity: Entity, named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
   const there = new Set(found);
   refuse(named.filter((_, index) => !there.has(numbers[index]!)).map((one) => notFound(entity, one)));
 }
@@ -183,7 +208,7 @@ function demandVersions(named: readonly Named[], numbers: readonly number[], row
 const meansVersions = (named: readonly Named[]): boolean => named.some(({ version }) => version);
 
 /** Locks the rows, which must all be there and have the versions that are meant. Answers them with these fields. */
-async function hold(
+export async function hold(
   entity: Entity,
   named: readonly Named[],
   ids: readonly number[],
@@ -228,22 +253,14 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
     });
     const prepared: Prepared[] = [];
     return inTransaction(entity, prepared, context, async (writing) => {
-      const hooks = hooksOf(entity);
       await begin(entity, drafts, writing);
       if (holds) {
         const rows = await hold(entity, changes, ids, 'NO_KEY_UPDATE', writing, ruled);
         await validateAgain(overtaken(drafts, rows, ruled), context);
       }
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
-      for (const { id, values } of rows) {
-        hooks.complete?.(values, context, id);
-        prepared.push({ entity, values });
-        await hooks.before?.(values, context, writing.transaction, id);
-      }
-      const changed = await updateRows(entity, rows, writing);
+      const changed = await updateLevel(entity, rows, prepared, writing);
       demand(entity, changes, ids, idsOf(changed));
-      await writeLinks(entity, rows, true, writing);
-      await hooks.after?.(rows, context, writing.transaction);
       return changed;
     });
   });

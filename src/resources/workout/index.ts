@@ -35,7 +35,7 @@ export class Workout extends Model<Workout> {
   @Text({ label: 'Description', help: 'A short description or goal of the workout, e.g. "Focus on back".', max: 100, blank: true })
   declare comment: string;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => TrainingDay, 'workoutId', { size: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
+  @Children(() => TrainingDay, 'workoutId', { part: true, size: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
   @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The days on which it was trained.' })
   declare sessions: WorkoutSession[];
   @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'What was logged for it.' }) declare logs: WorkoutLog[];

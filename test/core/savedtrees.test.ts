@@ -1,0 +1,269 @@
+/** A row is saved with its parts: rows with an id are changed, others made, and those that a list leaves out deleted, all or nothing. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { nodeIdOf } from '../../src/core/model/node';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  bob = await fitgraph.user('bob');
+});
+
+interface Item {
+  id: string;
+  amount: string;
+}
+interface Meal {
+  id: string;
+  order: number;
+  items: Item[];
+}
+interface Plan {
+  id: string;
+  description: string;
+  version: string;
+  meals: Meal[];
+}
+
+const PLAN = 'id description version meals { id order items { id amount } }';
+const ERRORS = 'errors { path code message } conflict { id version }';
+const SAVE = `mutation ($id: ID!, $input: NutritionPlanPatch!, $ifVersion: String) {
+  saved: updateNutritionPlan(id: $id, input: $input, ifVersion: $ifVersion) { nutritionPlan { ${PLAN} } ${ERRORS} } }`;
+
+const item = (amount: string, more: object = {}) => ({ ingredientId: 1, amount, ...more });
+
+/** Two meals, of two items and of one. */
+async function planOf(person = ann): Promise<Plan> {
+  const meals = [
+    { order: 1, items: [item('10'), item('20')] },
+    { order: 2, items: [item('30')] },
+  ];
+  const { made } = await person.ask(
+    `mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { nutritionPlan { ${PLAN} } } }`,
+    { input: { description: 'before', meals } },
+  );
+  return made.nutritionPlan;
+}
+
+const save = async (id: string, input: object, ifVersion?: string) =>
+  (await ann.ask(SAVE, { id, input, ifVersion })).saved as { nutritionPlan: Plan | null; errors: object[]; conflict: object | null };
+const saved = async (id: string, input: object, ifVersion?: string): Promise<Plan> => {
+  const { nutritionPlan, errors } = await save(id, input, ifVersion);
+  expect(errors).toEqual([]);
+  return nutritionPlan!;
+};
+const now = async (id: string): Promise<Plan> =>
+  (await ann.ask(`query ($id: ID!) { plan: nutritionPlan(id: $id) { ${PLAN} } }`, { id })).plan;
+
+test('rows with an id are changed, others made, those left out deleted, and lists that are not given stay', async () => {
+  const plan = await planOf();
+  const [first, second] = plan.meals as [Meal, Meal];
+  const after = await saved(plan.id, {
+    description: 'after',
+    meals: [
+      { id: first.id, order: 5, items: [item('11', { id: first.items[0]!.id }), item('12')] },
+      { id: nodeIdOf('Meal', second.id), order: 6 },
+      { order: 7, items: [item('70')] },
+    ],
+  });
+  const [changed, kept, made] = after.meals as [Meal, Meal, Meal];
+  expect(after).toMatchObject({ id: plan.id, description: 'after' });
+  expect(changed).toEqual({
+    id: first.id,
+    order: 5,
+    items: [
+      { id: first.items[0]!.id, amount: '11.00' },
+      { id: expect.any(String), amount: '12.00' },
+    ],
+  });
+  expect(kept).toEqual({ ...second, order: 6 });
+  expect(made).toEqual({ id: expect.any(String), order: 7, items: [{ id: expect.any(String), amount: '70.00' }] });
+  expect((await ann.query(`{ mealItem(id: ${first.items[1]!.id}) { id } }`)).code).toBe('NOT_FOUND');
+  expect(await now(plan.id)).toEqual(after);
+  expect((await saved(plan.id, { meals: [] })).meals).toEqual([]);
+  expect((await saved(plan.id, { meals: null, description: 'none' })).meals).toEqual([]);
+});
+
+test('a part may move to another row of the tree, a new one too, and leave one that is deleted', async () => {
+  const plan = await planOf();
+  const [first, second] = plan.meals as [Meal, Meal];
+  const [one, two] = first.items as [Item, Item];
+  const after = await saved(plan.id, {
+    meals: [
+      { id: second.id, order: 2, items: [item('30', { id: second.items[0]!.id }), item('20', { id: two.id })] },
+      { order: 3, items: [item('10', { id: one.id })] },
+    ],
+  });
+  expect(after.meals.map(({ items }) => items)).toEqual([[two, second.items[0]], [one]]);
+  expect((await ann.query(`{ meal(id: ${first.id}) { id } }`)).code).toBe('NOT_FOUND');
+});
+
+test('all mistakes have their places, and nothing is written', async () => {
+  const plan = await planOf();
+  const [first] = plan.meals as [Meal];
+  const theirs = await planOf(bob);
+  const other = await planOf();
+  const refused = async (meals: object[]) => {
+    const { nutritionPlan, errors, conflict } = await save(plan.id, { description: 'wrong', meals });
+    expect([nutritionPlan, conflict]).toEqual([null, null]);
+    expect(await now(plan.id)).toEqual(plan);
+    return errors.map(({ path, code }: any) => [...path, code].join(' '));
+  };
+  for (const id of [theirs.meals[0]!.id, other.meals[0]!.id, '2000000000', 'x'])
+    expect(await refused([{ order: 1 }, { id }])).toEqual(['input meals 1 id NOT_FOUND']);
+  expect(await refused([{ id: first.id }, { id: first.id }])).toEqual(['input meals 1 id INVALID']);
+  expect(await refused([{ id: nodeIdOf('MealItem', first.id) }])).toEqual(['input meals 0 id INVALID']);
+  expect(await refused([{ id: first.id, items: [item('1', { id: other.meals[0]!.items[0]!.id })] }])).toEqual([
+    'input meals 0 items 0 id NOT_FOUND',
+  ]);
+  expect(
+    await refused([
+      { id: first.id, items: [item('0', { id: first.items[0]!.id }), item('5', { ingredientUnitId: 2 })] },
+      { items: [item('1', { ingredientId: 999 })] },
+    ]),
+  ).toEqual([
+    'input meals 0 items 0 amount TOO_SMALL',
+    'input meals 0 items 1 ingredientUnitId INVALID',
+    'input meals 1 items 0 ingredientId NOT_FOUND',
+  ]);
+  const { made } = await ann.ask(
+    'mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { errors { path code } } }',
+    { input: { meals: [{ id: first.id }] } },
+  );
+  expect(made.errors).toEqual([{ path: ['input', 'meals', '0', 'id'], code: 'INVALID' }]);
+});
+
+test('nobody saves the plan of somebody else, and no tree has more than 500 rows', async () => {
+  const plan = await planOf(bob);
+  expect(await save(plan.id, { meals: [] })).toMatchObject({ nutritionPlan: null, errors: [{ path: ['id'], code: 'NOT_FOUND' }] });
+  expect((await bob.ask(`{ nutritionPlan(id: ${plan.id}) { meals { id } } }`)).nutritionPlan.meals).toHaveLength(2);
+  const mine = await planOf();
+  const large = await ann.query(SAVE, { id: mine.id, input: { meals: Array.from({ length: 500 }, () => ({})) } });
+  expect(large.code).toBe('BAD_USER_INPUT');
+  expect(await now(mine.id)).toEqual(mine);
+  expect((await fitgraph.anyone.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe('UNAUTHENTICATED');
+});
+
+test('the version of a row covers its parts, whichever interface changes them', async () => {
+  const plan = await planOf();
+  const [first] = plan.meals as [Meal];
+  const before = plan.version;
+  const seen = [before];
+  const another = async () => {
+    const { version } = await now(plan.id);
+    expect(seen).not.toContain(version);
+    seen.push(version);
+  };
+  await ann.patch(`/mealitem/${first.items[0]!.id}/`, { amount: '99' });
+  await another();
+  await ann.post('/mealitem/', { meal: first.id, ingredient: 1, amount: '5' });
+  await another();
+  await ann.ask(`mutation { deleteMeal(id: ${plan.meals[1]!.id}) { deletedIds } }`);
+  await another();
+
+  const held = await now(plan.id);
+  expect((await ann.get(`/nutritionplan/${plan.id}/`)).headers.get('etag')).toBe(`"${held.version}"`);
+  const clash = {
+    nutritionPlan: null,
+    errors: [{ path: ['ifVersion'], code: 'CONFLICT' }],
+    conflict: { id: plan.id, version: held.version },
+  };
+  expect(await save(plan.id, { meals: [] }, before)).toMatchObject(clash);
+  expect(await save(plan.id, { description: 'x' }, before)).toMatchObject(clash);
+  const remove = 'mutation ($id: ID!, $v: String) { gone: deleteNutritionPlan(id: $id, ifVersion: $v) { deletedIds } }';
+  expect((await ann.ask(remove, { id: plan.id, v: before })).gone.deletedIds).toEqual([]);
+  expect(await now(plan.id)).toEqual(held);
+  const next = await saved(plan.id, { meals: [{ id: first.id, order: 8 }] }, held.version);
+  const last = await saved(plan.id, { description: 'y' }, next.version);
+  expect((await ann.ask(remove, { id: plan.id, v: last.version })).gone.deletedIds).toEqual([plan.id]);
+});
+
+test('a workout is saved down to its settings, with the weekdays of its days, and keeps its logs', async () => {
+  const settings = (reps: number, more: object = {}) => [{ exerciseId: 1, reps, ...more }];
+  const day = (description: string, weekdayIds: number[], more: object = {}) => ({ description, weekdayIds, ...more });
+  const shown = 'id comment days { id description weekdayIds workoutSets { id sets settings { id reps } } } logs { totalCount }';
+  const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
+    input: {
+      days: [day('a', [1], { workoutSets: [{ settings: settings(5) }] }), day('b', [2])],
+      logs: [{ exerciseId: 1, reps: 5, weight: '10', date: '2021-01-01' }],
+    },
+  });
+  const { id, days } = made.workout;
+  const [set] = days[0].workoutSets;
+  const { saved: answer } = await ann.ask(
+    `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${shown} } errors { path } } }`,
+    {
+      id,
+      input: {
+        comment: 'saved',
+        days: [
+          day('A', [3, 1], {
+            id: days[0].id,
+            workoutSets: [{ id: set.id, sets: 7, settings: settings(6, { id: set.settings[0].id }) }, { settings: settings(8) }],
+          }),
+          day('c', [4, 5]),
+        ],
+      },
+    },
+  );
+  expect(answer.errors).toEqual([]);
+  expect(answer.workout).toMatchObject({
+    id,
+    comment: 'saved',
+    logs: { totalCount: 1 },
+    days: [
+      {
+        id: days[0].id,
+        description: 'A',
+        weekdayIds: ['1', '3'],
+        workoutSets: [
+          { id: set.id, sets: 7, settings: [{ id: set.settings[0].id, reps: 6 }] },
+          { sets: 4, settings: [{ reps: 8 }] },
+        ],
+      },
+      { description: 'c', weekdayIds: ['4', '5'], workoutSets: [] },
+    ],
+  });
+});
+
+test('the number of statements does not grow with the rows', async () => {
+  const counts: number[] = [];
+  for (const size of [1, 10, 60]) {
+    const { id } = await planOf();
+    const meals = Array.from({ length: size }, (_, order) => ({ order, items: [item('1'), item('2')] }));
+    const { meals: made } = await saved(id, { meals });
+    const again = made.map((meal) => ({ id: meal.id, order: meal.order, items: [item('3', { id: meal.items[0]!.id }), item('4')] }));
+    const { statements, data } = await ann.query(SAVE, { id, input: { meals: again } });
+    expect(data.saved.errors).toEqual([]);
+    counts.push(statements);
+  }
+  expect(counts[2]).toBe(counts[1]);
+  expect(counts[1]! - counts[0]!).toBeLessThanOrEqual(3);
+  expect(counts[2]).toBeLessThanOrEqual(28);
+});
+
+test('of saves of the same version exactly one wins, whatever else is written meanwhile', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const plan = await planOf();
+    const [first] = plan.meals as [Meal];
+    const answers = await Promise.all([
+      ...[1, 2, 3, 4].map((number) =>
+        save(plan.id, { description: `${number}`, meals: [{ id: first.id, order: number, items: [item(`${number}`)] }] }, plan.version),
+      ),
+      ann.post('/mealitem/', { meal: plan.meals[1]!.id, ingredient: 1, amount: '50' }).then(() => undefined),
+    ]);
+    const saves = answers.filter((answer) => answer !== undefined);
+    const won = saves.filter(({ nutritionPlan }) => nutritionPlan);
+    expect(won.length).toBeLessThanOrEqual(1);
+    for (const { nutritionPlan, errors } of saves)
+      if (!nutritionPlan) expect(errors).toMatchObject([{ path: ['ifVersion'], code: 'CONFLICT' }]);
+    const { meals, description } = await now(plan.id);
+    if (won.length)
+      expect(meals).toEqual([
+        { id: first.id, order: Number(description), items: [expect.objectContaining({ amount: `${description}.00` })] },
+      ]);
+    else expect(description).toBe('before');
+  }
+});
