@@ -228,6 +228,48 @@ test('a workout is saved down to its settings, with the weekdays of its days, an
   });
 });
 
+test('a row that changes in nothing keeps its version, and no client is told of it', async () => {
+  const day = { description: 'a', weekdayIds: [2, 1] };
+  const shown = 'id version days { id version workoutSets { id version settings { id version } } }';
+  const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
+    input: { comment: 'same', days: [{ ...day, workoutSets: [{ settings: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }] }, day] },
+  });
+  const { id, days } = made.workout;
+  const [first, second] = days;
+  const [set] = first.workoutSets;
+  const [setting] = set.settings;
+  const { cursor } = (await ann.ask('{ changes { cursor } }')).changes;
+  const input = (reps: number, weekdayIds: number[]) => ({
+    comment: 'same',
+    days: [
+      {
+        ...day,
+        id: first.id,
+        workoutSets: [{ id: set.id, settings: [{ id: setting.id, exerciseId: 1, reps, targetWeight: '20.00' }] }],
+      },
+      { ...day, id: second.id, weekdayIds },
+    ],
+  });
+  const save = async (reps: number, weekdayIds: number[]) => {
+    const document = `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${shown} } errors { path } } }`;
+    const { saved: answer } = await ann.ask(document, { id, input: input(reps, weekdayIds) });
+    expect(answer.errors).toEqual([]);
+    return answer.workout;
+  };
+  expect(await save(5, [1, 2])).toEqual(made.workout);
+  expect((await ann.ask(`{ changes(since: "${cursor}") { changes { type } } }`)).changes.changes).toEqual([]);
+  const after = await save(6, [1, 2]);
+  expect(after.days[1]).toEqual(second);
+  for (const [now, before] of [
+    [after, made.workout],
+    [after.days[0], first],
+    [after.days[0].workoutSets[0].settings[0], setting],
+  ])
+    expect(now.version).not.toBe(before.version);
+  const moved = await save(6, [1, 3]);
+  expect([moved.days[0], moved.days[1].version === second.version]).toEqual([after.days[0], false]);
+});
+
 test('the number of statements does not grow with the rows', async () => {
   const counts: number[] = [];
   for (const size of [1, 10, 60]) {

@@ -123,14 +123,17 @@ async function insertSeveral(entity: Entity, rows: readonly Values[], fields: re
   return made.map(identified).sort((a, b) => a.id - b.id);
 }
 
-/** Each row gets what is given for it, null included, and keeps the rest. Answers the rows that there were. */
-export async function updateRows(entity: Entity, rows: readonly Written[], writing: Writing): Promise<Stored[]> {
+/**
+ * Each row gets what is given for it, null included, and keeps the rest. Answers the rows that there were. `onlyChanged`: rows that hold all of it already
+ * are not written, so that they keep their versions, and not answered.
+ */
+export async function updateRows(entity: Entity, rows: readonly Written[], writing: Writing, onlyChanged = false): Promise<Stored[]> {
   const fields = fieldsIn(
     entity,
     rows.map(({ values }) => values),
   );
   if (fields.length === 0) return rows.map(identified);
-  if (rows.length === 1) return updateOne(entity, rows[0]!, fields, writing);
+  if (rows.length === 1 && !onlyChanged) return updateOne(entity, rows[0]!, fields, writing);
   const { bind, values } = binder();
   const lists = [`${bind(rows.map(({ id }) => id))}::int[]`];
   const names = ['id'];
@@ -146,14 +149,17 @@ export async function updateRows(entity: Entity, rows: readonly Written[], writi
       rows.map((row) => row.values[name] ?? null),
     );
     const given = rows.map((row) => row.values[name] !== undefined);
-    if (given.every(Boolean)) return `"${column}" = x."${column}"`;
+    if (given.every(Boolean)) return { column, value: `x."${column}"` };
     add(`${column} given`, 'boolean', given);
-    return `"${column}" = CASE WHEN x."${column} given" THEN x."${column}" ELSE t."${column}" END`;
+    return { column, value: `CASE WHEN x."${column} given" THEN x."${column}" ELSE t."${column}" END` };
   });
-  const where = whereOf([(alias) => `${alias}."id" = x."id"`, ...writable(entity, writing.context)], 't', bind);
+  const differs = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
+  const conditions = [(alias: string) => `${alias}."id" = x."id"`, ...(onlyChanged ? [differs] : []), ...writable(entity, writing.context)];
+  const where = whereOf(conditions, 't', bind);
+  const set = changes.map(({ column, value }) => `"${column}" = ${value}`).join(', ');
   const changed = await run(
     writing,
-    `UPDATE "${resourceOf(entity)!.table}" AS t SET ${changes.join(', ')} FROM unnest(${lists.join(', ')}) AS x(${quoted(names)})${where} RETURNING t."id"`,
+    `UPDATE "${resourceOf(entity)!.table}" AS t SET ${set} FROM unnest(${lists.join(', ')}) AS x(${quoted(names)})${where} RETURNING t."id"`,
     values,
   );
   return changed.map(identified);

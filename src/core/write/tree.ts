@@ -1,11 +1,11 @@
 /**
  * Saving a row with its parts, such as a plan with its meals: of a list that is given, rows with an id are changed, others are made, and those
- * that it leaves out are deleted. All of it is one transaction, with a number of statements that does not grow with the rows.
+ * that it leaves out are deleted. Rows that change in nothing are not written. All of it is one transaction, with a number of statements that does not grow with the rows.
  */
 import type { Row } from '../../database/rows';
 import { ownership } from '../access/access';
 import type { Context } from '../context';
-import { partsOf, type ChildMeta, type Entity } from '../model/fields';
+import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
 import type { Values } from '../model/hooks';
 import { attempted } from './attempts';
 import { draftsOf, levelsOf, limitRows, rowsIn, type Draft } from './drafts';
@@ -23,6 +23,9 @@ interface Part {
   readonly row: Row;
   readonly above: { readonly entity: Entity; readonly id: number };
 }
+
+/** Names of the fields that are sets of ids, kept in tables of their own. */
+const linksOf = (entity: Entity): string[] => fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
 
 const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
@@ -46,7 +49,7 @@ async function save(entity: Entity, id: number, change: Change, prepared: Prepar
   root.id = id;
   const levels = levelsOf(drafts);
   for (const level of levels) await begin(level[0]!.entity, level, writing);
-  [root.held] = await hold(entity, [change], [id], 'UPDATE', writing, ruledFields(entity, [root], context));
+  [root.held] = await hold(entity, [change], [id], 'UPDATE', writing, [...ruledFields(entity, [root], context), ...linksOf(entity)]);
   const parts = await partsBelow(entity, [id], drafts, writing);
   findStored(drafts, parts);
   await validate(drafts, context);
@@ -65,7 +68,7 @@ async function partsBelow(entity: Entity, ids: readonly number[], drafts: readon
       drafts.filter((draft) => draft.entity === target),
       writing.context,
     );
-    const rows = await lockParts(child, ids, writing, ruled);
+    const rows = await lockParts(child, ids, writing, [...ruled, ...linksOf(target)]);
     const below = await partsBelow(
       target,
       rows.map((row) => row.id as number),
@@ -93,17 +96,28 @@ function findStored(drafts: readonly Draft[], parts: readonly Part[]): void {
   }
 }
 
+/** Without the sets of ids that the row has already. */
+function withoutSameLinks(entity: Entity, input: Values, held: Row | undefined): Values {
+  const isSame = (name: string) => {
+    const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
+    return ids(input[name]).join() === ids(held?.[name] ?? []).join();
+  };
+  const same = linksOf(entity).filter((name) => input[name] !== undefined && isSame(name));
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !same.includes(name)));
+}
+
 /** Rows of one type: those that are there may have moved to another row of the tree. */
 async function writeLevel(level: readonly Draft[], stored: Map<Draft, Stored>, prepared: Prepared[], writing: Writing): Promise<void> {
   const made = level.filter(({ id }) => id === undefined);
   if (made.length) await insertLevel(made, stored, prepared, writing);
   const changed = level.flatMap((draft) => {
-    const { id, input, above } = draft;
+    const { id, input, held, above } = draft;
     if (id === undefined) return [];
     stored.set(draft, { id });
-    return [{ id, values: { ...input, ...(above && { [above.by]: stored.get(above.draft)!.id }) } }];
+    const values = withoutSameLinks(draft.entity, input, held);
+    return [{ id, values: { ...values, ...(above && { [above.by]: stored.get(above.draft)!.id }) } }];
   });
-  if (changed.length) await updateLevel(level[0]!.entity, changed, prepared, writing);
+  if (changed.length) await updateLevel(level[0]!.entity, changed, prepared, writing, true);
 }
 
 /** The stored parts that a given list does not name, by type. What is below them goes with them. */

@@ -122,8 +122,14 @@ export async function insertLevel(
   await hooks.after?.(written, context, transaction);
 }
 
-/** Changes rows of one type that are there, and answers them. */
-export async function updateLevel(entity: Entity, rows: readonly Written[], prepared: Prepared[], writing: Writing): Promise<Stored[]> {
+/** Changes rows of one type that are there. Answers those that it has written; see `updateRows`. */
+export async function updateLevel(
+  entity: Entity,
+  rows: readonly Written[],
+  prepared: Prepared[],
+  writing: Writing,
+  onlyChanged = false,
+): Promise<Stored[]> {
   const { context, transaction } = writing;
   const hooks = hooksOf(entity);
   for (const { id, values } of rows) {
@@ -131,7 +137,7 @@ export async function updateLevel(entity: Entity, rows: readonly Written[], prep
     prepared.push({ entity, values });
     await hooks.before?.(values, context, transaction, id);
   }
-  const changed = await updateRows(entity, rows, writing);
+  const changed = await updateRows(entity, rows, writing, onlyChanged);
   await writeLinks(entity, rows, true, writing);
   await hooks.after?.(rows, context, transaction);
   return changed;
