@@ -45,7 +45,7 @@ const BodyWeightPage = pageOf(BodyWeight);
 @Resolver()
 export class BodyWeightResolver {
   @Query(() => BodyWeightPage, {
-    description: `What the viewer weighs, oldest first. The trend begins with the first entry and goes a tenth of the way to each further one, however many days lie between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the line through the entries of the last days with the least squares.`,
+    description: `Body weights with their trend, oldest first. The trend is an exponential moving average, factor 0.1 per entry, whatever the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
   })
   @Extensions(FACTS)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {

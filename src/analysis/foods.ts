@@ -35,7 +35,7 @@ enum FoodOrder {
 }
 registerEnumType(FoodOrder, {
   name: 'FoodOrder',
-  description: 'Of what there was most in all entries of a food together.',
+  description: 'What foods are ranked by.',
   valuesConfig: {
     GRAMS: { description: 'By weight.' },
     ENERGY: { description: 'By kcal.' },
@@ -59,12 +59,12 @@ const EatenFoodPage = pageOf(EatenFood);
 
 @ArgsType()
 class FoodArgs extends DiaryArgs {
-  @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'Of what there was most.' }) declare by: FoodOrder;
+  @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'What foods are ranked by.' }) declare by: FoodOrder;
 }
 
 @Resolver(() => EatenFood)
 export class EatenFoodResolver {
-  @Query(() => EatenFoodPage, { description: 'The foods that the viewer ate most of, that of which there was most first.' })
+  @Query(() => EatenFoodPage, { description: 'Foods of the diary, largest total first.' })
   @Extensions(FACTS)
   topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
     const measure = args.by.toLowerCase();

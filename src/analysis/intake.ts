@@ -38,7 +38,7 @@ class IntakeArgs extends DiaryArgs {
     description: `Whether each meal of the plan has a row of its own. An entry is of the meal that is nearest to it by the time of day; at most ${MAX_MEALS} meals of a plan may have one.`,
   })
   declare perMeal: boolean;
-  @Field(() => Int, { defaultValue: 5, description: 'By how many percent the energy may miss its goal, and is neither over nor under it.' })
+  @Field(() => Int, { defaultValue: 5, description: 'Tolerance around the goal in percent.' })
   declare tolerance: number;
 }
 
@@ -58,8 +58,7 @@ export class NutritionIntake {
   declare goal: NutritionalValues | null;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description:
-      'Of a day in kcal: that of `goal`, or that of the profile where the plan is compared with it and meals have no rows of their own.',
+    description: 'Daily energy goal in kcal: of the plan, or of the profile if `hasGoalCalories`; of a meal that of the meal.',
   })
   declare goalEnergy: string | null;
   @Field(() => Int, { description: 'On how many days there was more energy than the goal and its tolerance.' }) declare daysOver: number;

@@ -38,7 +38,7 @@ enum RecordKind {
 }
 registerEnumType(RecordKind, {
   name: 'RecordKind',
-  description: 'What is more than ever before.',
+  description: 'Kinds of records.',
   valuesConfig: {
     WEIGHT: { description: 'A mass, lifted at least once.' },
     ONE_REP_MAX: { description: 'The estimate of what could be lifted once.' },
@@ -60,9 +60,9 @@ class RecordArgs extends QuestionArgs {
   @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
-@ObjectType({ description: 'A day on which something was more than ever before.', simpleResolvers: true })
+@ObjectType({ description: 'A personal record.', simpleResolvers: true })
 export class PersonalRecord {
-  @Field(() => RecordKind, { description: 'What was more.' }) declare kind: RecordKind;
+  @Field(() => RecordKind, { description: 'Which measure was exceeded.' }) declare kind: RecordKind;
   @Field(() => DateScalar, { description: 'When it was set.' }) declare date: string;
   @Field(() => ID, { description: 'Id of what was trained.' }) declare exerciseId: number;
   @Field(() => DecimalScalar, { description: 'What was reached: repetitions, or a mass in that of `unit`.' }) declare value: string;

@@ -25,7 +25,7 @@ class StrengthArgs {
   @WhereLogs('Which logs count, such as those of squat, bench press and deadlift.') declare where?: Where;
   @Field(() => Boolean, {
     defaultValue: false,
-    description: 'Whether what could be lifted once is estimated, or the heaviest mass itself counts.',
+    description: 'Use estimated one-rep maxes instead of lifted weights.',
   })
   declare estimated: boolean;
   @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;

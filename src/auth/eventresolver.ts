@@ -30,7 +30,7 @@ class SecurityEvent {
   declare address: string | null;
   @Field(() => String, { nullable: true, description: 'More about it, such as the name of a token.' }) declare detail: string | null;
   @Field(() => Boolean, {
-    description: 'Whether further ones of its kind were not noted in the hour after it, because there were too many.',
+    description: 'True if later events of this kind were dropped for an hour.',
   })
   declare isLast: boolean;
 }
@@ -115,7 +115,7 @@ async function page(userId: number, args: EventArgs, { session }: Context): Prom
 @Resolver(() => User)
 export class EventResolver {
   @FieldResolver(() => SecurityEventConnection, {
-    description: 'What happened to their account, newest first. FORBIDDEN for who comes with an access token.',
+    description: 'What happened to their account, newest first. Not available with an access token (`FORBIDDEN`).',
   })
   @Needs(() => User, 'id')
   securityEvents(

@@ -70,15 +70,15 @@ class RevokeAccessTokenPayload {
 
 @ObjectType({ description: 'How many access tokens were revoked.', simpleResolvers: true })
 class RevokeAccessTokensPayload {
-  @Field(() => Int, { description: 'So many.' }) declare count: number;
+  @Field(() => Int, { description: 'Number of tokens revoked.' }) declare count: number;
 }
 
 @ObjectType({ description: 'How many browsers were signed out.', simpleResolvers: true })
 class EndSessionsPayload {
-  @Field(() => Int, { description: 'So many.' }) declare count: number;
+  @Field(() => Int, { description: 'Number of sessions ended.' }) declare count: number;
 }
 
-const OWNER_ONLY = 'FORBIDDEN for who comes with an access token.';
+const OWNER_ONLY = 'Not available with an access token (`FORBIDDEN`).';
 
 @Resolver(() => User)
 export class AccessTokenResolver {

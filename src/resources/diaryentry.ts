@@ -33,12 +33,19 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', rest: 'weight_unit', column: 'weight_unit_id', null: true })
+  @Ref(() => IngredientUnit, {
+    label: 'Weight unit',
+    note: 'Unit of `amount`; null means grams.',
+    rest: 'weight_unit',
+    column: 'weight_unit_id',
+    null: true,
+  })
   declare ingredientUnitId: number | null;
   @Moment({ label: 'Datetime', note: 'When it was eaten.', default: defaults.now }) declare datetime: string;
   @Text({ label: 'Comment', note: 'A remark of the user.', rest: 'comment', column: 'comment', null: true, blank: true, hidden: true })
   declare notes: string | null;
-  @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
+  @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
+  declare amount: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 

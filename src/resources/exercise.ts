@@ -89,6 +89,7 @@ export class Exercise extends Model<Exercise> {
   @Text({
     label: 'Author',
     help: 'If you are not the author, enter the name or source here.',
+    note: 'Author to credit.',
     max: 50,
     null: true,
     blank: true,

@@ -41,7 +41,13 @@ export class ExerciseImage extends Model<ExerciseImage> {
   @Id() declare id: number;
   @Uuid({ note: 'Stays the same wherever the image is copied to.', readOnly: true, default: () => randomUUID() }) declare uuid: string;
   @Ref(() => ExerciseBase, { label: 'Exercise', rest: 'exercise' }) declare exerciseBaseId: number;
-  @Image({ label: 'Image', help: 'Only PNG and JPEG formats are supported.', ...uploadedImage(MAX_PATH) }) declare image: string;
+  @Image({
+    label: 'Image',
+    help: 'Only PNG and JPEG formats are supported.',
+    note: 'URL of the image; on input the file.',
+    ...uploadedImage(MAX_PATH),
+  })
+  declare image: string;
   @Flag({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
   @Choose({
     label: 'Status',

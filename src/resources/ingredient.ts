@@ -88,6 +88,7 @@ export class Ingredient extends Model<Ingredient> {
   @Text({
     label: 'Author',
     help: 'If you are not the author, enter the name or source here.',
+    note: 'Author to credit.',
     max: 50,
     null: true,
     blank: true,

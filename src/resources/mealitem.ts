@@ -30,10 +30,17 @@ export class MealItem extends Model<MealItem> {
   @Id() declare id: number;
   @Ref(() => Meal, { label: 'Nutrition plan' }) declare mealId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, { label: 'Weight unit', note: 'Absent: grams.', rest: 'weight_unit', column: 'weight_unit_id', null: true })
+  @Ref(() => IngredientUnit, {
+    label: 'Weight unit',
+    note: 'Unit of `amount`; null means grams.',
+    rest: 'weight_unit',
+    column: 'weight_unit_id',
+    null: true,
+  })
   declare ingredientUnitId: number | null;
   @Whole({ label: 'Order', note: 'Place in the meal.', default: 1, readOnly: 'rest' }) declare order: number;
-  @Decimal({ label: 'Amount', note: 'In grams, or in the weight unit.', digits: 6, places: 2, min: 1, max: 1000 }) declare amount: string;
+  @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
+  declare amount: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 

@@ -203,7 +203,7 @@ test('what only REST has is no part of GraphQL, in types, inputs, conditions and
       ['Query', 'exerciseSuggestions'],
       ['Query', 'ingredientSuggestions'],
       ['Query', 'version'],
-      ['ExerciseHit', 'data'],
+      ['Workout', 'logData'],
       ['Ingredient', 'formValues'],
       ['NutritionPlan', 'logSummary'],
       ['UserProfile', 'roAccess'],

@@ -231,31 +231,12 @@ test('exercises are sorted by category, and pending ones are not found', async (
   expect(await found('term=accepted', 'exercise')).toEqual([]);
 });
 
-test('GraphQL leads on from a hit to the row', async () => {
-  const { data } = await fitgraph.anyone.query(
-    `{ exerciseSearch(term: "squat") { exerciseId name category imageThumbnail exercise { id muscles { name } } }
-       ingredientSearch(term: "mil", language: "de") { ingredientId name ingredient { id name } } none: exerciseSearch(term: "") { name } }`,
-  );
-  expect(data.none).toEqual([]);
-  expect(data.exerciseSearch).toEqual([
-    {
-      exerciseId: data.exerciseSearch[0].exercise.id,
-      name: 'Squat',
-      category: expect.any(String),
-      imageThumbnail: '/media/exercise-images/1/squat.png.30x30_q85_crop-smart.jpg',
-      exercise: { id: expect.any(String), muscles: [{ name: 'Quadriceps femoris' }] },
-    },
-  ]);
-  const [milk] = data.ingredientSearch;
-  expect(data.ingredientSearch).toEqual([{ ...milk, name: 'Milchreis', ingredient: { id: milk.ingredientId, name: 'Milchreis' } }]);
-});
-
 test('what only REST has GraphQL does not know', async () => {
-  const query = '{ exerciseSuggestions(term: "squat") { data { name } } exerciseSearch(term: "squat") { data { name } } }';
+  const query = '{ exerciseSuggestions(term: "squat") { data { name } } ingredientSuggestions(term: "mil") { data { name } } }';
   const { body } = await fitgraph.anyone.query(query);
   expect(body.errors.map(({ message }: { message: string }) => message)).toEqual([
     expect.stringMatching(/^Cannot query field "exerciseSuggestions" on type "Query"/),
-    expect.stringMatching(/^Cannot query field "data" on type "ExerciseHit"/),
+    expect.stringMatching(/^Cannot query field "ingredientSuggestions" on type "Query"/),
   ]);
 });
 

@@ -24,7 +24,7 @@ function relation(target: Lazy, object: string, many: boolean): NonNullable<Fiel
 export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
   return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
-    const note = o.note ?? `The \`id\` of \`${object}\`; asked for alone it reads no other row.`;
+    const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
     define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
       prototype,
       name,

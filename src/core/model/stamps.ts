@@ -10,16 +10,13 @@ const noted = { readOnly: true, automatic: true, only: 'graphql' } as const;
 /** Adds the fields to the type of an owned row. */
 export function stamp({ prototype }: Entity): void {
   const add = (name: string, field: unknown) => (field as PropertyDecorator)(prototype as object, name);
-  add('createdAt', Moment({ label: 'Created', note: 'When the row was made: when the transaction began that did it.', ...noted }));
-  add(
-    'updatedAt',
-    Moment({ label: 'Updated', note: 'When the row, a part of it, or a set of ids that belongs to it, was last changed.', ...noted }),
-  );
+  add('createdAt', Moment({ label: 'Created', note: 'Time of creation.', ...noted }));
+  add('updatedAt', Moment({ label: 'Updated', note: 'Time of the last change, changes of its parts and id lists included.', ...noted }));
   add(
     VERSION,
     Computed<string>(() => String, {
       label: 'Version',
-      note: 'Another one after every change of the row, of a part of it, such as a meal of a plan, or of a set of ids that belongs to it; opaque. `ifVersion` of a mutation takes it.',
+      note: 'Opaque; changes with every change of the row, of its parts and of its id lists. Pass it as `ifVersion`.',
       hidden: true,
       sql: (alias) => `${alias}."${VERSION}"`,
     }),

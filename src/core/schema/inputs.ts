@@ -82,7 +82,7 @@ export const patchInput = perEntity((entity) => {
   return Patch;
 });
 
-export const IF_VERSION_MEANING = 'The `version` that the row must have; nothing is written if it has another one now.';
+export const IF_VERSION_MEANING = 'Expected `version`. On a mismatch nothing is written.';
 
 @InputType({ description: 'One of many rows to be deleted.' })
 export class RowVersion {

@@ -123,7 +123,7 @@ function addRemoval(target: ClassType, entity: Entity, name: string): void {
 
 const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });
 
-const IF_VERSION = `${IF_VERSION_MEANING} The payload has the row as it is then.`;
+const IF_VERSION = `${IF_VERSION_MEANING} The payload has the current row.`;
 
 /** Rows of public types have no versions. */
 const versionArgument = (entity: Entity): Parameter[] =>

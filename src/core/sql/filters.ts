@@ -94,7 +94,7 @@ const StringFilter = filter('StringFilter', 'text', {
   endsWith: [text, 'It ends with this.'],
   search: [
     text,
-    'It contains this, or each word of it or one much like it: without accents, or with a letter missing, doubled, wrong or swapped. The case never matters. In `where` itself, outside of `and`, `or`, `not` and relations, it ranks the rows too: see `relevance` in `orderBy`.',
+    'Fuzzy search: ignores case and accents, tolerates typos. At the top level of `where` it also ranks the rows: see `relevance` in `orderBy`.',
   ],
   mode: [() => TextMode, 'Whether capitals matter to the other conditions of this filter; they do if absent.'],
   ...empty,
@@ -102,10 +102,7 @@ const StringFilter = filter('StringFilter', 'text', {
 const IdListFilter = filter('IdListFilter', 'set of ids', {
   in: [() => [ID], 'At least one of these is in the set.'],
   notIn: [() => [ID], 'None of these is in the set.'],
-  each: [
-    () => [ID],
-    'As `in`, but a row is listed and counted once for each of these in its set. In `where` itself only, not in conditions inside of it.',
-  ],
+  each: [() => [ID], 'Like `in`, but with one row per matching id. Only at the top level of `where`.'],
 });
 
 const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
@@ -152,22 +149,20 @@ export const whereInput: (entity: Entity) => ClassType = perEntity((entity) => {
   for (const field of fieldsOf(entity)) {
     const type = filterOf(field);
     if (!type) continue;
-    condition(Where, field.name, () => type, field.description);
+    condition(Where, field.name, () => type, `Condition on \`${field.name}\`.`);
     Extensions({ field })(Where.prototype, field.name);
   }
-  condition(Where, 'and', () => [Where], 'All of these hold; an empty list always does.');
-  condition(Where, 'or', () => [Where], 'At least one of these holds; an empty list never does.');
-  condition(Where, 'not', () => Where, 'This does not hold: exactly the rows that it alone would leave out.');
-  InputType(name, { description: `Which rows of ${entity.name} are meant: those for which all given conditions hold.` })(Where);
+  condition(Where, 'and', () => [Where], 'All of these; an empty list matches every row.');
+  condition(Where, 'or', () => [Where], 'At least one of these; an empty list matches no row.');
+  condition(Where, 'not', () => Where, 'Negation. Rows without a value match too.');
+  InputType(name, { description: `Conditions on rows of ${entity.name}; all given ones must hold.` })(Where);
   return Where;
 }, addRelatives);
 
 function addRelatives(Where: ClassType, entity: Entity): void {
   for (const { name, target, many, noun, only } of relativesOf(entity)) {
     const type = many ? listFilter(target()) : whereInput(target());
-    const description = many
-      ? `By rows of \`${name}\`: some, every or none of them.`
-      : `By the ${noun}: there is one, and these conditions hold for it.`;
+    const description = many ? `Condition on the rows of \`${name}\`.` : `There is a ${noun}, and it matches.`;
     condition(Where, name, () => type, description);
     Extensions({ only })(Where.prototype, name);
   }
@@ -177,15 +172,11 @@ function addRelatives(Where: ClassType, entity: Entity): void {
 const listFilter: (entity: Entity) => ClassType = perEntity(
   (entity) => {
     const type: Type = () => whereInput(entity);
-    return inputType(
-      `${entity.name}ListFilter`,
-      `Conditions on the rows of ${entity.name} that a row leads to; all given ones must hold, and null is none.`,
-      {
-        some: [type, 'At least one of the rows is such a row.'],
-        every: [type, 'There is no row but such rows; so it is where there is none at all.'],
-        none: [type, 'None of the rows is such a row.'],
-      },
-    );
+    return inputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {
+      some: [type, 'At least one related row matches.'],
+      every: [type, 'All related rows match; true if there are none.'],
+      none: [type, 'No related row matches.'],
+    });
   },
   (_List, entity) => void whereInput(entity),
 );

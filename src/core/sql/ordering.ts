@@ -63,6 +63,15 @@ const isReference = (field: FieldMeta) => field.object !== undefined && !field.r
 const isNumber = ({ kind, sql }: FieldMeta) => sql !== undefined && kind === 'decimal';
 const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isNumber(field);
 
+/** What `ASC` means for values of a kind. */
+function ascending({ name, kind }: FieldMeta): string {
+  if (name === 'id' || kind === 'relation') return 'Lowest id first with `ASC`.';
+  if (kind === 'date' || kind === 'datetime' || kind === 'time') return 'Earliest first with `ASC`.';
+  if (kind === 'integer' || kind === 'decimal' || kind === 'computed') return 'Smallest first with `ASC`.';
+  if (kind === 'boolean') return 'False first with `ASC`.';
+  return kind === 'choice' || kind === 'uuid' ? 'In the order in which it is stored.' : 'Alphabetical with `ASC`.';
+}
+
 /** `XOrder`: a direction for each field of one value, and for each reference the order of the row that it names. */
 export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
   const name = `${entity.name}Order`;
@@ -70,18 +79,14 @@ export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
   const element = (key: string, type: () => object, description: string) =>
     Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
-    element(field.name, () => OrderDirection, field.description);
+    element(field.name, () => OrderDirection, ascending(field));
     Extensions({ field })(Order.prototype, field.name);
     if (!field.object) continue;
-    element(field.object, () => orderInput(field.target!()), `By a field of the ${field.label.toLowerCase()}.`);
+    element(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
   if (fieldsOf(entity).some(isText))
-    element(
-      RELEVANCE,
-      () => OrderDirection,
-      'By likeness to the `search` of `where`, the best with `DESC`; of several searches by the sum. Only where there is one in the list of this type.',
-    );
+    element(RELEVANCE, () => OrderDirection, 'Search relevance, best first with `DESC`. Needs `search` at the top level of `where`.');
   InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
   Extensions({ oneOf: true })(Order);
   return Order;

@@ -80,13 +80,8 @@ function between(field: FieldMeta, { from, to }: Range, path: string): Condition
   return compare(field, (column, bind) => `${column} BETWEEN ${bind(from)} AND ${bind(to)}`);
 }
 
-/** Throws for a text that is too long to be searched for. */
-export function checkSearch(argument: string, text: string): void {
-  if ([...text].length > MAX_SEARCH) throw badArgument(argument, `Ensure this value has no more than ${MAX_SEARCH} characters.`);
-}
-
 function search(field: FieldMeta, text: string, path: string): Condition {
-  checkSearch(path, text);
+  if ([...text].length > MAX_SEARCH) throw badArgument(path, `Ensure this value has no more than ${MAX_SEARCH} characters.`);
   return text.includes('\0') ? NEVER : finds({ field, text });
 }
 

@@ -1,15 +1,13 @@
 /** What the searches answer, and the statements that find it. */
-import { Ctx, Extensions, Field, ID, Info, ObjectType } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
 import { published } from '../../core/access/access';
 import { anyOf, binder, equals, whereOf, type Condition } from '../../core/access/conditions';
 import { MAX_PAGE } from '../../core/read/connection';
 import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
-import { loadParent } from '../../core/read/loaders';
 import { bound, orderKey, orderOf, orderSql } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
-import { finds, has, rank, type Search } from '../../core/sql/texts';
+import { has } from '../../core/sql/texts';
 import { mediaUrl, thumbnailName } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
@@ -30,11 +28,11 @@ interface FoundExercise {
 }
 
 @ObjectType({
-  description: 'An exercise that a search found: what a list shows of it at once, and the exercise itself.',
+  description: 'An exercise that a search found.',
   simpleResolvers: true,
 })
 export class ExerciseHit {
-  @Field(() => ID, { description: 'What `exercise` has as its `id`.' }) readonly exerciseId: number;
+  @Field(() => ID, { description: 'Id of the exercise.' }) readonly exerciseId: number;
   @Field(() => String, { description: 'What it is called in its language.' }) readonly name: string;
   @Field(() => String, { description: 'Name of its category. Always English.' }) readonly category: string;
   private readonly path: string | null;
@@ -56,11 +54,6 @@ export class ExerciseHit {
     return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, await media.hasPngThumbnails(this.path)));
   }
 
-  @Field(() => Exercise, { description: 'Whatever else there is to know of it.' })
-  exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Exercise, this.exerciseId, context, info);
-  }
-
   @Field(() => ExerciseHit, { description: 'The hit itself, where a widget expects it.' })
   @Extensions({ only: 'rest' })
   data(): ExerciseHit {
@@ -68,19 +61,14 @@ export class ExerciseHit {
   }
 }
 
-@ObjectType({ description: 'An ingredient that a search found: its name at once, and the ingredient itself.', simpleResolvers: true })
+@ObjectType({ description: 'An ingredient that a search found.', simpleResolvers: true })
 export class IngredientHit {
-  @Field(() => ID, { description: 'What `ingredient` has as its `id`.' }) readonly ingredientId: number;
+  @Field(() => ID, { description: 'Id of the ingredient.' }) readonly ingredientId: number;
   @Field(() => String, { description: 'What it is called in its language.' }) readonly name: string;
 
   constructor({ id, name }: FoundIngredient) {
     this.ingredientId = id;
     this.name = name;
-  }
-
-  @Field(() => Ingredient, { description: 'Whatever else there is to know of it.' })
-  ingredient(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Ingredient, this.ingredientId, context, info);
   }
 
   @Field(() => IngredientHit, { description: 'The hit itself, where a widget expects it.' })
@@ -111,20 +99,9 @@ async function readExercises(named: Condition, order: Condition, languages: read
   return found.map((row) => new ExerciseHit(row as FoundExercise));
 }
 
-const bestFirst =
-  (search: Search): Condition =>
-  (alias, bind) =>
-    `${rank(search)(alias, bind)} DESC`;
-
 /** Those with the term in their names, by category, then by name. */
 export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
   return readExercises(has(nameOf.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
-}
-
-/** Those with names like the term, the best first. */
-export function searchExercises(text: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
-  const search = { field: nameOf.exercise(), text };
-  return readExercises(finds(search), bestFirst(search), languages, context);
 }
 
 /** Those with the term in their names, by name. */
@@ -132,29 +109,17 @@ export async function findIngredients(term: string, languages: readonly number[]
   const contains = has(nameOf.ingredient(), 'contains', term, true);
   const found =
     (await context.names.find(Ingredient, term, languages, MAX_PAGE, context.session)) ??
-    (await readIngredients(contains, [], languages, context));
+    (await readIngredients(contains, languages, context));
   return found.map((ingredient) => new IngredientHit(ingredient));
 }
 
-/** Those with names like the term, the best first. */
-export async function searchIngredients(text: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
-  const search = { field: nameOf.ingredient(), text };
-  const found = await readIngredients(finds(search), [bestFirst(search)], languages, context);
-  return found.map((ingredient) => new IngredientHit(ingredient));
-}
-
-async function readIngredients(
-  named: Condition,
-  first: readonly Condition[],
-  languages: readonly number[],
-  context: Context,
-): Promise<FoundIngredient[]> {
+async function readIngredients(named: Condition, languages: readonly number[], context: Context): Promise<FoundIngredient[]> {
   // With one language an index has the rows in the order of their names.
   const [only, ...others] = languages;
   const spoken = only !== undefined && others.length === 0 ? equals('language_id', only) : anyOf('language_id', languages);
   const { bind, values } = binder();
   const where = whereOf([named, spoken, ...published(Ingredient)], 't', bind);
-  const order = [...first.map((term) => term('t', bind)), byName(Ingredient, context)].join(', ');
+  const order = byName(Ingredient, context);
   const rows = await context.session.query(
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE}`,
     values,

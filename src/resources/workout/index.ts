@@ -57,6 +57,7 @@ export default class WorkoutResolver extends crud(Workout) {
     description: 'What was logged for one of its exercises in repetitions of a weight in kg or lb, as a list and for a chart.',
   })
   @Extensions({
+    only: 'rest',
     cost: { weight: 50 },
     action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'], whenMissing: NO_EXERCISE },
   })

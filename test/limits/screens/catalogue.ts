@@ -47,10 +47,10 @@ const CATALOGUE: Screen[] = [
   },
   {
     name: 'exercise search as the user types',
-    query: `query SearchExercises($term: String!, $language: String!) {
-      exerciseSearch(term: $term, language: $language) { exerciseId name category image imageThumbnail }
+    query: `query SearchExercises($term: String!, $language: ID!) {
+      exercises(first: 10, where: { name: { search: $term }, languageId: { eq: $language } }) { nodes { id name category { name } images { image isMain } } }
     }`,
-    variables: { term: 'benc', language: 'en' },
+    variables: { term: 'benc', language: ENGLISH },
   },
   {
     name: 'results of an exercise search',

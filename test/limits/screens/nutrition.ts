@@ -3,6 +3,8 @@ import { CURRENT, daysAgo, OATS, TODAY } from '../account';
 import { NUTRIENTS, PAGE_INFO } from './fragments';
 import { asApolloSends, type Screen } from './screen';
 
+const ENGLISH = '2';
+
 const ENTRY = `fragment Entry on DiaryEntry {
   id version datetime amount notes
   ingredient { id name energy }
@@ -142,13 +144,12 @@ const NUTRITION: Screen[] = [
   },
   {
     name: 'ingredient search as the user types',
-    query: `query SearchIngredients($term: String!, $language: String!) {
-      ingredientSearch(term: $term, language: $language) {
-        ingredientId name
-        ingredient { id energy protein carbohydrates fat units { id gram amount householdUnit { id name } } }
+    query: `query SearchIngredients($term: String!, $language: ID!) {
+      ingredients(first: 10, where: { name: { search: $term }, languageId: { eq: $language } }) {
+        nodes { id name energy protein carbohydrates fat units { id gram amount householdUnit { id name } } }
       }
     }`,
-    variables: { term: 'oat', language: 'en' },
+    variables: { term: 'oat', language: ENGLISH },
   },
   {
     name: 'ingredients with much protein and little fat',
