@@ -20,6 +20,7 @@ import { WorkoutSet } from './workoutset';
   owned: true,
   group: 'training',
   ordering: ['order', 'id'],
+  grouped: true,
   names: ['exercise.name'],
   filters: ['exerciseId', 'order', 'reps', 'targetWeight', 'setId'],
 })

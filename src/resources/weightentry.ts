@@ -17,6 +17,7 @@ import { User } from './user';
   bulk: true,
   group: 'body',
   ordering: ['date'],
+  grouped: true,
   unique: ['date', 'userId'],
   filters: ['date', 'weight'],
 })

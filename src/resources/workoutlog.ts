@@ -26,6 +26,7 @@ const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}
   bulk: true,
   group: 'training',
   ordering: ['date', 'reps'],
+  grouped: true,
   names: ['exercise.name'],
   filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
 })

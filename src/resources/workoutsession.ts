@@ -26,6 +26,7 @@ const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String
   bulk: true,
   group: 'training',
   ordering: ['date'],
+  grouped: true,
   names: ['date'],
   unique: ['date', 'userId'],
   rules: [

@@ -43,22 +43,28 @@ test('models are linked once', () => {
 test('each runs what is asked of it, over the same rows', async () => {
   const ann = await fitgraph.user('ann');
   const contexts = new Contexts(fitgraph);
-  const create = parse('mutation ($comment: String!) { createWorkout(input: { comment: $comment }) { workout { id nodeId } } }');
+  const create = parse(`mutation ($comment: String!, $date: Date!) {
+    createWorkout(input: { comment: $comment }) { workout { id nodeId } }
+    createWeightEntry(input: { date: $date, weight: "80" }) { fieldErrors { message } }
+  }`);
   const list = parse(`query ($some: [String!]!) {
     workouts(where: { comment: { in: $some } }, orderBy: { id: ASC }) { nodes { comment nodeId } }
-    workoutsGrouped(where: { comment: { in: $some } }) { nodes { count } }
+    weightEntriesGrouped(where: { date: { in: ["2021-03-01", "2021-03-02"] } }) { nodes { count } }
   }`);
   try {
     const executors = schemas.map((schema) => new Executor(publicSchema(schema)));
     const comments = ['first', 'second'];
     const made: unknown[] = [];
     for (const [index, executor] of executors.entries()) {
-      const { data } = (await executor.execute(create, undefined, await contexts.of(ann.token), { comment: comments[index] })) as any;
+      const { data } = (await executor.execute(create, undefined, await contexts.of(ann.token), {
+        comment: comments[index],
+        date: `2021-03-0${index + 1}`,
+      })) as any;
       made.push({ comment: comments[index], nodeId: data.createWorkout.workout.nodeId });
     }
     for (const executor of executors) {
       const answer = await executor.execute(list, undefined, await contexts.of(ann.token), { some: comments });
-      expect(answer).toEqual({ data: { workouts: { nodes: made }, workoutsGrouped: { nodes: [{ count: 2 }] } } });
+      expect(answer).toEqual({ data: { workouts: { nodes: made }, weightEntriesGrouped: { nodes: [{ count: 2 }] } } });
     }
   } finally {
     contexts.stop();

@@ -1,4 +1,4 @@
-/** `…Grouped` beside every list: the queries, and the fields below parents. */
+/** `…Grouped` beside the lists of resources that declare it: the queries, and the fields below parents. */
 import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';

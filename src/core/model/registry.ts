@@ -77,6 +77,8 @@ export interface ResourceOptions extends ViewOptions {
   inMemory?: boolean;
   /** Large and public, and searched by name: the fields of what is in memory of it, a name and the id by which it is chosen. */
   namesInMemory?: { name: string; kind: string };
+  /** Has statistics of groups: `…Grouped` beside its lists. */
+  grouped?: boolean;
   /** Further REST names. */
   views?: Readonly<Record<string, ViewOptions>>;
 }

@@ -74,7 +74,7 @@ function addQueries(target: ClassType, entity: Entity): void {
     }),
     dictionary ? { wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAll(entity, context, info) } : only,
   );
-  groupedQuery(target, entity);
+  if (resourceOf(entity)!.grouped) groupedQuery(target, entity);
 }
 
 /** What a row shows beside its own values. */

@@ -74,13 +74,13 @@ export function relationResolver(target: ClassType, field: FieldMeta): void {
 
 const isOwned = (entity: Entity) => resourceOf(entity)!.owned;
 
-/** The rows below a row: a list of all, or a connection with groups beside it where they can grow without bound. */
+/** The rows below a row: a list of all, or a connection where they can grow without bound, with statistics of groups beside it. */
 export function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
   if (!child.connection) return allChildren(target, child);
   // Below a row that everybody sees nobody has rows who is not signed in, which must not take that row away.
   const nullable = isOwned(child.target()) && !isOwned(entity);
   pagesOfChildren(target, child, nullable);
-  groupedChildren(target, child, nullable);
+  if (resourceOf(child.target())!.grouped) groupedChildren(target, child, nullable);
 }
 
 function allChildren(target: ClassType, child: ChildMeta): void {
