@@ -287,7 +287,7 @@ function documentOf(list: string): string {
   const type = TYPES[list]!;
   const { numbers, extremes, distinct } = FIELDS[list]!;
   const values = ['sum', 'avg', 'stddev', 'median', 'p0: percentile(p: $p0)', 'p1: percentile(p: $p1)'];
-  return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: ${type}Having, $orderBy: [${type}GroupOrder!], $first: Int!, $after: String, $p0: Decimal!, $p1: Decimal!) {
+  return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: [${type}Having!], $orderBy: [${type}GroupOrder!], $first: Int!, $after: String, $p0: Decimal!, $p1: Decimal!) {
     groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, after: $after) {
       totalCount pageInfo { hasNextPage endCursor }
       nodes { keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
@@ -328,16 +328,19 @@ function someGroups({ numbers }: Fields): Kept {
   const limit = random.int(1, 300);
   switch (random.int(0, 5)) {
     case 0:
-      return { having: { count: { gte: count } }, meant: (group) => group.count >= count };
+      return { having: [{ statistic: 'COUNT', is: { gte: count } }], meant: (group) => group.count >= count };
     case 1:
       return {
-        having: { sum: { [number]: { lt: String(limit) } } },
+        having: [{ statistic: 'SUM', of: number, is: { lt: String(limit) } }],
         meant: ({ sum }) => sum[number] !== null && Number(sum[number]) < limit,
       };
     case 2:
       return {
-        having: { not: { median: { [number]: { gt: '10' } } } },
-        meant: ({ median }) => !(median[number] !== null && Number(median[number]) > 10),
+        having: [
+          { statistic: 'MEDIAN', of: number, is: { gt: '3' } },
+          { statistic: 'MAX', of: number, is: { ne: '10' } },
+        ],
+        meant: ({ median, max }) => median[number] !== null && Number(median[number]) > 3 && Number(max[number]) !== 10,
       };
     default:
       return { meant: () => true };
@@ -358,14 +361,14 @@ function someOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
   const work = random.pick(['sum', 'avg', 'max', 'stddev', 'median'] as const);
   const [index] = [random.int(0, Math.max(0, keys.length - 1))];
   const terms: Term[] = [
-    { asked: { count: direction }, of: ({ worked: { count } }) => count, descending },
-    { asked: { weightedCount: direction }, of: ({ worked: { weightedCount } }) => Number(weightedCount), descending },
-    { asked: { [work]: { [number]: direction } }, of: (group) => number_(group.worked[work][number]), descending },
+    { asked: { statistic: 'COUNT', direction }, of: ({ worked: { count } }) => count, descending },
+    { asked: { statistic: 'WEIGHTED_COUNT', direction }, of: ({ worked: { weightedCount } }) => Number(weightedCount), descending },
+    { asked: { statistic: work.toUpperCase(), of: number, direction }, of: (group) => number_(group.worked[work][number]), descending },
   ];
   const { place } = keys[index] ?? {};
   if (place)
     terms.push({
-      asked: { key: { number: index + 1, direction } },
+      asked: { key: index + 1, direction },
       of: ({ values }) => (values[index] === null ? null : place(values[index])),
       descending,
     });

@@ -292,7 +292,7 @@ describe('by moments', () => {
 describe('by other keys', () => {
   test('a relation is shown as the row, in one statement for all groups', async () => {
     const document = (keys: string) =>
-      `{ groups: workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ count: DESC }]) { nodes { keys { ${keys} } count } } }`;
+      `{ groups: workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: COUNT, direction: DESC }]) { nodes { keys { ${keys} } count } } }`;
     const { data, statements } = await ann.query(document('exerciseId exercise { name category { name } }'));
     expect(data.groups.nodes).toEqual([
       { keys: { exerciseId: '1', exercise: { name: 'Squat', category: { name: 'Legs' } } }, count: 3 },
@@ -403,15 +403,19 @@ describe('groups are', () => {
       (await groups('workoutLogs', `groupBy: [{ field: exercise }], having: ${having}`, 'keys { exerciseId }')).map(
         ({ keys }: any) => keys.exerciseId,
       );
-    expect(await which('{ count: { gte: 2 } }')).toEqual(['1', '2']);
-    expect(await which('{ max: { date: { lt: "2021-03-20" } } }')).toEqual(['2', '3']);
-    expect(await which('{ or: [{ sum: { weightKg: { lt: "1" } } }, { countDistinct: { date: { eq: 1 } } }] }')).toEqual(['3']);
-    expect(await which('{ not: { stddev: { reps: { gt: 0 } } } }')).toEqual(['3']);
-    expect(await which('{ median: { reps: { between: { from: 3, to: 5 } } } }')).toEqual(['1']);
+    expect(await which('[{ statistic: COUNT, is: { gte: 2 } }]')).toEqual(['1', '2']);
+    expect(await which('[{ statistic: COUNT, is: { gt: 2.5 } }]')).toEqual(['1']);
+    expect(await which('[]')).toEqual(['1', '2', '3']);
+    expect(await which('[{ statistic: MAX, of: date, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
+    expect(
+      await which('[{ statistic: SUM, of: weightKg, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: date, is: { eq: 1 } }]'),
+    ).toEqual(['3']);
+    expect(await which('[{ statistic: STDDEV, of: reps, is: { isNull: true } }]')).toEqual(['3']);
+    expect(await which('[{ statistic: MEDIAN, of: reps, is: { between: { from: 3, to: 5 } } }]')).toEqual(['1']);
   });
 
   test('counted and turned over page by page, in a total order', async () => {
-    const document = `query ($after: String) { groups: workoutLogsGrouped(groupBy: [{ field: reps }], orderBy: [{ count: DESC }], first: 2, after: $after) {
+    const document = `query ($after: String) { groups: workoutLogsGrouped(groupBy: [{ field: reps }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 2, after: $after) {
       totalCount nodes { keys { reps } count } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
     const found: [number, number][] = [];
     let after: string | null = null;
@@ -482,11 +486,25 @@ describe('is refused', () => {
       { 'groupBy[1]': [expect.stringContaining('empty')] },
     ],
     ['too many empty groups', 'groupBy: [{ weight: { width: "0.00001", empty: true } }]', { groupBy: [expect.stringContaining('10000')] }],
+    ['an order by a key that is none', 'orderBy: [{ key: 1 }]', { 'orderBy[0].key': [expect.stringContaining('groupBy')] }],
+    ['an order by nothing', 'orderBy: [{ direction: DESC }]', { 'orderBy[0]': [expect.stringContaining('statistic')] }],
     [
-      'an order by a key that is none',
-      'orderBy: [{ key: { number: 1 } }]',
-      { 'orderBy[0].key.number': [expect.stringContaining('groupBy')] },
+      'an order by the median of days',
+      'orderBy: [{ statistic: MEDIAN, of: date }]',
+      { 'orderBy[0].of': [expect.stringContaining('weightKg')] },
     ],
+    ['a sum of nothing', 'having: [{ statistic: SUM, is: { gt: 1 } }]', { 'having[0].of': [expect.stringContaining('reps')] }],
+    [
+      'a count of a field',
+      'having: [{ statistic: COUNT, of: reps, is: { gt: 1 } }]',
+      { 'having[0].of': [expect.stringContaining('rows')] },
+    ],
+    [
+      'a condition on days of a number',
+      'having: [{ statistic: SUM, of: reps, isDate: { gt: "2021-01-01" } }]',
+      { 'having[0].isDate': [expect.stringContaining('`is`')] },
+    ],
+    ['no condition', 'having: [{ statistic: MAX, of: date }]', { 'having[0].isDate': [expect.stringContaining('`isDate`')] }],
     ['a page that is too large', 'first: 10001', { first: ['Ensure this value is less than or equal to 10000.'] }],
     ['a negative page', 'first: -1', { first: ['Ensure this value is greater than or equal to 0.'] }],
     ['a cursor that is none', 'after: "x"', { after: ['This is not a cursor of this grouping.'] }],

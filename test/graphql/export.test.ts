@@ -118,7 +118,7 @@ describe('a file', () => {
   });
 
   test('has the groups of a grouping', async () => {
-    const query = `{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }], orderBy: [{ count: DESC }]) {
+    const query = `{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
       nodes { keys { week: dateBucket { start } } count max { weight } } } }`;
     expect((await file(ann, { query })).records).toEqual([
       ['keys.week.start', 'count', 'max.weight'],

@@ -11,19 +11,25 @@ import { fieldOf, type Entity } from '../model/fields';
 import type { OrderDirection } from '../sql/ordering';
 import { from, names } from '../sql/expressions';
 import { filtered, type Given } from '../sql/where';
-import { columnOf, having } from './having';
+import { having, type Having } from './having';
 import { keysOf, type GroupBy, type Key, type Keys } from './keys';
 import type { Shown } from './plan';
+import { kindOf, type Statistic, type StatisticOf } from './statistics';
 import { percentileName } from './types';
 import { Values } from './values';
 
 type Inputs = Record<string, Given>;
 
+interface GroupOrder extends Partial<StatisticOf> {
+  key?: number | null;
+  direction: OrderDirection;
+}
+
 export interface GroupArguments {
   where?: Inputs | null;
   groupBy?: readonly GroupBy[] | null;
-  having?: Inputs | null;
-  orderBy?: readonly Inputs[] | null;
+  having?: readonly Having[] | null;
+  orderBy?: readonly GroupOrder[] | null;
   first?: number | null;
   after?: string | null;
 }
@@ -64,9 +70,8 @@ export class Grouping {
     this.which = having(entity, args.having, this.values);
     this.order = this.orderOf(args.orderBy ?? []);
     for (const [name, handles] of shown.works) {
-      if (name === 'count') this.values.count();
-      else if (name === 'weightedCount') this.values.weightedCount();
-      else for (const handle of handles) columnOf(this.values, name, handle);
+      if (name === 'count' || name === 'weightedCount') this.values.column(name, undefined);
+      else for (const handle of handles) this.values.column(name as Statistic, handle);
     }
     for (const { p, handles } of shown.percentiles) for (const handle of handles) this.values.percentile(p, handle);
     const { where, groupBy, having: which, orderBy } = args;
@@ -74,23 +79,23 @@ export class Grouping {
   }
 
   /** Terms that end with all keys, so that no two groups have the same place. */
-  private orderOf(orderBy: readonly Given[]): string[] {
+  private orderOf(orderBy: readonly GroupOrder[]): string[] {
     if (orderBy.length > MAX_ORDER) throw badArgument('orderBy', atMostElements(MAX_ORDER));
     const { keys } = this.keys;
-    const key = (index: number, direction: OrderDirection) => term(keys[index]!.place(keyColumn(index)), direction);
-    const terms = orderBy.map((element, index) => {
-      const [[name, value]] = Object.entries(element).filter(([, one]) => one != null) as [[string, Given]];
-      if (name === 'count') return term(`"${this.values.count()}"`, value);
-      if (name === 'weightedCount') return term(`"${this.values.weightedCount()}"`, value);
-      if (name === 'key') {
-        if (!(value.number >= 1 && value.number <= keys.length))
-          throw badArgument(`orderBy[${index}].key.number`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
-        return key(value.number - 1, value.direction);
+    const byKey = (index: number, direction: OrderDirection) => term(keys[index]!.place(keyColumn(index)), direction);
+    const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
+      const place = `orderBy[${index}]`;
+      if ((key == null) === (statistic == null)) throw badArgument(place, 'Name either a `key` or a `statistic`.');
+      if (statistic != null) {
+        kindOf(this.entity, { statistic, of }, place);
+        return term(`"${this.values.column(statistic, of)}"`, direction);
       }
-      const [[handle, direction]] = Object.entries(value as Given).filter(([, one]) => one != null) as [[string, OrderDirection]];
-      return term(`"${columnOf(this.values, name, handle)}"`, direction);
+      if (of != null) throw badArgument(`${place}.of`, 'A key is not of a field.');
+      if (!(key! >= 1 && key! <= keys.length))
+        throw badArgument(`${place}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
+      return byKey(key! - 1, direction);
     });
-    return [...terms, ...keys.map((_, index) => key(index, 'ASC' as OrderDirection))];
+    return [...terms, ...keys.map((_, index) => byKey(index, 'ASC' as OrderDirection))];
   }
 
   private sql(further: readonly Condition[], bind: Bind): string {
@@ -177,7 +182,7 @@ export class Grouping {
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
     const put = (name: string, handle: string, value: unknown) => void ((group[name] ??= {})[handle] = value);
     for (const [name, handles] of this.shown.works)
-      for (const handle of handles) put(name, handle, row[columnOf(this.values, name, handle)]);
+      for (const handle of handles) put(name, handle, row[this.values.column(name as Statistic, handle)]);
     for (const { p, handles } of this.shown.percentiles)
       for (const handle of handles) put(percentileName(p), handle, row[this.values.percentile(p, handle)]);
     // A field that selects nothing but its type is an object too.

@@ -1,57 +1,34 @@
 /** A `having` → a condition on the columns of groups. */
-import { all, any, not, type Condition } from '../access/conditions';
+import { atMostElements } from '../../contract/messages';
+import { all, type Condition } from '../access/conditions';
 import { badArgument } from '../model/errors';
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { MAX_CONDITIONS, MAX_NESTING, operation, type Given } from '../sql/where';
-import { handleOf } from './facts';
-import type { Values, Work } from './values';
+import type { Entity, FieldMeta } from '../model/fields';
+import { operation, type Given } from '../sql/where';
+import { conditionName } from './inputs';
+import { kindOf, type StatisticOf } from './statistics';
+import type { Values } from './values';
 
-type Having = Record<string, Given>;
+const MAX_HAVING = 20;
 
-class Reader {
-  private conditions = 0;
+export type Having = StatisticOf & Record<string, Given>;
 
-  constructor(
-    private readonly entity: Entity,
-    private readonly values: Values,
-  ) {}
-
-  read(having: Having, path: string, nesting: number): Condition {
-    if (nesting > MAX_NESTING) throw badArgument(path, `Conditions are nested deeper than ${MAX_NESTING} levels.`);
-    const found = Object.entries(having).flatMap(([name, value]): Condition[] => {
-      if (value == null) return [];
-      const place = `${path}.${name}`;
-      const each = (list: Having[]) => list.map((one, index) => this.read(one, `${place}[${index}]`, nesting + 1));
-      if (name === 'and') return each(value);
-      if (name === 'or') return [any(each(value))];
-      if (name === 'not') return [not(this.read(value, place, nesting + 1))];
-      if (name === 'count') return this.on(this.values.count(), 'integer', value, place);
-      if (name === 'weightedCount') return this.on(this.values.weightedCount(), 'decimal', value, place);
-      return Object.entries(value as Having).flatMap(([handle, filter]) =>
-        filter == null ? [] : this.on(columnOf(this.values, name, handle), this.kindOf(name, handle), filter, `${place}.${handle}`),
-      );
-    });
-    return all(found);
-  }
-
-  private kindOf(name: string, handle: string): FieldMeta['kind'] {
-    if (name === 'countDistinct') return 'integer';
-    return name === 'min' || name === 'max' ? fieldsOf(this.entity).find((field) => handleOf(field) === handle)!.kind : 'decimal';
-  }
-
-  private on(column: string, kind: FieldMeta['kind'], filter: Having, path: string): Condition[] {
-    const field = { name: column, column, kind } as FieldMeta;
-    return Object.entries(filter).flatMap(([operator, value]) => {
-      if (operator === 'mode' || value === undefined) return [];
-      this.conditions += 1;
-      if (this.conditions > MAX_CONDITIONS) throw badArgument('having', `There are more than ${MAX_CONDITIONS} conditions.`);
-      return operation(field, operator, value, false, `${path}.${operator}`) ?? [];
-    });
-  }
+export function having(entity: Entity, given: readonly Having[] | null | undefined, values: Values): Condition | undefined {
+  if (!given) return undefined;
+  if (given.length > MAX_HAVING) throw badArgument('having', atMostElements(MAX_HAVING));
+  return all(given.flatMap((element, index) => conditionsOf(entity, element, `having[${index}]`, values)));
 }
 
-export const columnOf = (values: Values, name: string, handle: string): string =>
-  name === 'median' ? values.median(handle) : values.work(name as Work, handle);
-
-export const having = (entity: Entity, given: Having | null | undefined, values: Values): Condition | undefined =>
-  given ? new Reader(entity, values).read(given, 'having', 0) : undefined;
+function conditionsOf(entity: Entity, { statistic, of, ...filters }: Having, place: string, values: Values): Condition[] {
+  const kind = kindOf(entity, { statistic, of }, place);
+  const name = conditionName(kind);
+  const [other] = Object.keys(filters).filter((one) => one !== name && filters[one] != null);
+  if (other || filters[name] == null)
+    throw badArgument(`${place}.${other ?? name}`, `A condition on this statistic stands in \`${name}\`.`);
+  const column = values.column(statistic, of);
+  // A whole number is compared with decimals too.
+  const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;
+  const field = { name: column, kind, sql } as FieldMeta;
+  return Object.entries(filters[name] as Record<string, Given>).flatMap(([operator, value]) =>
+    value === undefined ? [] : (operation(field, operator, value, false, `${place}.${name}.${operator}`) ?? []),
+  );
+}

@@ -6,13 +6,12 @@ import { OrderDirection } from '../sql/ordering';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, groupableOf, handleOf, isPlain, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
+import { Statistic } from './statistics';
 import { DayUnit, FirstDay, TimeUnit } from './units';
 
 type Type = () => object;
 type Member = [type: Type, description: string];
 type Members = Record<string, Member>;
-/** Types have to be there before the schema is built, which is when such thunks run. */
-const made = (type: object, description: string): Member => [() => type, description];
 
 export const classNamed = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
 
@@ -65,17 +64,6 @@ export class NumberGroupBy {
   declare from: string;
   @Field(() => Boolean, { defaultValue: false, description: EMPTY })
   declare empty: boolean;
-}
-
-@InputType({
-  description:
-    'One of the keys as what groups are ordered by: days and numbers by their place, texts as lists are, references by their id.',
-})
-export class KeyOrder {
-  @Field(() => Int, { defaultValue: 1, description: 'Which element of `groupBy`, counted from 1.' })
-  declare number: number;
-  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'Which way.' })
-  declare direction: OrderDirection;
 }
 
 /** `XGroupField`: the fields by whose values rows of X can be grouped. */
@@ -138,118 +126,40 @@ export const groupByInput = perEntity((entity: Entity): ClassType | undefined =>
   );
 });
 
-const numbersFilter = perEntity((entity) =>
-  inputType(
-    `${entity.name}NumbersFilter`,
-    `Conditions on what was worked out of the numbers of ${entity.name}; all given ones must hold.`,
-    by(numbersOf(entity), (field): Member => [
-      () => filterOf({ ...field, name: '', kind: 'decimal' })!,
-      `On what was worked out of \`${field.name}\`.`,
-    ]),
-  ),
-);
-const extremesFilter = perEntity((entity) =>
-  inputType(
-    `${entity.name}ExtremesFilter`,
-    `Conditions on the smallest or the largest values of ${entity.name}; all given ones must hold.`,
-    by(extremesOf(entity), (field): Member => [() => filterOf(field)!, `On a value of \`${field.name}\`.`]),
-  ),
-);
-const COUNT = { kind: 'integer', name: '' } as FieldMeta;
-const distinctFilter = perEntity((entity) =>
-  inputType(
-    `${entity.name}DistinctFilter`,
-    `Conditions on numbers of different values of ${entity.name}; all given ones must hold.`,
-    by(groupableOf(entity), (field): Member => [() => filterOf(COUNT)!, `On how many there are of \`${field.name}\`.`]),
-  ),
-);
+/** Where a condition on a value of this kind stands. */
+export const conditionName = (kind: FieldMeta['kind']): string =>
+  ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-/** What is worked out of numbers, and what it is. */
-export const OF_NUMBERS = {
-  sum: 'The sum, each value times the weight of its row; null where there is no value. Exact.',
-  avg: 'The mean of the values that there are, weighted as in `sum`; null where there is none. Rounded to 10 places.',
-  stddev:
-    'The standard deviation of a sample (divided by n − 1), whatever the weights; null of fewer than two values. Rounded to 10 places.',
-  median: 'The value in the middle, or the mean of the two in the middle, whatever the weights; null where there is no value.',
-} as const;
-export const OF_EXTREMES = {
-  min: 'The smallest value; null where there is none.',
-  max: 'The largest value; null where there is none.',
-} as const;
-export const DISTINCT = 'How many different values there are; rows without one do not count.';
-export const COUNTED = 'How many rows there are.';
-export const WEIGHTED = 'The sum of the weights of the rows: `count`, but where rows are grouped through lists that weigh them.';
-
-/** Members for each thing that is worked out of a group, if the entity has fields for it. */
-function worked<T>(
-  entity: Entity,
-  count: T,
-  weighted: T,
-  numbers: (d: string) => T,
-  extremes: (d: string) => T,
-  distinct: () => T,
-): Record<string, T> {
-  const each = (of: Record<string, string>, member: (description: string) => T) =>
-    Object.fromEntries(Object.entries(of).map(([name, description]) => [name, member(description)]));
-  return {
-    count,
-    weightedCount: weighted,
-    ...(numbersOf(entity).length && each(OF_NUMBERS, numbers)),
-    ...(extremesOf(entity).length && each(OF_EXTREMES, extremes)),
-    ...(groupableOf(entity).length && { countDistinct: distinct() }),
-  } as Record<string, T>;
-}
+const STATISTIC: Member = [() => Statistic, 'What is worked out of a group.'];
+const of = (entity: Entity): Member => [() => fieldEnum(entity)!, 'The field that it is of; absent for a count of rows.'];
 
 /** `XHaving`. */
 export const havingInput = perEntity((entity: Entity): ClassType => {
-  const name = `${entity.name}Having`;
-  const Having = inputType(
-    name,
-    `Which groups of ${entity.name} are meant: those for which all given conditions hold.`,
-    worked<Member>(
-      entity,
-      [() => filterOf(COUNT)!, COUNTED],
-      [() => filterOf({ ...COUNT, kind: 'decimal' })!, WEIGHTED],
-      (description) => made(numbersFilter(entity), description),
-      (description) => made(extremesFilter(entity), description),
-      () => made(distinctFilter(entity), DISTINCT),
+  const kinds = new Map<string, FieldMeta['kind']>([['is', 'decimal']]);
+  for (const { kind } of extremesOf(entity)) if (conditionName(kind) !== 'is') kinds.set(conditionName(kind), kind);
+  const Having = inputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, {
+    of: of(entity),
+    ...Object.fromEntries(
+      [...kinds].map(([name, kind]): [string, Member] => [
+        name,
+        [() => filterOf({ kind, name: '' } as FieldMeta)!, name === 'is' ? 'On a number.' : `On a ${kind}: the smallest or the largest.`],
+      ]),
     ),
-  );
-  const further = (member: string, type: Type, description: string) =>
-    Field(type, { nullable: true, description })(Having.prototype, member);
-  further('and', () => [Having], 'All of these hold; an empty list always does.');
-  further('or', () => [Having], 'At least one of these holds; an empty list never does.');
-  further('not', () => Having, 'This does not hold: exactly the groups that it alone would leave out.');
+  });
+  Field(STATISTIC[0], { description: STATISTIC[1] })(Having.prototype, 'statistic');
   return Having;
 });
 
-const orderOfValues = (entity: Entity, kind: string, fields: readonly FieldMeta[]) =>
-  inputType(
-    `${entity.name}${kind}Order`,
-    `One field of ${entity.name} whose values something was worked out of, and the direction.`,
-    by(fields, (field): Member => [() => OrderDirection, `By what was worked out of \`${field.name}\`.`]),
-    true,
-  );
-const numbersOrder = perEntity((entity) => orderOfValues(entity, 'Numbers', numbersOf(entity)));
-const extremesOrder = perEntity((entity) => orderOfValues(entity, 'Extremes', extremesOf(entity)));
-const distinctOrder = perEntity((entity) => orderOfValues(entity, 'Distinct', groupableOf(entity)));
-
 /** `XGroupOrder`. */
-export const groupOrderInput = perEntity((entity: Entity): ClassType =>
-  inputType(
-    `${entity.name}GroupOrder`,
-    `One element of the order of groups of ${entity.name}: a key, or something that was worked out.`,
-    {
-      key: [() => KeyOrder, 'By one of the keys.'],
-      ...worked<Member>(
-        entity,
-        [() => OrderDirection, COUNTED],
-        [() => OrderDirection, WEIGHTED],
-        (description) => made(numbersOrder(entity), description),
-        (description) => made(extremesOrder(entity), description),
-        () => made(distinctOrder(entity), DISTINCT),
-      ),
-    },
-    true,
-  ),
-);
+export const groupOrderInput = perEntity((entity: Entity): ClassType => {
+  const Order = inputType(`${entity.name}GroupOrder`, `One element of the order of groups of ${entity.name}: a key or a statistic.`, {
+    key: [
+      () => Int,
+      'Which element of `groupBy`, counted from 1: days and numbers are ordered by their place, texts as lists are, references by their id.',
+    ],
+    statistic: STATISTIC,
+    of: of(entity),
+  });
+  Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'Which way.' })(Order.prototype, 'direction');
+  return Order;
+});

@@ -28,7 +28,7 @@ function parameters(entity: Entity): Parameter[] {
     ...(groupBy
       ? [Arg('groupBy', () => [groupBy], { nullable, description: 'By what rows are put together; by several keys if there are several.' })]
       : []),
-    Arg('having', () => which, { nullable, description: 'Which groups, by what was worked out of them.' }),
+    Arg('having', () => [which], { nullable, description: 'Which groups: those for whose statistics all of these hold.' }),
     Arg('orderBy', () => [order], { nullable, description: 'In which order; the keys decide last.' }),
     Arg('first', () => Int, { defaultValue: DEFAULT_ROWS, description: 'How many groups, 10000 at most.' }),
     Arg('after', () => String, {

@@ -11,7 +11,8 @@ import { method } from '../model/method';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, groupableOf, handleOf, isReference, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
-import { by, classNamed, COUNTED, DISTINCT, groupByInput, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './inputs';
+import { by, classNamed, groupByInput } from './inputs';
+import { COUNTED, DISTINCT, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
 
 type Type = () => object;

@@ -4,6 +4,7 @@ import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
 import { expression } from '../sql/expressions';
 import { handleOf } from './facts';
+import type { Statistic } from './statistics';
 
 /** Of means, deviations and percentiles. */
 const PLACES = 10;
@@ -12,7 +13,7 @@ const EXACT = `1.${'0'.repeat(2 * PLACES + 4)}`;
 
 const rounded = (sql: string) => `trim_scale(round(${sql}, ${PLACES}))`;
 
-export type Work = 'sum' | 'avg' | 'min' | 'max' | 'stddev' | 'countDistinct';
+type Work = 'sum' | 'avg' | 'min' | 'max' | 'stddev' | 'countDistinct';
 
 /** A value of a group, by the name that its column has. */
 interface Column {
@@ -33,7 +34,7 @@ export class Values {
     private readonly weight: string | undefined,
   ) {}
 
-  private column(name: string, sql: (bind: Bind) => string, empty = 'NULL'): string {
+  private add(name: string, sql: (bind: Bind) => string, empty = 'NULL'): string {
     if (!this.columns.has(name)) this.columns.set(name, { sql, empty });
     return name;
   }
@@ -42,16 +43,23 @@ export class Values {
     return fieldsOf(this.entity).find((field) => handleOf(field) === handle)!;
   }
 
-  count(): string {
-    return this.column('count', () => 'count(*)', '0');
+  /** The name of the column of a statistic; `handle` is absent for a count of rows. */
+  column(statistic: Statistic, handle: string | null | undefined): string {
+    if (statistic === 'count') return this.count();
+    if (statistic === 'weightedCount') return this.weightedCount();
+    return statistic === 'median' ? this.percentile('0.5', handle!) : this.work(statistic, handle!);
   }
 
-  weightedCount(): string {
+  private count(): string {
+    return this.add('count', () => 'count(*)', '0');
+  }
+
+  private weightedCount(): string {
     const { weight } = this;
-    return this.column('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
+    return this.add('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
   }
 
-  work(work: Work, handle: string): string {
+  private work(work: Work, handle: string): string {
     const field = this.field(handle);
     const value = expression(field, 't');
     const number = `(${value})::numeric`;
@@ -70,13 +78,13 @@ export class Values {
           `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${EXACT} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
         ),
     };
-    return this.column(`${work} ${handle}`, sums[work], work === 'countDistinct' ? '0' : 'NULL');
+    return this.add(`${work} ${handle}`, sums[work], work === 'countDistinct' ? '0' : 'NULL');
   }
 
   /** `p` from 0 to 1. */
   percentile(p: string, handle: string): string {
     const number = `(${expression(this.field(handle), 't')})::numeric`;
-    const all = `"${this.column(`all ${handle}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
+    const all = `"${this.add(`all ${handle}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${handle}`;
     this.derived.set(name, (bind) => {
       const place = `(${bind(p)}::numeric * (cardinality(${all}) - 1))`;
@@ -85,9 +93,5 @@ export class Values {
       return rounded(`${low} + (${place} - floor(${place})) * (${high} - ${low})`);
     });
     return name;
-  }
-
-  median(handle: string): string {
-    return this.percentile('0.5', handle);
   }
 }

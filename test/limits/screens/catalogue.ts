@@ -30,7 +30,7 @@ const CATALOGUE: Screen[] = [
         nodes { ...ExerciseCard musclesSecondary { id name } }
         pageInfo { ...PageInfoFields }
       }
-      facets: exercisesGrouped(where: $where, groupBy: [{ category: name }], orderBy: [{ count: DESC }]) {
+      facets: exercisesGrouped(where: $where, groupBy: [{ category: name }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         nodes { keys { categoryKeys { name } } count }
       }
     }
@@ -120,7 +120,7 @@ const CATALOGUE: Screen[] = [
     name: 'licences and attribution',
     query: `query Attribution {
       licenses { id shortName fullName url }
-      exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: licenseAuthor }, { field: license }], orderBy: [{ count: DESC }]) {
+      exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: licenseAuthor }, { field: license }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         totalCount
         nodes { keys { licenseAuthor license { id shortName } } count }
       }

@@ -133,7 +133,7 @@ const NUTRITION: Screen[] = [
       weeks: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: WEEK, timeZone: $zone } }]) {
         nodes { keys { datetimeBucket { start end } } count countDistinct { ingredient } }
       }
-      foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ count: DESC }]) {
+      foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         nodes { keys { ingredient { id name energy } } count avg { amount } max { datetime } }
       }
       energy: topFoods(first: 10) { nodes { energyShare ingredient { id name } } }

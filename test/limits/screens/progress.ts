@@ -83,7 +83,7 @@ export const progress: Screen[] = [
         first: 500
         where: { date: { gte: $since } }
         groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
-        orderBy: [{ key: { number: 1 } }, { weightedCount: DESC }]
+        orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
       ) {
         totalCount
         nodes { keys { dateBucket { start end } exerciseKeys { muscle { id name isFront } } } weightedCount sum { reps } max { weightKg } }
@@ -108,8 +108,8 @@ export const progress: Screen[] = [
         first: 10
         where: { date: { gte: $since } }
         groupBy: [{ field: exercise }]
-        having: { count: { gte: 3 } }
-        orderBy: [{ sum: { reps: DESC } }]
+        having: [{ statistic: COUNT, is: { gte: 3 } }]
+        orderBy: [{ statistic: SUM, of: reps, direction: DESC }]
       ) { nodes { keys { exercise { id name } } count sum { reps } median { weightKg } p90: percentile(p: 0.9) { weightKg } } }
     }`,
     variables: { since: daysAgo(365) },

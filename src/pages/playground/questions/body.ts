@@ -27,7 +27,7 @@ export const BODY: readonly Question[] = [
   weightEntriesGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
   ) {
     nodes {
       keys { dateBucket { start } }
@@ -45,7 +45,7 @@ export const BODY: readonly Question[] = [
     title: 'Lowest, mean and highest weight by month',
     sentence: 'Between which weights each month lay.',
     query: `query RangeByMonth {
-  weightEntriesGrouped(groupBy: [{ date: { by: MONTH } }], orderBy: [{ key: { number: 1 } }]) {
+  weightEntriesGrouped(groupBy: [{ date: { by: MONTH } }], orderBy: [{ key: 1 }]) {
     nodes {
       keys { dateBucket { start } }
       min { weightKg }
@@ -65,7 +65,7 @@ export const BODY: readonly Question[] = [
   weightEntriesGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEKDAY } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
   ) {
     nodes {
       keys { dateBucket { weekday: number } }
@@ -84,7 +84,7 @@ export const BODY: readonly Question[] = [
     title: 'On how many days did I weigh how much?',
     sentence: 'Entries by weight, a kilogram at a time.',
     query: `query WeightDistribution {
-  weightEntriesGrouped(groupBy: [{ weightKg: { width: 1, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+  weightEntriesGrouped(groupBy: [{ weightKg: { width: 1, empty: true } }], orderBy: [{ key: 1 }]) {
     nodes {
       keys { weightKgBin { from to } }
       days: count
@@ -99,7 +99,7 @@ export const BODY: readonly Question[] = [
     title: 'How often do I step on the scale?',
     sentence: 'Days with an entry, and the first and the last of them, by month.',
     query: `query DaysWeighedByMonth {
-  weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+  weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: 1 }]) {
     nodes {
       keys { dateBucket { start } }
       days: countDistinct { date }

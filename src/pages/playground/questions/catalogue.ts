@@ -53,7 +53,7 @@ export const CATALOGUE: readonly Question[] = [
     title: 'How much energy do foods have?',
     sentence: 'Foods by kilocalories per 100 g, fifty at a time, with their mean protein and fat.',
     query: `query FoodsByEnergy {
-  ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+  ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: 1 }]) {
     nodes {
       keys { energyBin { from to } }
       foods: count
@@ -92,7 +92,7 @@ export const CATALOGUE: readonly Question[] = [
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
     groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
-    orderBy: [{ weightedCount: DESC }]
+    orderBy: [{ statistic: WEIGHTED_COUNT, direction: DESC }]
   ) {
     nodes {
       keys { muscle { name } }
@@ -112,7 +112,7 @@ export const CATALOGUE: readonly Question[] = [
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
     groupBy: [{ category: name }, { equipment: { equipment: 1 } }]
-    orderBy: [{ count: DESC }]
+    orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
     nodes {
       keys { categoryKeys { name } equipment { name } }
@@ -152,7 +152,7 @@ export const CATALOGUE: readonly Question[] = [
     title: 'In which languages are there exercises?',
     sentence: 'Exercises of the catalogue by language.',
     query: `query LanguagesOfTheCatalogue {
-  exercisesGrouped(groupBy: [{ language: fullName }], orderBy: [{ count: DESC }]) {
+  exercisesGrouped(groupBy: [{ language: fullName }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     nodes {
       keys { languageKeys { fullName } }
       exercises: count

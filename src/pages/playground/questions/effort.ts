@@ -11,7 +11,7 @@ export const EFFORT: readonly Question[] = [
   workoutSessionsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK, empty: true } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
   ) {
     nodes {
       keys { dateBucket { start end } }
@@ -28,7 +28,7 @@ export const EFFORT: readonly Question[] = [
     title: 'On which weekdays do I train?',
     sentence: 'Sessions by weekday: 1 is Monday, 7 is Sunday.',
     query: `query SessionsPerWeekday {
-  workoutSessionsGrouped(groupBy: [{ date: { by: WEEKDAY, empty: true } }], orderBy: [{ key: { number: 1 } }]) {
+  workoutSessionsGrouped(groupBy: [{ date: { by: WEEKDAY, empty: true } }], orderBy: [{ key: 1 }]) {
     nodes {
       keys { dateBucket { weekday: number } }
       sessions: count
@@ -45,7 +45,7 @@ export const EFFORT: readonly Question[] = [
     query: `query ImpressionByMonth {
   workoutSessionsGrouped(
     groupBy: [{ date: { by: MONTH } }, { field: impression }]
-    orderBy: [{ key: { number: 1 } }, { key: { number: 2 } }]
+    orderBy: [{ key: 1 }, { key: 2 }]
   ) {
     nodes {
       keys { dateBucket { start } impression }
@@ -88,7 +88,7 @@ export const EFFORT: readonly Question[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since }, repetitionUnit: { name: { eq: "Repetitions" } } }
     groupBy: [{ reps: { width: 5, from: 1, empty: true } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
   ) {
     nodes {
       keys { repsBin { from to } }
@@ -106,7 +106,7 @@ export const EFFORT: readonly Question[] = [
     title: 'How close to failure are my sets?',
     sentence: 'Sets by the repetitions left in reserve; those logged without any are a group of their own.',
     query: `query RepetitionsInReserve($since: Date!) {
-  workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }], orderBy: [{ key: { number: 1 } }]) {
+  workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }], orderBy: [{ key: 1 }]) {
     nodes {
       keys { rir }
       sets: count
@@ -125,7 +125,7 @@ export const EFFORT: readonly Question[] = [
   workoutLogsGrouped(
     where: { rir: { in: $rir } }
     groupBy: [{ date: { by: WEEK, empty: true } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
   ) {
     nodes {
       keys { dateBucket { start } }
@@ -141,11 +141,11 @@ export const EFFORT: readonly Question[] = [
     group: 'Training',
     title: 'How even are my sets?',
     sentence: 'Mean, median and spread of the repetitions of each exercise with enough sets.',
-    query: `query SpreadOfRepetitions($sets: Int!) {
+    query: `query SpreadOfRepetitions($sets: Decimal!) {
   workoutLogsGrouped(
     groupBy: [{ field: exercise }]
-    having: { count: { gte: $sets } }
-    orderBy: [{ stddev: { reps: DESC } }]
+    having: [{ statistic: COUNT, is: { gte: $sets } }]
+    orderBy: [{ statistic: STDDEV, of: reps, direction: DESC }]
   ) {
     nodes {
       keys { exercise { name } }

@@ -77,7 +77,7 @@ export const NUTRITION: readonly Question[] = [
     title: 'Foods I eat most often',
     sentence: 'How often each food stands in the diary, and when it last did.',
     query: `query FoodsMostOften {
-  diaryEntriesGrouped(groupBy: [{ field: ingredient }], orderBy: [{ count: DESC }], first: 30) {
+  diaryEntriesGrouped(groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 30) {
     totalCount
     nodes {
       keys { ingredient { name } }
@@ -97,7 +97,7 @@ export const NUTRITION: readonly Question[] = [
   diaryEntriesGrouped(
     where: { ingredientUnitId: { isNull: true } }
     groupBy: [{ field: ingredient }]
-    orderBy: [{ sum: { amount: DESC } }]
+    orderBy: [{ statistic: SUM, of: amount, direction: DESC }]
     first: 30
   ) {
     nodes {
@@ -117,7 +117,7 @@ export const NUTRITION: readonly Question[] = [
     query: `query WhenIEat($zone: String!) {
   diaryEntriesGrouped(
     groupBy: [{ datetime: { by: HOUR_OF_DAY, timeZone: $zone } }, { datetime: { by: WEEKDAY, timeZone: $zone } }]
-    orderBy: [{ key: { number: 1 } }, { key: { number: 2 } }]
+    orderBy: [{ key: 1 }, { key: 2 }]
     first: 200
   ) {
     nodes {
@@ -140,7 +140,7 @@ export const NUTRITION: readonly Question[] = [
     query: `query EntriesPerWeek($zone: String!) {
   diaryEntriesGrouped(
     groupBy: [{ datetime: { by: WEEK, timeZone: $zone, empty: true } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
   ) {
     nodes {
       keys { datetimeBucket { start } }

@@ -13,7 +13,7 @@ export const TRAINING: readonly Question[] = [
   workoutLogsGrouped(
     where: { weightKg: { gt: 0 } }
     groupBy: [{ field: exercise }]
-    orderBy: [{ max: { weightKg: DESC } }]
+    orderBy: [{ statistic: MAX, of: weightKg, direction: DESC }]
   ) {
     nodes {
       keys { exercise { name } }
@@ -33,7 +33,7 @@ export const TRAINING: readonly Question[] = [
   workoutLogsGrouped(
     where: { exercise: { name: { eq: $exercise } } }
     groupBy: [{ date: { by: DAY } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
     first: 1000
   ) {
     nodes {
@@ -55,7 +55,7 @@ export const TRAINING: readonly Question[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK, empty: true } }]
-    orderBy: [{ key: { number: 1 } }]
+    orderBy: [{ key: 1 }]
   ) {
     nodes {
       keys { dateBucket { start } }
@@ -77,7 +77,7 @@ export const TRAINING: readonly Question[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
-    orderBy: [{ key: { number: 1 } }, { weightedCount: DESC }]
+    orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
     first: 1000
   ) {
     nodes {
@@ -98,7 +98,7 @@ export const TRAINING: readonly Question[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
-    orderBy: [{ weightedCount: ASC }]
+    orderBy: [{ statistic: WEIGHTED_COUNT, direction: ASC }]
   ) {
     nodes {
       keys { exerciseKeys { muscle { name isFront } } }
@@ -118,7 +118,7 @@ export const TRAINING: readonly Question[] = [
     query: `query SetsByCategoryAndMonth {
   workoutLogsGrouped(
     groupBy: [{ date: { by: MONTH } }, { exercise: { category: name } }]
-    orderBy: [{ key: { number: 1 } }, { count: DESC }]
+    orderBy: [{ key: 1 }, { statistic: COUNT, direction: DESC }]
     first: 1000
   ) {
     nodes {
@@ -138,7 +138,7 @@ export const TRAINING: readonly Question[] = [
   workoutLogsGrouped(
     where: { date: { gte: $since } }
     groupBy: [{ field: exercise }]
-    orderBy: [{ count: DESC }]
+    orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
     totalCount
     nodes {
@@ -158,7 +158,7 @@ export const TRAINING: readonly Question[] = [
     title: 'When did I last do each exercise?',
     sentence: 'The day of the last set of every exercise ever logged, the longest ago first.',
     query: `query LastTimePerExercise {
-  workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ max: { date: ASC } }]) {
+  workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: MAX, of: date, direction: ASC }]) {
     nodes {
       keys { exercise { name } }
       first: min { date }
@@ -175,7 +175,7 @@ export const TRAINING: readonly Question[] = [
     title: 'What my workouts plan per exercise',
     sentence: 'The settings of all workouts put together: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
-  settingsGrouped(groupBy: [{ field: exercise }], orderBy: [{ count: DESC }]) {
+  settingsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     nodes {
       keys { exercise { name } }
       settings: count

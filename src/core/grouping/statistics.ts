@@ -1,0 +1,74 @@
+/** Statistics of groups as conditions and orders name them: a statistic, and the field that it is of. */
+import { registerEnumType } from 'type-graphql';
+import { badArgument } from '../model/errors';
+import type { Entity, FieldMeta } from '../model/fields';
+import { extremesOf, groupableOf, handleOf, numbersOf } from './facts';
+
+export const OF_NUMBERS = {
+  sum: 'The sum, each value times the weight of its row; null where there is no value. Exact.',
+  avg: 'The mean of the values that there are, weighted as in `sum`; null where there is none. Rounded to 10 places.',
+  stddev:
+    'The standard deviation of a sample (divided by n − 1), whatever the weights; null of fewer than two values. Rounded to 10 places.',
+  median: 'The value in the middle, or the mean of the two in the middle, whatever the weights; null where there is no value.',
+} as const;
+export const OF_EXTREMES = {
+  min: 'The smallest value; null where there is none.',
+  max: 'The largest value; null where there is none.',
+} as const;
+export const DISTINCT = 'How many different values there are; rows without one do not count.';
+export const COUNTED = 'How many rows there are.';
+export const WEIGHTED = 'The sum of the weights of the rows: `count`, but where rows are grouped through lists that weigh them.';
+
+/** By the names of the fields of a group that show them. */
+export const Statistic = {
+  COUNT: 'count',
+  WEIGHTED_COUNT: 'weightedCount',
+  COUNT_DISTINCT: 'countDistinct',
+  SUM: 'sum',
+  AVG: 'avg',
+  STDDEV: 'stddev',
+  MEDIAN: 'median',
+  MIN: 'min',
+  MAX: 'max',
+} as const;
+export type Statistic = (typeof Statistic)[keyof typeof Statistic];
+
+registerEnumType(Statistic, {
+  name: 'Statistic',
+  description: 'A statistic of a group. `COUNT` and `WEIGHTED_COUNT` are of rows, all others of a field of them.',
+  valuesConfig: {
+    COUNT: { description: COUNTED },
+    WEIGHTED_COUNT: { description: WEIGHTED },
+    COUNT_DISTINCT: { description: DISTINCT },
+    SUM: { description: OF_NUMBERS.sum },
+    AVG: { description: OF_NUMBERS.avg },
+    STDDEV: { description: OF_NUMBERS.stddev },
+    MEDIAN: { description: OF_NUMBERS.median },
+    MIN: { description: OF_EXTREMES.min },
+    MAX: { description: OF_EXTREMES.max },
+  },
+});
+
+export interface StatisticOf {
+  statistic: Statistic;
+  of?: string | null;
+}
+
+const isOfRows = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
+
+function fieldsFor(entity: Entity, statistic: Statistic): readonly FieldMeta[] {
+  if (statistic === 'countDistinct') return groupableOf(entity);
+  return statistic === 'min' || statistic === 'max' ? extremesOf(entity) : numbersOf(entity);
+}
+
+/** The kind of a statistic's value; an error where it does not fit the field. */
+export function kindOf(entity: Entity, { statistic, of }: StatisticOf, place: string): FieldMeta['kind'] {
+  if (isOfRows(statistic)) {
+    if (of != null) throw badArgument(`${place}.of`, 'This statistic is of rows, not of a field.');
+    return 'decimal';
+  }
+  const fields = fieldsFor(entity, statistic);
+  const field = fields.find((one) => handleOf(one) === of);
+  if (!field) throw badArgument(`${place}.of`, `This statistic is of one of these fields: ${fields.map(handleOf).join(', ') || 'none'}.`);
+  return statistic === 'min' || statistic === 'max' ? field.kind : 'decimal';
+}
