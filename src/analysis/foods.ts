@@ -26,6 +26,7 @@ import { DiaryArgs, entries, rounded, valuesOf } from './portions';
 import { answer, FACTS, pageOf, type Answer } from './question';
 
 enum FoodOrder {
+  COUNT = 'COUNT',
   GRAMS = 'GRAMS',
   ENERGY = 'ENERGY',
   PROTEIN = 'PROTEIN',
@@ -37,6 +38,7 @@ registerEnumType(FoodOrder, {
   name: 'FoodOrder',
   description: 'What foods are ranked by.',
   valuesConfig: {
+    COUNT: { description: 'By the number of entries.' },
     GRAMS: { description: 'By weight.' },
     ENERGY: { description: 'By kcal.' },
     PROTEIN: { description: 'By the g of protein in it.' },
@@ -67,11 +69,11 @@ export class EatenFoodResolver {
   @Query(() => EatenFoodPage, { description: 'Foods of the diary, largest total first.' })
   @Extensions(FACTS)
   topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
-    const measure = args.by.toLowerCase();
+    const measure = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
     return answer(
       (bind) => ({
         select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count", round(sum(e."grams"), 2) AS "grams",
-          ${rounded('total', (name) => `sum(e."${name}")`)}, sum(e."${measure}") AS "measure",
+          ${rounded('total', (name) => `sum(e."${name}")`)}, ${measure} AS "measure",
           round(sum(e."energy") * 100.0 / nullif(sum(sum(e."energy")) OVER (), 0), 2) AS "energyShare"
           FROM (${entries(args.where, '', context, bind)}) e GROUP BY 1`,
         order: '"measure" DESC, "ingredientId"',

@@ -115,8 +115,9 @@ export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
   const all = contents(entries, person).energy;
   const rows = groups(entries, ({ ingredient }) => ingredient).map((group) => {
     const [values, grams] = [contents(group, person), sum(group.map(gramsOf))];
+    const measure = { COUNT: exact(group.length), GRAMS: grams }[by as string] ?? values[by.toLowerCase() as 'energy'];
     return {
-      measure: by === 'GRAMS' ? grams : values[by.toLowerCase() as 'energy'],
+      measure,
       ingredient: group[0]!.ingredient,
       shown: {
         count: group.length,

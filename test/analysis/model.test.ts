@@ -110,7 +110,7 @@ const QUESTIONS: Record<string, Question> = {
   topFoods: {
     shown: `ingredientId count grams total ${VALUES} energyShare`,
     of: 'entries',
-    args: () => ({ by: random.pick(['GRAMS', 'ENERGY', 'PROTEIN', 'CARBOHYDRATES', 'FAT', 'FIBRES']) }),
+    args: () => ({ by: random.pick(['COUNT', 'GRAMS', 'ENERGY', 'PROTEIN', 'CARBOHYDRATES', 'FAT', 'FIBRES']) }),
     model: topFoods,
   },
   scheduleAdherence: {

@@ -154,6 +154,23 @@ test('no description only repeats the name of what it describes', () => {
   expect(repeating).toEqual([]);
 });
 
+test('no description stands on more than 60 fields, arguments and values', () => {
+  const places = new Map<string, string[]>();
+  const look = (place: string, description: string | null | undefined) =>
+    places.set(String(description), [...(places.get(String(description)) ?? []), place]);
+  for (const type of types) {
+    if (isEnumType(type)) for (const { name, description } of type.getValues()) look(`${type.name}.${name}`, description);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      look(`${type.name}.${field.name}`, field.description);
+      if ('args' in field) for (const { name, description } of field.args) look(`${type.name}.${field.name}(${name}:)`, description);
+    }
+  }
+  expect([...places].filter(([, found]) => found.length > 60).map(([description, found]) => `${found.length} × ${description}`)).toEqual(
+    [],
+  );
+});
+
 test('every REST field has a label', () => {
   for (const type of resources)
     for (const { extensions } of Object.values(type.getFields())) if (extensions.field) expect(extensions.field.label).toMatch(/\S/);

@@ -74,7 +74,7 @@ export function groupedQuery(target: ClassType, entity: Entity): void {
   );
 }
 
-export function groupedChildren(target: ClassType, child: ChildMeta, nullable: boolean): void {
+export function groupedChildren(target: ClassType, child: ChildMeta): void {
   const entity = child.target();
   const type = groupsType(entity);
   method(
@@ -87,7 +87,6 @@ export function groupedChildren(target: ClassType, child: ChildMeta, nullable: b
     },
     [Root(), ...parameters(entity)],
     FieldResolver(() => type, {
-      nullable,
       description: `What \`${child.name}\` come to, put together by what they have in common. ${ABOUT}`,
     }),
     FACTS,

@@ -10,7 +10,7 @@ import { hook, type Hooks } from '../model/hooks';
 import { method } from '../model/method';
 import { addMutations } from './mutations';
 import { noun, upperFirst, withArticle } from '../model/inflection';
-import { nodeIdOf, WHICH_ROW } from '../model/node';
+import { nodeIdOf } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/plan';
 import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
@@ -53,7 +53,7 @@ function addQueries(target: ClassType, entity: Entity): void {
     target,
     'one',
     (id, context, info) => readOne(entity, id, context, info),
-    [Arg('id', () => ID, { description: WHICH_ROW }), Ctx(), Info()],
+    [Arg('id', () => ID, { description: 'Its `id` or its `nodeId`.' }), Ctx(), Info()],
     Query(() => entity, {
       name: one,
       nullable: true,
@@ -87,5 +87,5 @@ function addFields(target: ClassType, entity: Entity): void {
     FieldResolver(() => ID, { description: 'Identifies the row among all of every type; opaque.' }),
   );
   for (const field of fieldsOf(entity)) if (field.relation) relationResolver(target, field);
-  for (const child of childrenOf(entity)) childResolver(target, entity, child);
+  for (const child of childrenOf(entity)) childResolver(target, child);
 }

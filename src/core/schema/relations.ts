@@ -5,7 +5,7 @@ import type { Row } from '../../database/rows';
 import { hidesRows } from '../access/access';
 import { connectionType, listPagesBelow, listRequest, PageArgs, type Connection } from '../read/connection';
 import type { Context } from '../context';
-import type { ChildMeta, Entity, FieldMeta } from '../model/fields';
+import type { ChildMeta, FieldMeta } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { groupedChildren } from '../grouping/resolver';
 import { loadChildren, loadLinked, loadParent } from '../read/loaders';
@@ -72,15 +72,11 @@ export function relationResolver(target: ClassType, field: FieldMeta): void {
   );
 }
 
-const isOwned = (entity: Entity) => resourceOf(entity)!.owned;
-
 /** The rows below a row: a list of all, or a connection where they can grow without bound, with statistics of groups beside it. */
-export function childResolver(target: ClassType, entity: Entity, child: ChildMeta): void {
+export function childResolver(target: ClassType, child: ChildMeta): void {
   if (!child.connection) return allChildren(target, child);
-  // Below a row that everybody sees nobody has rows who is not signed in, which must not take that row away.
-  const nullable = isOwned(child.target()) && !isOwned(entity);
-  pagesOfChildren(target, child, nullable);
-  if (resourceOf(child.target())!.grouped) groupedChildren(target, child, nullable);
+  pagesOfChildren(target, child);
+  if (resourceOf(child.target())!.grouped) groupedChildren(target, child);
 }
 
 function allChildren(target: ClassType, child: ChildMeta): void {
@@ -98,7 +94,7 @@ function allChildren(target: ClassType, child: ChildMeta): void {
   );
 }
 
-function pagesOfChildren(target: ClassType, child: ChildMeta, nullable: boolean): void {
+function pagesOfChildren(target: ClassType, child: ChildMeta): void {
   const entity = child.target();
   const types = inputsOf(entity);
   const load = (
@@ -120,6 +116,6 @@ function pagesOfChildren(target: ClassType, child: ChildMeta, nullable: boolean)
     child.name,
     load,
     [Root(), ...listParameters(types)],
-    FieldResolver(() => types.connection, { description: child.description, nullable }),
+    FieldResolver(() => types.connection, { description: child.description }),
   );
 }

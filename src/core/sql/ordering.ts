@@ -65,7 +65,8 @@ const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || 
 
 /** What `ASC` means for values of a kind. */
 function ascending({ name, kind }: FieldMeta): string {
-  if (name === 'id' || kind === 'relation') return 'Lowest id first with `ASC`.';
+  if (name === 'id') return 'In the order of creation with `ASC`.';
+  if (kind === 'relation') return 'Lowest id first with `ASC`.';
   if (kind === 'date' || kind === 'datetime' || kind === 'time') return 'Earliest first with `ASC`.';
   if (kind === 'integer' || kind === 'decimal' || kind === 'computed') return 'Smallest first with `ASC`.';
   if (kind === 'boolean') return 'False first with `ASC`.';
