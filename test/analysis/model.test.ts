@@ -132,7 +132,7 @@ function some(of: 'logs' | 'entries'): { where?: object; meant: (row: any) => bo
   if (random.chance(0.5)) {
     const from = dayAfter('2025-03-01', random.int(0, 40));
     const to = dayAfter(from, random.int(0, 20));
-    return { where: { date: { between: { from, to } } }, meant: ({ date }) => date >= from && date <= to };
+    return { where: { date: { gte: from, lte: to } }, meant: ({ date }) => date >= from && date <= to };
   }
   return { where: { exercise: { name: { in: ['Squat', 'Plank'] } } }, meant: ({ exercise }) => exercise === 1 || exercise === 3 };
 }

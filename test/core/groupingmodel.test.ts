@@ -312,7 +312,7 @@ function someRows(list: string): { where?: object; meant: (row: Row) => boolean 
     .toISODate()!;
   const least = random.int(0, 8);
   return {
-    where: { date: { between: { from: date, to } }, reps: { gte: least } },
+    where: { date: { gte: date, lte: to }, reps: { gte: least } },
     meant: (row) => row.date >= date && row.date <= to && row.reps >= least,
   };
 }

@@ -411,7 +411,7 @@ describe('groups are', () => {
       await which('[{ statistic: SUM, of: weightKg, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: date, is: { eq: 1 } }]'),
     ).toEqual(['3']);
     expect(await which('[{ statistic: STDDEV, of: reps, is: { isNull: true } }]')).toEqual(['3']);
-    expect(await which('[{ statistic: MEDIAN, of: reps, is: { between: { from: 3, to: 5 } } }]')).toEqual(['1']);
+    expect(await which('[{ statistic: MEDIAN, of: reps, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
   });
 
   test('counted and turned over page by page, in a total order', async () => {

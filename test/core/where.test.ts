@@ -80,8 +80,6 @@ function operator(field: FieldMeta, name: string, row: any, value: any, insensit
       return own > other;
     case 'gte':
       return own >= other;
-    case 'between':
-      return own >= comparable(field, value.from) && own <= comparable(field, value.to);
     case 'contains':
       return own.includes(other);
     case 'startsWith':
@@ -174,10 +172,6 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
     case 'in':
     case 'notIn':
       return some([one, one], 3).map((make) => String(make())).map((value) => (field.kind === 'integer' && field.name !== 'id' ? Number(value) : value)); // prettier-ignore
-    case 'between': {
-      const bounds = [one(), one()].sort((a, b) => (comparable(field, a) < comparable(field, b) ? -1 : 1));
-      return { from: bounds[0], to: bounds[1] };
-    }
     case 'contains':
     case 'startsWith':
     case 'endsWith':

@@ -25,7 +25,7 @@ export function now(timeZone: string): string {
 const [FIRST, LAST] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as const;
 
 /** Of a second, point and all. */
-export const FRACTION = /\.\d+/;
+const FRACTION = /\.\d+/;
 
 /**
  * The same moment, microseconds and all, with an offset that PostgreSQL reads: it knows none of 16 hours and more. Undefined for what is

@@ -42,24 +42,12 @@ const several = (type: Type): Operators => ({
 });
 const empty: Operators = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
 
-function range(name: string, type: Type, noun: string): ClassType {
-  const Range = classNamed(name);
-  Field(type, { description: 'The smallest that matches.' })(Range.prototype, 'from');
-  Field(type, { description: 'The largest that matches; not below `from`.' })(Range.prototype, 'to');
-  InputType(name, { description: `From one ${noun} to another, both included.` })(Range);
-  return Range;
-}
-
-function ordered(kind: string, type: Type, noun: string): Operators {
-  const Range = range(`${kind}Range`, type, noun);
-  return {
-    lt: [type, `Less than this ${noun}. Rows without one never match this and the other comparisons.`],
-    lte: [type, `Less than this ${noun} or equal to it.`],
-    gt: [type, `Greater than this ${noun}.`],
-    gte: [type, `Greater than this ${noun} or equal to it.`],
-    between: [() => Range, 'Within this range.'],
-  };
-}
+const ordered = (type: Type, noun: string): Operators => ({
+  lt: [type, `Less than this ${noun}. Rows without one never match this and the other comparisons.`],
+  lte: [type, `Less than this ${noun} or equal to it.`],
+  gt: [type, `Greater than this ${noun}.`],
+  gte: [type, `Greater than this ${noun} or equal to it.`],
+});
 
 const filter = (name: string, noun: string, operators: Operators) =>
   inputType(name, `Conditions on a ${noun}; all given ones must hold, and null is none.`, operators);
@@ -67,7 +55,7 @@ const filter = (name: string, noun: string, operators: Operators) =>
 const exact = (name: string, type: Type, noun: string) => filter(name, noun, { ...single(type, noun), ...several(type), ...empty });
 
 const comparable = (kind: string, type: Type, noun: string) =>
-  filter(`${kind}Filter`, noun, { ...single(type, noun), ...several(type), ...ordered(kind, type, noun), ...empty });
+  filter(`${kind}Filter`, noun, { ...single(type, noun), ...several(type), ...ordered(type, noun), ...empty });
 
 const text: Type = () => String;
 

@@ -7,7 +7,6 @@ import { isText, TextMode } from './filters';
 import { parseId } from '../model/ids';
 import { parseNodeId, refuseOtherType, rowIdOf } from '../model/node';
 import { expression } from './expressions';
-import { runsBackward, type Range } from '../model/ranges';
 import { relativesOf, type Relative } from './relatives';
 import { finds, has, isOneOf, type Part, type Search } from './texts';
 
@@ -75,11 +74,6 @@ function among(field: FieldMeta, values: readonly unknown[], insensitive: boolea
 
 const COMPARISONS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' };
 
-function between(field: FieldMeta, { from, to }: Range, path: string): Condition {
-  if (runsBackward(field.kind, { from, to })) throw badArgument(path, 'Ensure that `from` is not greater than `to`.');
-  return compare(field, (column, bind) => `${column} BETWEEN ${bind(from)} AND ${bind(to)}`);
-}
-
 function search(field: FieldMeta, text: string, path: string): Condition {
   if ([...text].length > MAX_SEARCH) throw badArgument(path, `Ensure this value has no more than ${MAX_SEARCH} characters.`);
   return text.includes('\0') ? NEVER : finds({ field, text });
@@ -95,8 +89,6 @@ export function operation(field: FieldMeta, operator: string, value: Given, inse
       return among(field, value, insensitive);
     case 'notIn':
       return not(among(field, value, insensitive));
-    case 'between':
-      return between(field, value, path);
     case 'isNull':
       return value ? isNull(field) : not(isNull(field));
     case 'search':

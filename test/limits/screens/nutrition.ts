@@ -25,7 +25,7 @@ const NUTRITION: Screen[] = [
           items { id order amount ingredient { id name energy } ingredientUnit { id gram householdUnit { id name } } nutritionalValues { ...Nutrients } }
         }
       }
-      nutritionIntake(where: { planId: { eq: $plan }, datetime: { between: { from: $from, to: $to } } }) { nodes { total { ...Nutrients } } }
+      nutritionIntake(where: { planId: { eq: $plan }, datetime: { gte: $from, lte: $to } }) { nodes { total { ...Nutrients } } }
     }
     ${NUTRIENTS}`,
     variables: { plan: CURRENT.plan, from: `${TODAY}T00:00:00Z`, to: `${TODAY}T23:59:59Z` },
@@ -70,12 +70,12 @@ const NUTRITION: Screen[] = [
       nutritionPlan(id: $plan) {
         id
         nutritionalValues { total { ...Nutrients } }
-        diaryEntries(first: 100, where: { datetime: { between: { from: $from, to: $to } } }, orderBy: [{ datetime: ASC }]) {
+        diaryEntries(first: 100, where: { datetime: { gte: $from, lte: $to } }, orderBy: [{ datetime: ASC }]) {
           totalCount
           nodes { ...Entry }
         }
       }
-      nutritionIntake(where: { planId: { eq: $plan }, datetime: { between: { from: $from, to: $to } } }) {
+      nutritionIntake(where: { planId: { eq: $plan }, datetime: { gte: $from, lte: $to } }) {
         nodes { total { ...Nutrients energyKilojoule } goalEnergy }
       }
     }

@@ -205,12 +205,12 @@ export const training: Screen[] = [
   {
     name: 'training calendar of a month',
     query: `query Calendar($from: Date!, $to: Date!) {
-      workoutSessions(first: 31, where: { date: { between: { from: $from, to: $to } } }) {
+      workoutSessions(first: 31, where: { date: { gte: $from, lte: $to } }) {
         nodes { id date impression workout { id comment } }
       }
       logsByDay: workoutLogsGrouped(
         first: 31
-        where: { date: { between: { from: $from, to: $to } } }
+        where: { date: { gte: $from, lte: $to } }
         groupBy: [{ date: { by: DAY } }]
       ) { nodes { keys { dateBucket { start } } count countDistinct { exercise } sum { reps } } }
       schedules(first: 1, where: { isActive: { eq: true } }) {
