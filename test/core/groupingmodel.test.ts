@@ -221,13 +221,6 @@ const date = () =>
     (row) => row.date,
     (key) => key,
   );
-const creationDate = () =>
-  days(
-    'creationDate',
-    (keys) => keys.planKeys,
-    (row) => row.plan_.creationDate,
-    (key) => ({ plan: key }),
-  );
 const datetime = () => moments('datetime');
 
 const kilograms = ({ weightKg }: Row) => weightKg && Number(weightKg);
@@ -268,7 +261,12 @@ const KEYS: Record<string, (() => Key)[]> = {
         (row) => row.ingredient_.name,
         (keys) => keys.ingredientKeys.name,
       ),
-    creationDate,
+    () =>
+      through(
+        { plan: 'creationDate' },
+        (row) => row.plan_.creationDate,
+        (keys) => keys.planKeys.creationDate,
+      ),
     datetime,
     datetime,
     datetime,
@@ -280,7 +278,7 @@ const BUCKET = '{ unit start end number }';
 const SHOWN: Record<string, string> = {
   workoutLogs: `reps rir weightKg exercise { id } sessionId dateBucket ${BUCKET} repsBin { from to } weightBin { from to } weightKgBin { from to }
     exerciseKeys { category { id } categoryKeys { name } muscle { id name } } sessionKeys { impression }`,
-  diaryEntries: `amount ingredientUnitId ingredientKeys { name } planKeys { creationDateBucket ${BUCKET} } datetimeBucket ${BUCKET} amountBin { from to }`,
+  diaryEntries: `amount ingredientUnitId ingredientKeys { name } planKeys { creationDate } datetimeBucket ${BUCKET} amountBin { from to }`,
 };
 
 function documentOf(list: string): string {

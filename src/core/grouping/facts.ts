@@ -1,5 +1,5 @@
 /** What rows of a resource can be grouped by and what can be worked out of groups, told from its fields. */
-import { OWNER } from '../model/registry';
+import { OWNER, resourceOf } from '../model/registry';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
 
@@ -52,7 +52,5 @@ export function linksOf(entity: Entity): Links[] {
   return [...found.values()];
 }
 
-/** A row of which nothing can be asked but values: a reference to it is followed by the name of a field alone. */
-export const isPlain = (entity: Entity): boolean =>
-  groupableOf(entity).length > 0 &&
-  ![referencesOf, numbersOf, daysOf, momentsOf, linksOf].some((facts: (entity: Entity) => unknown[]) => facts(entity).length > 0);
+/** Whether keys lead through a row of the entity to all that its own groups have; else a reference to it is followed by the name of a field alone. */
+export const leadsOn = (entity: Entity): boolean => resourceOf(entity)!.grouped ?? false;

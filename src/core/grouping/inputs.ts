@@ -5,7 +5,7 @@ import { filterOf } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
-import { daysOf, extremesOf, groupableOf, handleOf, isPlain, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
+import { daysOf, extremesOf, groupableOf, handleOf, leadsOn, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
 import { Statistic } from './statistics';
 import { DayUnit, FirstDay, TimeUnit } from './units';
 
@@ -107,7 +107,7 @@ export const groupByInput = perEntity((entity: Entity): ClassType | undefined =>
   for (const number of numbersOf(entity)) put(handleOf(number), () => NumberGroupBy, `By \`${number.name}\`, in bins.`);
   for (const reference of referencesOf(entity)) {
     const target = reference.target!();
-    const type = isPlain(target) ? fieldEnum(target) : groupByInput(target);
+    const type = leadsOn(target) ? groupByInput(target) : fieldEnum(target);
     if (type) put(handleOf(reference), () => type, `By a field of the ${reference.label.toLowerCase()} that \`${reference.name}\` names.`);
   }
   for (const links of linksOf(entity)) {

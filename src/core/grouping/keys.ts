@@ -17,7 +17,6 @@ import { binName, buckets, linkedId, throughName } from './types';
 import { bucketSql, dayBucket, dayNumber, isRecurring, isZone, STEPS, timeBucket, type Unit } from './units';
 
 export const MAX_KEYS = 6;
-const MAX_RELATIONS = 3;
 
 export type GroupBy = { [member: string]: unknown };
 
@@ -68,7 +67,6 @@ class Reader {
       if (name === 'field') value = inner;
       else if (reference) {
         path.push(reference);
-        if (path.length > MAX_RELATIONS) throw badArgument(place, `A key leads over ${MAX_RELATIONS} relations at most.`);
         alias = this.join(path, alias);
         entity = reference.target!();
         value = inner;

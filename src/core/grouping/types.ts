@@ -10,7 +10,7 @@ import { loadParent } from '../read/loaders';
 import { method } from '../model/method';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
-import { daysOf, extremesOf, groupableOf, handleOf, isReference, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
+import { daysOf, extremesOf, groupableOf, handleOf, isReference, leadsOn, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
 import { by, classNamed, groupByInput } from './inputs';
 import { COUNTED, DISTINCT, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
@@ -73,11 +73,12 @@ const keysType = perEntity((entity: Entity): KeyTypes | undefined => {
   );
   @Resolver(() => type)
   class Keys {}
+  resolvers.push(Keys);
   for (const field of referencesOf(entity)) showRow(Keys, field.object!, field.target!, `What \`${field.name}\` names`, field.name);
+  if (!leadsOn(entity)) return { type };
   for (const { name, target } of linksOf(entity)) showRow(Keys, name, () => target, 'What the rows of this group lead to', linkedId(name));
   for (const field of daysOf(entity)) showBucket(Keys, field, DayBucket, DayUnit);
   for (const field of momentsOf(entity)) showBucket(Keys, field, TimeBucket, TimeUnit);
-  resolvers.push(Keys);
   return { type };
 });
 
@@ -88,6 +89,7 @@ function keysOf(entity: Entity): Record<string, Member> {
     if (isReference(field)) members[field.name] = { type: () => ID, nullable, description: `The id of \`${field.object}\`; ${UNLESS}` };
     else members[field.name] = { type: () => field.type(), nullable, description: `${field.description} It is ${UNLESS}` };
   }
+  if (!leadsOn(entity)) return members;
   for (const field of numbersOf(entity))
     members[binName(field)] = { type: () => NumberBin, nullable, description: `The bin of \`${field.name}\`; ${UNLESS}` };
   for (const field of referencesOf(entity)) {
