@@ -289,7 +289,7 @@ function documentOf(list: string): string {
     groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, after: $after) {
       totalCount pageInfo { hasNextPage endCursor }
       nodes { keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
-        min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } countDistinct { ${distinct.join(' ')} } } } }`;
+        min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${field})`).join(' ')} } } }`;
 }
 
 /** Some of the rows, by a condition and by what it means. */

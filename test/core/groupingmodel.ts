@@ -136,12 +136,11 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
 }
 
 /** What was answered of a group, decimals in one form. */
-export function worked(node: Row, { numbers }: Fields, ps: readonly string[]): Row {
+export function worked(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
   const decimals = (values: Row = {}) =>
     Object.fromEntries(Object.entries(values).map(([field, value]) => [field, numbers.includes(field) ? plain(value) : value]));
-  const { count, countDistinct } = node;
   return {
-    count,
+    count: node.count,
     weightedCount: plain(node.weightedCount),
     sum: decimals(node.sum),
     avg: decimals(node.avg),
@@ -150,7 +149,7 @@ export function worked(node: Row, { numbers }: Fields, ps: readonly string[]): R
     percentiles: ps.map((_, index) => decimals(node[`p${index}`])),
     min: decimals(node.min),
     max: decimals(node.max),
-    countDistinct,
+    countDistinct: Object.fromEntries(distinct.map((field) => [field, node[`${field}_distinct`]])),
   };
 }
 

@@ -285,7 +285,7 @@ describe('a mass', () => {
   });
 
   test('is what is in kilograms, whatever is worked out of it, and no number of such masses', () => {
-    const worked = '{ workoutLogsGrouped { nodes { max { weightKg weight reps } median { weightKg } countDistinct { weightKg } } } }';
+    const worked = '{ workoutLogsGrouped { nodes { max { weightKg weight reps } median { weightKg } countDistinct(of: weightKg) } } }';
     expect(masses(worked)).toEqual({
       'workoutLogsGrouped.nodes.max.weightKg': 'kg',
       'workoutLogsGrouped.nodes.median.weightKg': 'kg',

@@ -15,7 +15,7 @@ import { having, type Having } from './having';
 import { keysOf, type GroupBy, type Key, type Keys } from './keys';
 import type { Shown } from './plan';
 import { kindOf, type Statistic, type StatisticOf } from './statistics';
-import { percentileName } from './types';
+import { distinctName, percentileName } from './types';
 import { Values } from './values';
 
 type Inputs = Record<string, Given>;
@@ -74,6 +74,7 @@ export class Grouping {
       else for (const handle of handles) this.values.column(name as Statistic, handle);
     }
     for (const { p, handles } of shown.percentiles) for (const handle of handles) this.values.percentile(p, handle);
+    for (const handle of shown.distinct) this.values.column('countDistinct', handle);
     const { where, groupBy, having: which, orderBy } = args;
     this.wanted = new CountedPage(args, [where, groupBy, which, orderBy], 'grouping');
   }
@@ -185,6 +186,7 @@ export class Grouping {
       for (const handle of handles) put(name, handle, row[this.values.column(name as Statistic, handle)]);
     for (const { p, handles } of this.shown.percentiles)
       for (const handle of handles) put(percentileName(p), handle, row[this.values.percentile(p, handle)]);
+    for (const handle of this.shown.distinct) group[distinctName(handle)] = row[this.values.column('countDistinct', handle)];
     // A field that selects nothing but its type is an object too.
     for (const name of this.shown.works.keys()) group[name] ??= {};
     for (const { p } of this.shown.percentiles) group[percentileName(p)] ??= {};

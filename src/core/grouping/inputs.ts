@@ -67,7 +67,7 @@ export class NumberGroupBy {
 }
 
 /** `XGroupField`: the fields by whose values rows of X can be grouped. */
-const fieldEnum = perEntity((entity) => {
+export const fieldEnum = perEntity((entity) => {
   const fields = groupableOf(entity);
   if (!fields.length) return undefined;
   const values = by(fields, (field) => handleOf(field));

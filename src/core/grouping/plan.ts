@@ -12,7 +12,12 @@ export interface Shown {
   /** Names of fields by what is worked out of them, `count` and `weightedCount` without any. */
   works: Map<string, string[]>;
   percentiles: { p: string; handles: string[] }[];
+  /** Names of fields whose different values are counted. */
+  distinct: string[];
 }
+
+/** Fields of a group that are not worked out of the fields selected below them. */
+const NO_WORK = ['keys', 'percentile', 'countDistinct'];
 
 /** Different ones of one grouping. */
 const MAX_PERCENTILES = 20;
@@ -21,17 +26,19 @@ export function shownOf({ fieldNodes, fragments, variableValues, returnType }: I
   const top = selected(fieldNodes, fragments);
   const nodes = selected(top.get('nodes') ?? [], fragments);
   const works = new Map<string, string[]>();
-  for (const [name, of] of nodes) if (name !== 'percentile' && name !== 'keys') works.set(name, handles(of, fragments));
+  for (const [name, of] of nodes) if (!NO_WORK.includes(name)) works.set(name, handles(of, fragments));
+  const groups = getNamedType(returnType) as GraphQLObjectType;
+  const group = getNamedType(groups.getFields().nodes!.type) as GraphQLObjectType;
+  const argumentsOf = (node: FieldNode) => getArgumentValues(group.getFields()[node.name.value]!, node, variableValues);
+  const distinct = (nodes.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);
   const percentiles = (nodes.get('percentile') ?? []).map((node) => {
-    const groups = getNamedType(returnType) as GraphQLObjectType;
-    const group = getNamedType(groups.getFields().nodes!.type) as GraphQLObjectType;
-    const { p } = getArgumentValues(group.getFields().percentile!, node, variableValues) as { p: string };
+    const { p } = argumentsOf(node) as { p: string };
     if (!(Number(p) >= 0 && Number(p) <= 1)) throw badArgument('percentile.p', 'Ensure this value is from 0 to 1.');
     return { p, handles: handles([node], fragments) };
   });
   if (percentiles.length > MAX_PERCENTILES)
     throw badArgument('percentile.p', `Ensure that there are no more than ${MAX_PERCENTILES} percentiles.`);
-  return { rows: top.has('nodes') || top.has('pageInfo'), count: top.has('totalCount'), works, percentiles };
+  return { rows: top.has('nodes') || top.has('pageInfo'), count: top.has('totalCount'), works, percentiles, distinct };
 }
 
 const handles = (nodes: readonly FieldNode[], fragments: Info['fragments']): string[] =>

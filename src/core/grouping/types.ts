@@ -11,7 +11,7 @@ import { method } from '../model/method';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, groupableOf, handleOf, isReference, leadsOn, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
-import { by, classNamed, groupByInput } from './inputs';
+import { by, classNamed, fieldEnum, groupByInput } from './inputs';
 import { COUNTED, DISTINCT, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
 
@@ -148,16 +148,9 @@ const extremesType = perEntity((entity) =>
     })),
   ),
 );
-const distinctType = perEntity((entity) =>
-  objectType(
-    `${entity.name}Distinct`,
-    `How many different values fields of ${entity.name} have.`,
-    by(groupableOf(entity), (field) => ({ type: () => Int, description: `Different values of \`${field.name}\`.` })),
-  ),
-);
-
-/** How rows keep a percentile. */
+/** How rows keep a percentile, and a number of different values. */
 export const percentileName = (p: string) => `percentile ${Number(p)}`;
+export const distinctName = (handle: string) => `countDistinct ${handle}`;
 
 /** `XGroup`. */
 const groupType = perEntity((entity: Entity): ClassType => {
@@ -169,14 +162,21 @@ const groupType = perEntity((entity: Entity): ClassType => {
     weightedCount: { type: () => DecimalScalar, description: WEIGHTED },
     ...(numbersOf(entity).length && of(OF_NUMBERS, numbersType(entity))),
     ...(extremesOf(entity).length && of(OF_EXTREMES, extremesType(entity))),
-    ...(groupableOf(entity).length && { countDistinct: member(distinctType(entity), DISTINCT) }),
   });
+  @Resolver(() => Group)
+  class Groups {}
+  resolvers.push(Groups);
+  method(
+    Groups,
+    'countDistinct',
+    (group: Row, handle: string) => group[distinctName(handle)],
+    [Root(), Arg('of', () => fieldEnum(entity)!, { description: 'The field whose values are counted.' })],
+    FieldResolver(() => Int, { description: DISTINCT }),
+  );
   if (!numbersOf(entity).length) return Group;
   Extensions(SORTED)(Group.prototype, 'median');
 
   const numbers = numbersType(entity);
-  @Resolver(() => Group)
-  class Groups {}
   method(
     Groups,
     'percentile',
@@ -188,7 +188,6 @@ const groupType = perEntity((entity: Entity): ClassType => {
     }),
     SORTED,
   );
-  resolvers.push(Groups);
   return Group;
 });
 

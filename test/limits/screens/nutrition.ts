@@ -131,7 +131,7 @@ const NUTRITION: Screen[] = [
         nodes { keys { datetimeBucket { number } } count sum { amount } }
       }
       weeks: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: WEEK, timeZone: $zone } }]) {
-        nodes { keys { datetimeBucket { start end } } count countDistinct { ingredient } }
+        nodes { keys { datetimeBucket { start end } } count countDistinct(of: ingredient) }
       }
       foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         nodes { keys { ingredient { id name energy } } count avg { amount } max { datetime } }

@@ -212,7 +212,7 @@ export const training: Screen[] = [
         first: 31
         where: { date: { gte: $from, lte: $to } }
         groupBy: [{ date: { by: DAY } }]
-      ) { nodes { keys { dateBucket { start } } count countDistinct { exercise } sum { reps } } }
+      ) { nodes { keys { dateBucket { start } } count countDistinct(of: exercise) sum { reps } } }
       schedules(first: 1, where: { isActive: { eq: true } }) {
         nodes {
           id name startDate isLoop

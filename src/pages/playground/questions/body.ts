@@ -102,12 +102,12 @@ export const BODY: readonly Question[] = [
   weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: 1 }]) {
     nodes {
       keys { dateBucket { start } }
-      days: countDistinct { date }
+      days: countDistinct(of: date)
       first: min { date }
       last: max { date }
     }
   }
 }`,
-    chart: { kind: 'bar', x: 'keys.dateBucket.start', y: ['days.date'] },
+    chart: { kind: 'bar', x: 'keys.dateBucket.start', y: ['days'] },
   },
 ];

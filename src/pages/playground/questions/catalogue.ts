@@ -156,7 +156,7 @@ export const CATALOGUE: readonly Question[] = [
     nodes {
       keys { languageKeys { fullName } }
       exercises: count
-      categories: countDistinct { category }
+      categories: countDistinct(of: category)
     }
   }
 }`,

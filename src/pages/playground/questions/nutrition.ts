@@ -145,12 +145,12 @@ export const NUTRITION: readonly Question[] = [
     nodes {
       keys { datetimeBucket { start } }
       entries: count
-      foods: countDistinct { ingredient }
+      foods: countDistinct(of: ingredient)
     }
   }
 }`,
     variables: { zone: 'Europe/Berlin' },
-    chart: { kind: 'line', x: 'keys.datetimeBucket.start', y: ['entries', 'foods.ingredient'] },
+    chart: { kind: 'line', x: 'keys.datetimeBucket.start', y: ['entries', 'foods'] },
   },
   {
     slug: 'latest-entries',

@@ -61,7 +61,7 @@ export const TRAINING: readonly Question[] = [
       keys { dateBucket { start } }
       sets: count
       sum { reps }
-      exercises: countDistinct { exercise }
+      exercises: countDistinct(of: exercise)
     }
   }
 }`,
@@ -145,7 +145,7 @@ export const TRAINING: readonly Question[] = [
       keys { exercise { name } }
       sets: count
       sum { reps }
-      days: countDistinct { date }
+      days: countDistinct(of: date)
     }
   }
 }`,
