@@ -12,7 +12,8 @@ import { draftsOf, levelsOf, limitRows, rowsIn, type Draft } from './drafts';
 import { ruledFields } from './rules';
 import { deleteRows, lockParts, type Stored, type Writing } from './store';
 import { validate } from './validation';
-import { begin, demand, hold, insertLevel, inTransaction, numbersOf, updateLevel, type Change, type Prepared } from './write';
+import { demand, hold, numbersOf } from './named';
+import { begin, insertLevel, inTransaction, updateLevel, type Change, type Prepared } from './write';
 
 export const hasParts = (entity: Entity, input: Values): boolean => partsOf(entity).some(({ name }) => input[name] != null);
 

@@ -2,34 +2,20 @@
  * Making, changing and deleting rows: one, a tree or many, all in one transaction and with a number of statements that does not grow
  * with the rows.
  */
-import type { Row } from '../../database/rows';
-import { contributors, ownership, visible, writable } from '../access/access';
-import { anyOf, binder, conditionOf, type Condition } from '../access/conditions';
+import { ownership, writable } from '../access/access';
+import { anyOf, binder, conditionOf } from '../access/conditions';
 import type { Context } from '../context';
 import { attempted } from './attempts';
 import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
-import { forbidden, InvalidInput, noSuch, refuse } from '../model/errors';
+import { refuse } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type Begun, type Written } from '../model/hooks';
-import { invalidValue, mistake, MistakeCode, type InputMistake, type Path } from '../model/mistakes';
-import { rowIdOf, wrongType } from '../model/node';
+import { invalidValue, type Path } from '../model/mistakes';
 import { columnsOf, select } from '../sql/select';
-import {
-  deleteRows,
-  identified,
-  insertRows,
-  lockRows,
-  updateRows,
-  writeLinks,
-  writesColumns,
-  writesLinks,
-  type Stored,
-  type Strength,
-  type Writing,
-} from './store';
+import { deleteRows, identified, insertRows, updateRows, writeLinks, writesColumns, writesLinks, type Stored, type Writing } from './store';
 import { resourceOf } from '../model/registry';
 import { overtaken, ruledFields } from './rules';
-import { VERSION } from '../model/stamps';
+import { demand, hold, idsOf, meansVersions, numbersOf, permit, type Named } from './named';
 import { uniqueFields } from './unique';
 import { validate, validateAgain } from './validation';
 import type { Values } from '../model/hooks';
@@ -141,93 +127,6 @@ export async function updateLevel(
   await writeLinks(entity, rows, true, writing);
   await hooks.after?.(rows, context, transaction);
   return changed;
-}
-
-/** A row to be changed or deleted, as it was named. */
-export interface Named {
-  id: string;
-  /** Place of the id. */
-  at: Path;
-  /** The version that is meant, and its place; absent: whatever it is now. */
-  version?: { meant: string; at: Path };
-}
-
-const notFound = (entity: Entity, { id, at }: Named): InputMistake => ({
-  path: at,
-  ...noSuch(entity.name, id),
-});
-
-/** The ids as numbers. Throws for what cannot be the id of such a row, and for rows that are named twice. */
-export function numbersOf(entity: Entity, named: readonly Named[]): number[] {
-  const seen = new Set<number | undefined>();
-  const mistakes: InputMistake[] = [];
-  const numbers = named.map((one) => {
-    const { id, at: path } = one;
-    const number = rowIdOf(entity.name, id);
-    if (number === undefined) {
-      const ofOther = wrongType(entity.name, id);
-      mistakes.push(ofOther ? { path, ...invalidValue(ofOther) } : notFound(entity, one));
-    } else if (seen.has(number)) mistakes.push({ path, ...invalidValue(`The id ${number} is there more than once.`) });
-    seen.add(number);
-    return number!;
-  });
-  refuse(mistakes);
-  return numbers;
-}
-
-const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
-
-/** Throws for the rows that are not there. */
-export function demand(entity: Entity, named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
-  const there = new Set(found);
-  refuse(named.filter((_, index) => !there.has(numbers[index]!)).map((one) => notFound(entity, one)));
-}
-
-/** Of what everybody sees, a row that the viewer may not write is no secret: FORBIDDEN instead of NOT_FOUND. */
-async function permit(entity: Entity, named: readonly Named[], ids: readonly number[], context: Context): Promise<void> {
-  if (!contributors(entity)) return;
-  const found = async (conditions: readonly Condition[]) => {
-    const { bind, values } = binder();
-    const where = conditionOf([anyOf('id', ids), ...conditions], 't', bind);
-    return idsOf(await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values));
-  };
-  demand(entity, named, ids, await found(visible(entity, context)));
-  if ((await found(writable(entity, context))).length < ids.length) throw forbidden();
-}
-
-const OTHER_VERSION = mistake(MistakeCode.CONFLICT, 'The row has another version now.');
-
-/** Throws for the rows that have other versions now. They are locked, so that it stays true until the transaction ends. */
-function demandVersions(named: readonly Named[], numbers: readonly number[], rows: readonly Row[]): void {
-  const versions = new Map(rows.map((row) => [row.id as number, row[VERSION] as string]));
-  const other = named.flatMap(({ version }, index) => {
-    const id = numbers[index]!;
-    return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
-  });
-  if (other.length)
-    throw new InvalidInput(
-      other.map(({ at }) => ({ path: at, ...OTHER_VERSION })),
-      other.map(({ id }) => id),
-    );
-}
-
-const meansVersions = (named: readonly Named[]): boolean => named.some(({ version }) => version);
-
-/** Locks the rows, which must all be there and have the versions that are meant. Answers them with these fields. */
-export async function hold(
-  entity: Entity,
-  named: readonly Named[],
-  ids: readonly number[],
-  strength: Strength,
-  writing: Writing,
-  fields: readonly string[] = [],
-): Promise<Row[]> {
-  const rows = await lockRows(entity, ids, strength, writing, meansVersions(named) ? [...fields, VERSION] : fields);
-  demand(entity, named, ids, idsOf(rows));
-  // Whoever means another version is shown the rows as they are, not as this request read them before.
-  writing.context.loaders.clear();
-  demandVersions(named, ids, rows);
-  return rows;
 }
 
 export interface Change extends Placed, Named {}
