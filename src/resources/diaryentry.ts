@@ -25,7 +25,7 @@ import { User } from './user';
   bulk: true,
   group: 'nutrition',
   ordering: ['datetime'],
-  grouped: true,
+  grouped: {},
   names: ['ingredient.name'],
   rules: [UNIT_OF_INGREDIENT],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],

@@ -29,7 +29,7 @@ const variations = (alias: string) =>
   dump: 'exercises.exercise',
   description: 'An exercise in one language; what its translations share is its base.',
   ordering: ['name'],
-  grouped: true,
+  grouped: {},
   visible: { status: ACCEPTED },
   permits: ['POST'],
   filters: [

@@ -53,7 +53,7 @@ const filters = [
   dump: 'nutrition.ingredient',
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
-  grouped: true,
+  grouped: {},
   visible: { status: ACCEPTED },
   namesInMemory: { name: 'name', kind: 'languageId' },
   filters,

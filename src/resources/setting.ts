@@ -8,6 +8,7 @@ import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
 import { byUnit } from './kilograms';
+import { KEYS_OF_EXERCISE } from './keysofexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { WorkoutSet } from './workoutset';
@@ -20,7 +21,7 @@ import { WorkoutSet } from './workoutset';
   owned: true,
   group: 'training',
   ordering: ['order', 'id'],
-  grouped: true,
+  grouped: KEYS_OF_EXERCISE,
   names: ['exercise.name'],
   filters: ['exerciseId', 'order', 'reps', 'targetWeight', 'setId'],
 })

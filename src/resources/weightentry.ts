@@ -17,7 +17,7 @@ import { User } from './user';
   bulk: true,
   group: 'body',
   ordering: ['date'],
-  grouped: true,
+  grouped: {},
   unique: ['date', 'userId'],
   filters: ['date', 'weight'],
 })

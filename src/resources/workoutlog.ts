@@ -8,6 +8,7 @@ import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
 import { byUnit } from './kilograms';
+import { KEYS_OF_EXERCISE } from './keysofexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
@@ -26,7 +27,7 @@ const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}
   bulk: true,
   group: 'training',
   ordering: ['date', 'reps'],
-  grouped: true,
+  grouped: { ...KEYS_OF_EXERCISE, sessionImpression: 'session.impression' },
   names: ['exercise.name'],
   filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
 })

@@ -26,7 +26,7 @@ const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String
   bulk: true,
   group: 'training',
   ordering: ['date'],
-  grouped: true,
+  grouped: {},
   names: ['date'],
   unique: ['date', 'userId'],
   rules: [

@@ -305,17 +305,28 @@ describe('by other keys', () => {
     expect((await ann.query(document('exerciseId'))).statements).toBe(2);
   });
 
-  test('by a field of what a relation leads to', async () => {
-    const found = await groups(
-      'workoutLogs',
-      'groupBy: [{ exercise: { category: name } }]',
-      'keys { exerciseKeys { categoryKeys { name } } } count',
-    );
-    expect(found.map(({ keys, count }: any) => [keys.exerciseKeys.categoryKeys.name, count])).toEqual([
-      ['Abs', 1],
-      ['Arms', 2],
-      ['Legs', 3],
+  test('by a row that a relation leads to, in the order of its ids and in one statement for all groups', async () => {
+    const by = (key: string) =>
+      `{ groups: workoutLogsGrouped(groupBy: [{ field: ${key} }]) { nodes { keys { ${key}Id ${key} { name } } count } } }`;
+    const { data, statements } = await ann.query(by('exerciseCategory'));
+    expect(data.groups.nodes).toEqual([
+      { keys: { exerciseCategoryId: '1', exerciseCategory: { name: 'Arms' } }, count: 2 },
+      { keys: { exerciseCategoryId: '2', exerciseCategory: { name: 'Legs' } }, count: 3 },
+      { keys: { exerciseCategoryId: '3', exerciseCategory: { name: 'Abs' } }, count: 1 },
     ]);
+    expect(statements).toBe(2);
+    const { nodes } = (await ann.ask(by('equipment'))).groups;
+    expect(nodes.map(({ keys, count }: any) => [keys.equipment?.name ?? null, count])).toEqual([
+      ['Barbell', 5],
+      ['Bench', 2],
+      [null, 1],
+    ]);
+    const months = await groups(
+      'workoutLogs',
+      'groupBy: [{ date: { by: MONTH } }]',
+      'categories: countDistinct(of: exerciseCategory) bases: countDistinct(of: exerciseBase)',
+    );
+    expect(months).toEqual([{ categories: 3, bases: 3 }]);
   });
 
   test('by numbers in bins', async () => {
@@ -350,16 +361,10 @@ describe('by other keys', () => {
       (
         await groups(
           'workoutLogs',
-          `groupBy: [{ exercise: { muscle: { ${weights} } } }]`,
-          'keys { exerciseKeys { muscle { name } } } count weightedCount sum { reps } avg { reps }',
+          `groupBy: [{ muscle: { ${weights} } }]`,
+          'keys { muscle { name } } count weightedCount sum { reps } avg { reps }',
         )
-      ).map(({ keys, count, weightedCount, sum, avg }: any) => [
-        keys.exerciseKeys.muscle?.name ?? null,
-        count,
-        weightedCount,
-        sum.reps,
-        avg.reps,
-      ]);
+      ).map(({ keys, count, weightedCount, sum, avg }: any) => [keys.muscle?.name ?? null, count, weightedCount, sum.reps, avg.reps]);
     // Squats train the first and the third muscle beside, bench presses the first, planks the third.
     expect(await byMuscle('muscles: 1, musclesSecondary: 0.5')).toEqual([
       ['Biceps brachii', 5, '3.5', '24.5', '7'],
@@ -376,10 +381,10 @@ describe('by other keys', () => {
   test('rows without a value are a group too', async () => {
     const found = await groups(
       'workoutLogs',
-      'groupBy: [{ field: rir }, { session: { field: impression } }]',
-      'keys { rir sessionKeys { impression } } count',
+      'groupBy: [{ field: rir }, { field: sessionImpression }]',
+      'keys { rir sessionImpression } count',
     );
-    expect(found).toEqual([{ keys: { rir: null, sessionKeys: { impression: null } }, count: 6 }]);
+    expect(found).toEqual([{ keys: { rir: null, sessionImpression: null }, count: 6 }]);
   });
 
   test('below parents, each with its own rows, in one statement for all', async () => {
@@ -453,9 +458,10 @@ describe('nobody learns of rows that are not theirs', () => {
   test('what has not passed the review is a key without a name', async () => {
     const { id } = (await ann.post('/workoutlog/', { date: '2030-01-01', exercise: PENDING, reps: 1, weight: '1', workout })).body;
     const future = 'where: { date: { gt: "2029-01-01" } }';
-    expect(
-      await groups('workoutLogs', `${future}, groupBy: [{ exercise: { field: name } }]`, 'keys { exerciseKeys { name } } count'),
-    ).toEqual([{ keys: { exerciseKeys: { name: null } }, count: 1 }]);
+    const far = `${future}, groupBy: [{ field: exerciseBase }, { field: exerciseCategory }]`;
+    expect(await groups('workoutLogs', far, 'keys { exerciseBaseId exerciseCategory { name } } count')).toEqual([
+      { keys: { exerciseBaseId: null, exerciseCategory: null }, count: 1 },
+    ]);
     expect(await groups('workoutLogs', `${future}, groupBy: [{ field: exercise }]`, 'keys { exerciseId exercise { name } }')).toEqual([
       { keys: { exerciseId: String(PENDING), exercise: null } },
     ]);
@@ -479,8 +485,8 @@ describe('is refused', () => {
       { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
     ],
     ['a bin without width', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
-    ['no weight', 'groupBy: [{ exercise: { muscle: {} } }]', { 'groupBy[0]': [expect.stringContaining('how much')] }],
-    ['a negative weight', 'groupBy: [{ exercise: { muscle: { muscles: -1 } } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
+    ['no weight', 'groupBy: [{ muscle: {} }]', { 'groupBy[0]': [expect.stringContaining('how much')] }],
+    ['a negative weight', 'groupBy: [{ muscle: { muscles: -1 } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
     [
       'two keys with empty groups',
       'groupBy: [{ date: { by: DAY, empty: true } }, { reps: { width: 1, empty: true } }]',
@@ -493,6 +499,11 @@ describe('is refused', () => {
       'an order by the median of days',
       'orderBy: [{ statistic: MEDIAN, of: date }]',
       { 'orderBy[0].of': [expect.stringContaining('weightKg')] },
+    ],
+    [
+      'an order by how many pieces of equipment there are',
+      'orderBy: [{ statistic: COUNT_DISTINCT, of: equipment }]',
+      { 'orderBy[0].of': [expect.stringContaining('exerciseCategory')] },
     ],
     ['a sum of nothing', 'having: [{ statistic: SUM, is: { gt: 1 } }]', { 'having[0].of': [expect.stringContaining('reps')] }],
     [

@@ -50,9 +50,9 @@ test('what are my records?', async () => {
 
 test('how many sets do my muscles get in a week?', async () => {
   const { sets } = await ann.ask(`{ sets: workoutLogsGrouped(
-    groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]) {
-    nodes { keys { dateBucket { start } exerciseKeys { muscle { name } } } weightedCount } } }`);
-  expect(sets.nodes.map(({ keys, weightedCount }: any) => [keys.dateBucket.start, keys.exerciseKeys.muscle.name, weightedCount])).toEqual([
+    groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]) {
+    nodes { keys { dateBucket { start } muscle { name } } weightedCount } } }`);
+  expect(sets.nodes.map(({ keys, weightedCount }: any) => [keys.dateBucket.start, keys.muscle.name, weightedCount])).toEqual([
     ['2021-03-08', 'Biceps brachii', '2'],
     ['2021-03-08', 'Quadriceps femoris', '2'],
     ['2021-03-08', 'Rectus abdominis', '1'],

@@ -121,7 +121,7 @@ describe('random selections', () => {
     expect(seen.lists.size).toBe(lists.length);
     // Some rows of a list are not accepted yet, and a condition may exclude one.
     expect(seen.rows).toBeGreaterThan((FILES * SIZE) / 2);
-    for (const by of ['{ date: { by: DAY } }', '{ exercise: { category: name } }', '{ reps: { width: 2 } }']) {
+    for (const by of ['{ date: { by: DAY } }', '{ field: exerciseCategory }', '{ reps: { width: 2 } }']) {
       const [args, nodes] = [`, groupBy: [${by}]`, 'nodes { count keys { exercise { name } date reps } max { weight } }'];
       const { rows } = await file(ann, { query: `{ workoutLogsGrouped(${args.slice(2)}) { ${nodes} } }` }, 'jsonl');
       expect(rows).toEqual(await paged(ann, 'workoutLogsGrouped', args, nodes));

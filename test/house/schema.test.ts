@@ -308,7 +308,7 @@ test.each([
   ['Where', 50],
   ['Order', 50],
   ['ListFilter', 50],
-  ['GroupBy', 20],
+  ['GroupBy', 15],
   ['Having', 5],
   ['GroupOrder', 1],
 ])('the %s of a public type asks nothing of an owned one otherwise', (kind, least) => {

@@ -12,6 +12,7 @@ import type { OrderDirection } from '../sql/ordering';
 import { from, names } from '../sql/expressions';
 import { filtered, type Given } from '../sql/where';
 import { having, type Having } from './having';
+import { JoinedRows } from './joinedrows';
 import { keysOf, type GroupBy, type Key, type Keys } from './keys';
 import type { Shown } from './plan';
 import { kindOf, type Statistic, type StatisticOf } from './statistics';
@@ -47,6 +48,7 @@ export interface Groups {
 const keyColumn = (index: number) => `"key${index}"`;
 
 export class Grouping {
+  private readonly rows: JoinedRows;
   private readonly keys: Keys;
   private readonly values: Values;
   private readonly conditions: Condition[];
@@ -65,8 +67,9 @@ export class Grouping {
     const { conditions, joins } = filtered(entity, args.where, context);
     this.conditions = [...own, ...conditions];
     this.joins = joins;
-    this.keys = keysOf(entity, args.groupBy, context);
-    this.values = new Values(entity, this.keys.weight);
+    this.rows = new JoinedRows(context);
+    this.keys = keysOf(entity, args.groupBy, context, this.rows);
+    this.values = new Values(entity, this.keys.weight, this.rows);
     this.which = having(entity, args.having, this.values);
     this.order = this.orderOf(args.orderBy ?? []);
     for (const [name, handles] of shown.works) {
@@ -74,7 +77,10 @@ export class Grouping {
       else for (const handle of handles) this.values.column(name as Statistic, handle);
     }
     for (const { p, handles } of shown.percentiles) for (const handle of handles) this.values.percentile(p, handle);
-    for (const handle of shown.distinct) this.values.column('countDistinct', handle);
+    for (const of of shown.distinct) {
+      kindOf(entity, { statistic: 'countDistinct', of }, 'countDistinct');
+      this.values.column('countDistinct', of);
+    }
     const { where, groupBy, having: which, orderBy } = args;
     this.wanted = new CountedPage(args, [where, groupBy, which, orderBy], 'grouping');
   }
@@ -100,13 +106,12 @@ export class Grouping {
   }
 
   private sql(further: readonly Condition[], bind: Bind): string {
-    const { keys, joins } = this.keys;
+    const { keys } = this.keys;
     const { columns, derived } = this.values;
     const keyColumns = keys.map((_, index) => keyColumn(index));
     const listed = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
     const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...listed];
-    const joined = joins.map((join) => ` ${join('t', bind)}`).join('');
-    const source = `${from(this.entity, this.joins, bind)}${joined}${whereOf([...further, ...this.conditions], 't', bind)}`;
+    const source = `${from(this.entity, [...this.joins, ...this.rows.joins], bind)}${whereOf([...further, ...this.conditions], 't', bind)}`;
     const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
     const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
     let groups = 'g';

@@ -5,7 +5,7 @@ import { filterOf } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
-import { daysOf, extremesOf, groupableOf, handleOf, leadsOn, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
+import { daysOf, extremesOf, handleOf, linkKeysOf, momentsOf, numbersOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
 import { Statistic } from './statistics';
 import { DayUnit, FirstDay, TimeUnit } from './units';
 
@@ -66,64 +66,62 @@ export class NumberGroupBy {
   declare empty: boolean;
 }
 
-/** `XGroupField`: the fields by whose values rows of X can be grouped. */
+const aboutValue = ({ path, field }: ValueKey): string => {
+  const reference = path.at(-1);
+  if (reference) return `The ${field.label.toLowerCase()} of \`${reference.object}\`.`;
+  return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
+};
+const aboutLinks = ({ path, target }: LinkKey): string =>
+  `Each row of ${target.name} that ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'} leads to: a row is in the group of each.`;
+
+/** What leads to other rows by one list alone needs no weights. */
+export const isWeighted = ({ fields }: LinkKey): boolean => fields.length > 1;
+
+/** `XGroupField`: the values by which rows of X can be grouped. */
 export const fieldEnum = perEntity((entity) => {
-  const fields = groupableOf(entity);
-  if (!fields.length) return undefined;
-  const values = by(fields, (field) => handleOf(field));
+  const keys = [
+    ...valueKeysOf(entity).map((key) => ({ name: key.name, description: aboutValue(key) })),
+    ...linkKeysOf(entity).flatMap((key) => (isWeighted(key) ? [] : [{ name: key.name, description: aboutLinks(key) }])),
+  ];
+  const values = Object.fromEntries(keys.map(({ name }) => [name, name]));
   registerEnumType(values, {
     name: `${entity.name}GroupField`,
-    description: `By what of its own a row of ${entity.name} can be told from others. Equal values make a group; rows without a value make one too.`,
-    valuesConfig: by(fields, (field) => ({
-      description: field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description,
-    })),
+    description: `By what a row of ${entity.name} can be told from others. Equal values make a group; rows without a value make one too.`,
+    valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [name, { description }])),
   });
   return values;
 });
 
-const weights = (entity: Entity, { target, fields }: ReturnType<typeof linksOf>[number]): ClassType =>
-  inputType(
-    `${entity.name}${target.name}Weights`,
-    `Through which lists a row of ${entity.name} counts for rows of ${target.name}, and how much it counts for each of those.`,
+const weightsInput = perEntity((entity): ClassType => {
+  const { target, fields } = linkKeysOf(entity).find(isWeighted)!;
+  return inputType(
+    `${target.name}Weights`,
+    `Weight for each list of rows of ${target.name}. A row in two of the lists has the larger one.`,
     Object.fromEntries(
       fields.map((field): [string, Member] => [
         field.relation!.object,
-        [() => DecimalScalar, `The weight of those in \`${field.relation!.object}\`, 0 or more; if absent they do not count.`],
+        [() => DecimalScalar, `Of those in \`${field.relation!.object}\`, 0 or more; without a weight they do not count.`],
       ]),
     ),
   );
+});
 
 /** `XGroupBy`: one key. */
-export const groupByInput = perEntity((entity: Entity): ClassType | undefined => {
+export const groupByInput = perEntity((entity: Entity): ClassType => {
   const field = fieldEnum(entity);
-  if (!field) return undefined;
-  const members: Members = { field: [() => field, 'By the value of this field itself.'] };
+  const members: Members = { field: [() => field, 'The value of a field.'] };
   const put = (name: string, type: Type, description: string) => {
     if (members[name]) throw new Error(`${entity.name} can be grouped by two things called ${name}`);
     members[name] = [type, description];
   };
-  for (const day of daysOf(entity)) put(handleOf(day), () => DayGroupBy, `By \`${day.name}\`, days put together.`);
-  for (const moment of momentsOf(entity)) put(handleOf(moment), () => TimeGroupBy, `By \`${moment.name}\`, moments put together.`);
-  for (const number of numbersOf(entity)) put(handleOf(number), () => NumberGroupBy, `By \`${number.name}\`, in bins.`);
-  for (const reference of referencesOf(entity)) {
-    const target = reference.target!();
-    const type = leadsOn(target) ? groupByInput(target) : fieldEnum(target);
-    if (type) put(handleOf(reference), () => type, `By a field of the ${reference.label.toLowerCase()} that \`${reference.name}\` names.`);
+  for (const day of daysOf(entity)) put(handleOf(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);
+  for (const moment of momentsOf(entity)) put(handleOf(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
+  for (const number of numbersOf(entity)) put(handleOf(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
+  for (const key of linkKeysOf(entity).filter(isWeighted)) {
+    const weights = weightsInput(key.entity);
+    put(key.name, () => weights, `${aboutLinks(key)} It counts there with the given weight, and where it leads to none with 1.`);
   }
-  for (const links of linksOf(entity)) {
-    const type = weights(entity, links);
-    put(
-      links.name,
-      () => type,
-      `By each row of ${links.target.name} that the row leads to: it is in several groups, and in each it has the weight given here. Led there in two ways, it has the larger weight; led to none, it is in the group without one, with the weight 1.`,
-    );
-  }
-  return inputType(
-    `${entity.name}GroupBy`,
-    `What rows of ${entity.name} are grouped by: one key. \`keys\` of a group shows it under the same name.`,
-    members,
-    true,
-  );
+  return inputType(`${entity.name}GroupBy`, `One key that rows of ${entity.name} are grouped by; \`keys\` shows it.`, members, true);
 });
 
 /** Where a condition on a value of this kind stands. */
@@ -131,7 +129,7 @@ export const conditionName = (kind: FieldMeta['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
 const STATISTIC: Member = [() => Statistic, 'What is worked out of a group.'];
-const of = (entity: Entity): Member => [() => fieldEnum(entity)!, 'The field that it is of; absent for a count of rows.'];
+const of = (entity: Entity): Member => [() => fieldEnum(entity), 'The field that it is of; absent for a count of rows.'];
 
 /** `XHaving`. */
 export const havingInput = perEntity((entity: Entity): ClassType => {

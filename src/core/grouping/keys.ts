@@ -4,16 +4,17 @@ import { atLeast, atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { reachable } from '../access/access';
 import { collation } from '../sql/collation';
-import { whereOf, type Bind, type Condition } from '../access/conditions';
+import { whereOf, type Bind } from '../access/conditions';
 import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
 import { expression } from '../sql/expressions';
 import type { Given } from '../sql/where';
 import { resourceOf } from '../model/registry';
-import { groupableOf, handleOf, isReference, linksOf, referencesOf, type Links } from './facts';
+import { isReference, linkKeysOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
-import { binName, buckets, linkedId, throughName } from './types';
+import { JoinedRows, plainValue } from './joinedrows';
+import { binName, buckets, idOf } from './types';
 import { bucketSql, dayBucket, dayNumber, isRecurring, isZone, STEPS, timeBucket, type Unit } from './units';
 
 export const MAX_KEYS = 6;
@@ -36,7 +37,6 @@ export interface Key {
 
 export interface Keys {
   keys: Key[];
-  joins: Condition[];
   /** Of a row; absent: all weigh 1. */
   weight?: string;
 }
@@ -46,48 +46,30 @@ const same = (value: string) => value;
 /** Reads one `groupBy`. */
 class Reader {
   readonly keys: Key[] = [];
-  readonly joins: Condition[] = [];
   readonly weights: string[] = [];
-  /** Aliases of rows that references lead to, by their paths. */
-  private readonly joined = new Map<string, string>();
 
   constructor(
     private readonly entity: Entity,
     private readonly context: Context,
+    private readonly rows: JoinedRows,
   ) {}
 
   element(element: GroupBy, place: string): void {
-    const path: FieldMeta[] = [];
-    let entity = this.entity;
-    let alias = 't';
-    for (let value: unknown = element; ;) {
-      if (typeof value === 'string') return this.field(entity, value, path, alias, place);
-      const [[name, inner]] = Object.entries(value as GroupBy).filter(([, one]) => one != null) as [[string, Given]];
-      const reference = referencesOf(entity).find((field) => field.object === name);
-      if (name === 'field') value = inner;
-      else if (reference) {
-        path.push(reference);
-        alias = this.join(path, alias);
-        entity = reference.target!();
-        value = inner;
-      } else return this.group(entity, name, inner, path, alias, place);
-    }
-  }
-
-  private join(path: readonly FieldMeta[], outer: string): string {
-    const key = path.map(({ name }) => name).join('.');
-    const known = this.joined.get(key);
-    if (known) return known;
-    const alias = `k${this.joined.size}`;
-    this.joined.set(key, alias);
-    const reference = path.at(-1)!;
-    const target = reference.target!();
-    const shown = reachable(target, this.context);
-    this.joins.push((_alias, bind) => {
-      const also = shown.map((condition) => ` AND ${condition(alias, bind)}`).join('');
-      return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${expression(reference, outer)}${also}`;
-    });
-    return alias;
+    // The input type has room for one only.
+    const [[name, how]] = Object.entries(element).filter(([, one]) => one != null) as [[string, Given]];
+    const ofField = name === 'field';
+    const called = ofField ? (how as string) : name;
+    const links = linkKeysOf(this.entity).find((key) => key.name === called);
+    if (links) return this.linked(links, ofField ? { [links.fields[0]!.relation!.object]: '1' } : how, place);
+    if (ofField)
+      return this.value(
+        valueKeysOf(this.entity).find((key) => key.name === called)!,
+        place,
+      );
+    const field = fieldsOf(this.entity).find((one) => one.name === called)!;
+    if (field.kind === 'date') return this.days(field, how, place);
+    if (field.kind === 'datetime') return this.moments(field, how, place);
+    return this.bins(field, how, place);
   }
 
   private add(key: Key, place: string): void {
@@ -96,68 +78,49 @@ class Reader {
     this.keys.push(key);
   }
 
-  private field(entity: Entity, name: string, path: readonly FieldMeta[], alias: string, place: string): void {
-    const field = groupableOf(entity).find((one) => handleOf(one) === name)!;
-    const value = expression(field, alias);
-    // A choice that REST left blank is none.
-    const sql = field.enum && field.null && field.blank ? `NULLIF(${value}, '')` : value;
+  private value({ name, path, entity, field }: ValueKey, place: string): void {
+    const sql = plainValue(field, this.rows.at(path));
     const rules = collation(entity, field, this.context.api);
-    this.add(
-      {
-        name: named(path, name),
-        sql: () => sql,
-        place: (column) => `${column}${rules}`,
-        show: (keys, found) => void (within(keys, path)[field.name] = found),
-      },
-      place,
-    );
+    const shown = isReference(field) ? idOf(name) : name;
+    const show = (keys: Row, found: Row[string]) => void (keys[shown] = found);
+    this.add({ name, sql: () => sql, place: (column) => `${column}${rules}`, show }, place);
   }
 
-  private group(entity: Entity, name: string, how: Given, path: readonly FieldMeta[], alias: string, place: string): void {
-    const links = linksOf(entity).find((one) => one.name === name);
-    if (links) return this.linked(links, how, path, alias, place);
-    const field = fieldsOf(entity).find((one) => !isReference(one) && one.name === name)!;
-    if (field.kind === 'date') return this.days(field, how, path, alias, place);
-    if (field.kind === 'datetime') return this.moments(field, how, path, alias, place);
-    return this.bins(field, how, path, alias, place);
-  }
-
-  private days(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, path: readonly FieldMeta[], alias: string, place: string): void {
+  private days(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, place: string): void {
     const first = dayNumber(firstDay);
-    const sql = bucketSql(by, first, expression(field, alias), '');
-    const show = (keys: Row, value: string | null) => put(within(keys, path), buckets(field), value === null ? null : dayBucket(by, value));
-    this.add({ name: named(path, `${field.name} ${by}`), sql: () => sql, show, ...inTime(by, first, empty) }, place);
+    const sql = bucketSql(by, first, expression(field, 't'), '');
+    const show = (keys: Row, value: string | null) => put(keys, buckets(field), value === null ? null : dayBucket(by, value));
+    this.add({ name: `${field.name} ${by}`, sql: () => sql, show, ...inTime(by, first, empty) }, place);
   }
 
-  private moments(field: FieldMeta, how: TimeGroupBy, path: readonly FieldMeta[], alias: string, place: string): void {
+  private moments(field: FieldMeta, how: TimeGroupBy, place: string): void {
     const { by, firstDay, empty, timeZone: zone = null } = how;
     if (zone !== null && !isZone(zone))
       throw badArgument(`${place}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     const timeZone = zone ?? this.context.timeZone;
     const first = dayNumber(firstDay);
-    const moment = expression(field, alias);
+    const moment = expression(field, 't');
     const sql = (bind: Bind) => {
       const inZone = bind(timeZone);
       return bucketSql(by, first, `(${moment} AT TIME ZONE ${inZone}::text)`, `date_trunc('hour', ${moment}, ${inZone}::text)`);
     };
-    const show = (keys: Row, value: string | null) =>
-      put(within(keys, path), buckets(field), value === null ? null : timeBucket(by, value, timeZone));
-    this.add({ name: named(path, `${field.name} ${by}`), sql, show, ...inTime(by, first, empty) }, place);
+    const show = (keys: Row, value: string | null) => put(keys, buckets(field), value === null ? null : timeBucket(by, value, timeZone));
+    this.add({ name: `${field.name} ${by}`, sql, show, ...inTime(by, first, empty) }, place);
   }
 
-  private bins(field: FieldMeta, { width, from, empty }: NumberGroupBy, path: readonly FieldMeta[], alias: string, place: string): void {
+  private bins(field: FieldMeta, { width, from, empty }: NumberGroupBy, place: string): void {
     if (!new Decimal(width).greaterThan(0)) throw badArgument(`${place}.width`, 'Ensure this value is greater than 0.');
-    const value = `${expression(field, alias)}::numeric`;
+    const value = `${expression(field, 't')}::numeric`;
     const sql = (bind: Bind) => {
       const [wide, start] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
       // The remainder of a negative number is negative, and exact as all of this is.
       return `trim_scale(${value} - mod(mod(${value} - ${start}, ${wide}) + ${wide}, ${wide}))`;
     };
     const show = (keys: Row, found: string | null) =>
-      void (within(keys, path)[binName(field)] = found === null ? null : { from: found, to: new Decimal(found).plus(width).toFixed() });
+      void (keys[binName(field)] = found === null ? null : { from: found, to: new Decimal(found).plus(width).toFixed() });
     this.add(
       {
-        name: named(path, `${field.name} bin`),
+        name: `${field.name} bin`,
         sql,
         place: same,
         show,
@@ -171,13 +134,7 @@ class Reader {
   }
 
   /** Through lists: a row for each of theirs. */
-  private linked(
-    { name, target, fields }: Links,
-    how: Record<string, string | null>,
-    path: readonly FieldMeta[],
-    alias: string,
-    place: string,
-  ): void {
+  private linked({ name, path, target, fields }: LinkKey, how: Record<string, string | null>, place: string): void {
     const given = fields.flatMap((field) => {
       const weight = how[field.relation!.object];
       if (weight == null) return [];
@@ -187,10 +144,10 @@ class Reader {
     if (!given.length) throw badArgument(place, 'Say of one list at least how much those in it weigh.');
     const joined = `m${this.weights.length}`;
     const shown = reachable(target, this.context);
-    const outer = alias;
+    const outer = this.rows.at(path);
     const own = given[0]!.via ?? 'id';
     if (given.some(({ via = 'id' }) => via !== own)) throw new Error(`lists of ${name} do not begin at one column`);
-    this.joins.push((_alias, bind) => {
+    this.rows.joins.push((_alias, bind) => {
       const seen = shown.length ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereOf(shown, 'z', bind)})` : '';
       const ways = given.map(({ table, own: from, other, weight, ...link }) => {
         const fixed = ofKind({ table, own: from, other, ...link }, 'l');
@@ -203,21 +160,14 @@ class Reader {
     this.weights.push(`coalesce(${joined}."weight", 1)`);
     this.add(
       {
-        name: named(path, name),
+        name: name,
         sql: () => `${joined}."id"`,
         place: same,
-        show: (keys, value) => void (within(keys, path)[linkedId(name)] = value),
+        show: (keys, value) => void (keys[idOf(name)] = value),
       },
       place,
     );
   }
-}
-
-const named = (path: readonly FieldMeta[], name: string) => [...path.map(handleOf), name].join('.');
-
-/** The keys that are fields of the row at the end of a path. */
-function within(keys: Row, path: readonly FieldMeta[]): Row {
-  return path.reduce((outer, reference) => (outer[throughName(reference)] ??= {}) as Row, keys);
 }
 
 function put(keys: Row, name: string, bucket: unknown): void {
@@ -250,11 +200,11 @@ function inTime(unit: Unit, first: number, empty: boolean): Pick<Key, 'place' | 
 }
 
 /** What is shown of keys is made in the order of `groupBy`. */
-export function keysOf(entity: Entity, groupBy: readonly GroupBy[] | null | undefined, context: Context): Keys {
-  if (!groupBy) return { keys: [], joins: [] };
+export function keysOf(entity: Entity, groupBy: readonly GroupBy[] | null | undefined, context: Context, rows: JoinedRows): Keys {
+  if (!groupBy) return { keys: [] };
   if (groupBy.length > MAX_KEYS) throw badArgument('groupBy', atMostElements(MAX_KEYS));
-  const reader = new Reader(entity, context);
+  const reader = new Reader(entity, context, rows);
   groupBy.forEach((element, index) => reader.element(element, `groupBy[${index}]`));
-  const { keys, joins, weights } = reader;
-  return { keys, joins, ...(weights.length && { weight: weights.join(' * ') }) };
+  const { keys, weights } = reader;
+  return { keys, ...(weights.length && { weight: weights.join(' * ') }) };
 }

@@ -25,9 +25,7 @@ function parameters(entity: Entity): Parameter[] {
   const [groupBy, which, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
   return [
     Arg('where', () => whereInput(entity), { nullable, description: 'Which rows.' }),
-    ...(groupBy
-      ? [Arg('groupBy', () => [groupBy], { nullable, description: 'By what rows are put together; by several keys if there are several.' })]
-      : []),
+    Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; without any all rows are one group.' }),
     Arg('having', () => [which], { nullable, description: 'Which groups: those for whose statistics all of these hold.' }),
     Arg('orderBy', () => [order], { nullable, description: 'In which order; the keys decide last.' }),
     Arg('first', () => Int, { defaultValue: DEFAULT_ROWS, description: 'How many groups, 10000 at most.' }),
@@ -45,8 +43,7 @@ function parameters(entity: Entity): Parameter[] {
 type Given = unknown[];
 
 function read(entity: Entity, given: Given): { grouping: (context: Context) => Grouping; context: Context; info: GraphQLResolveInfo } {
-  const [where, ...others] = given;
-  const [groupBy, having, orderBy, first, after, context, info] = groupByInput(entity) ? others : [undefined, ...others];
+  const [where, groupBy, having, orderBy, first, after, context, info] = given;
   const args = { where, groupBy, having, orderBy, first, after } as GroupArguments;
   return {
     grouping: (asker) => new Grouping(entity, args, shownOf(info as GraphQLResolveInfo), asker),

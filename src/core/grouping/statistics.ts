@@ -2,7 +2,7 @@
 import { registerEnumType } from 'type-graphql';
 import { badArgument } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
-import { extremesOf, groupableOf, handleOf, numbersOf } from './facts';
+import { extremesOf, handleOf, numbersOf, valueKeysOf } from './facts';
 
 export const OF_NUMBERS = {
   sum: 'The sum, each value times the weight of its row; null where there is no value. Exact.',
@@ -56,9 +56,10 @@ export interface StatisticOf {
 
 const isOfRows = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
 
-function fieldsFor(entity: Entity, statistic: Statistic): readonly FieldMeta[] {
-  if (statistic === 'countDistinct') return groupableOf(entity);
-  return statistic === 'min' || statistic === 'max' ? extremesOf(entity) : numbersOf(entity);
+function kindsFor(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
+  if (statistic === 'countDistinct') return new Map(valueKeysOf(entity).map(({ name }) => [name, 'decimal']));
+  if (statistic === 'min' || statistic === 'max') return new Map(extremesOf(entity).map((field) => [handleOf(field), field.kind]));
+  return new Map(numbersOf(entity).map((field) => [handleOf(field), 'decimal']));
 }
 
 /** The kind of a statistic's value; an error where it does not fit the field. */
@@ -67,8 +68,8 @@ export function kindOf(entity: Entity, { statistic, of }: StatisticOf, place: st
     if (of != null) throw badArgument(`${place}.of`, 'This statistic is of rows, not of a field.');
     return 'decimal';
   }
-  const fields = fieldsFor(entity, statistic);
-  const field = fields.find((one) => handleOf(one) === of);
-  if (!field) throw badArgument(`${place}.of`, `This statistic is of one of these fields: ${fields.map(handleOf).join(', ') || 'none'}.`);
-  return statistic === 'min' || statistic === 'max' ? field.kind : 'decimal';
+  const kinds = kindsFor(entity, statistic);
+  const kind = kinds.get(of ?? '');
+  if (!kind) throw badArgument(`${place}.of`, `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`);
+  return kind;
 }

@@ -10,8 +10,8 @@ import { loadParent } from '../read/loaders';
 import { method } from '../model/method';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
-import { daysOf, extremesOf, groupableOf, handleOf, isReference, leadsOn, linksOf, momentsOf, numbersOf, referencesOf } from './facts';
-import { by, classNamed, fieldEnum, groupByInput } from './inputs';
+import { daysOf, extremesOf, handleOf, isReference, linkKeysOf, momentsOf, numbersOf, valueKeysOf } from './facts';
+import { by, classNamed, fieldEnum } from './inputs';
 import { COUNTED, DISTINCT, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
 
@@ -47,71 +47,59 @@ function objectType(name: string, description: string, members: Record<string, M
   return Type;
 }
 
-const UNLESS = 'null unless rows were grouped by it, and of those without a value.';
-
 /** Under which names `keys` shows what rows were grouped by. */
+export const idOf = (name: string) => `${name}Id`;
 export const bucketsName = (field: FieldMeta) => `${handleOf(field)}Bucket`;
 export const binName = (field: FieldMeta) => `${handleOf(field)}Bin`;
-export const throughName = (field: FieldMeta) => `${handleOf(field)}Keys`;
 /** In rows: the values that resolvers show. */
-export const linkedId = (name: string) => `${name} id`;
 export const buckets = (field: FieldMeta) => `${handleOf(field)} buckets`;
-
-interface KeyTypes {
-  type: ClassType;
-}
 
 const nullable = true;
 
-/** `XGroupKeys`; undefined where there is nothing to group by. */
-const keysType = perEntity((entity: Entity): KeyTypes | undefined => {
-  if (!groupableOf(entity).length) return undefined;
+/** Keys that are shown as rows, by their names. */
+function rowKeys(entity: Entity): [name: string, target: Entity][] {
+  const references = valueKeysOf(entity).filter(({ field }) => isReference(field));
+  return [
+    ...references.map(({ name, field }): [string, Entity] => [name, field.target!()]),
+    ...linkKeysOf(entity).map(({ name, target }): [string, Entity] => [name, target]),
+  ];
+}
+
+/** `XGroupKeys`. */
+const keysType = perEntity((entity: Entity): ClassType => {
+  const members: Record<string, Member> = {};
+  for (const [name] of rowKeys(entity))
+    members[idOf(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
+  for (const { name, field } of valueKeysOf(entity))
+    if (!isReference(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
+  for (const field of numbersOf(entity))
+    members[binName(field)] = {
+      type: () => NumberBin,
+      nullable,
+      description: `If grouped in bins: the one that \`${field.name}\` lies in.`,
+    };
   const type = objectType(
     `${entity.name}GroupKeys`,
-    `What the rows of one group of ${entity.name} have in common: what \`groupBy\` named, all else is null.`,
-    keysOf(entity),
+    `What the rows of a group of ${entity.name} have in common. A key is null unless they were grouped by it, and where they have no value.`,
+    members,
   );
   @Resolver(() => type)
   class Keys {}
   resolvers.push(Keys);
-  for (const field of referencesOf(entity)) showRow(Keys, field.object!, field.target!, `What \`${field.name}\` names`, field.name);
-  if (!leadsOn(entity)) return { type };
-  for (const { name, target } of linksOf(entity)) showRow(Keys, name, () => target, 'What the rows of this group lead to', linkedId(name));
+  for (const [name, target] of rowKeys(entity)) showRow(Keys, name, target);
   for (const field of daysOf(entity)) showBucket(Keys, field, DayBucket, DayUnit);
   for (const field of momentsOf(entity)) showBucket(Keys, field, TimeBucket, TimeUnit);
-  return { type };
+  return type;
 });
 
-/** The keys that are values of their own. */
-function keysOf(entity: Entity): Record<string, Member> {
-  const members: Record<string, Member> = {};
-  for (const field of groupableOf(entity)) {
-    if (isReference(field)) members[field.name] = { type: () => ID, nullable, description: `The id of \`${field.object}\`; ${UNLESS}` };
-    else members[field.name] = { type: () => field.type(), nullable, description: `${field.description} It is ${UNLESS}` };
-  }
-  if (!leadsOn(entity)) return members;
-  for (const field of numbersOf(entity))
-    members[binName(field)] = { type: () => NumberBin, nullable, description: `The bin of \`${field.name}\`; ${UNLESS}` };
-  for (const field of referencesOf(entity)) {
-    const inner = keysType(field.target!());
-    if (inner)
-      members[throughName(field)] = {
-        type: () => inner.type,
-        nullable,
-        description: `Keys that are fields of the ${field.label.toLowerCase()}; null unless rows were grouped by any.`,
-      };
-  }
-  return members;
-}
-
-/** The row whose id is in the keys as `id`. */
-function showRow(Keys: ClassType, name: string, target: () => Entity, what: string, id: string): void {
+/** The row whose id is among the keys. */
+function showRow(Keys: ClassType, name: string, target: Entity): void {
   method(
     Keys,
     name,
-    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(target(), keys[id] ?? null, context, info),
+    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(target, keys[idOf(name)] ?? null, context, info),
     [Root(), Ctx(), Info()],
-    FieldResolver(() => target(), { nullable, description: `${what}; ${UNLESS}` }),
+    FieldResolver(() => target, { nullable, description: `The row that \`${idOf(name)}\` names.` }),
   );
 }
 
@@ -123,8 +111,8 @@ function showBucket(Keys: ClassType, field: FieldMeta, shown: object, unit: obje
       const found = (keys[buckets(field)] ?? []) as (Bucket | null)[];
       return (wanted ? found.find((one) => one?.unit === wanted) : found[0]) ?? null;
     },
-    [Root(), Arg('by', () => unit, { nullable, description: 'Of several, which one; the first if absent.' })],
-    FieldResolver(() => shown, { nullable, description: `From when to when \`${field.name}\` lies in this group; ${UNLESS}` }),
+    [Root(), Arg('by', () => unit, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
+    FieldResolver(() => shown, { nullable, description: `If grouped by a unit of time: the one that \`${field.name}\` lies in.` }),
   );
 }
 
@@ -154,10 +142,10 @@ export const distinctName = (handle: string) => `countDistinct ${handle}`;
 
 /** `XGroup`. */
 const groupType = perEntity((entity: Entity): ClassType => {
-  const keys = groupByInput(entity) && keysType(entity);
+  const keys = keysType(entity);
   const name = `${entity.name}Group`;
   const Group = objectType(name, `Rows of ${entity.name} that have their keys in common.`, {
-    ...(keys && { keys: { type: () => keys.type, description: 'What the rows have in common.' } }),
+    keys: { type: () => keys, description: 'What the rows have in common.' },
     count: { type: () => Int, description: COUNTED },
     weightedCount: { type: () => DecimalScalar, description: WEIGHTED },
     ...(numbersOf(entity).length && of(OF_NUMBERS, numbersType(entity))),
@@ -170,7 +158,7 @@ const groupType = perEntity((entity: Entity): ClassType => {
     Groups,
     'countDistinct',
     (group: Row, handle: string) => group[distinctName(handle)],
-    [Root(), Arg('of', () => fieldEnum(entity)!, { description: 'The field whose values are counted.' })],
+    [Root(), Arg('of', () => fieldEnum(entity), { description: 'The field whose values are counted.' })],
     FieldResolver(() => Int, { description: DISTINCT }),
   );
   if (!numbersOf(entity).length) return Group;

@@ -3,7 +3,8 @@ import type { Bind } from '../access/conditions';
 import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
 import { expression } from '../sql/expressions';
-import { handleOf } from './facts';
+import { handleOf, valueKeysOf } from './facts';
+import { plainValue, type JoinedRows } from './joinedrows';
 import type { Statistic } from './statistics';
 
 /** Of means, deviations and percentiles. */
@@ -13,7 +14,7 @@ const EXACT = `1.${'0'.repeat(2 * PLACES + 4)}`;
 
 const rounded = (sql: string) => `trim_scale(round(${sql}, ${PLACES}))`;
 
-type Work = 'sum' | 'avg' | 'min' | 'max' | 'stddev' | 'countDistinct';
+type Work = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
 
 /** A value of a group, by the name that its column has. */
 interface Column {
@@ -32,6 +33,7 @@ export class Values {
   constructor(
     private readonly entity: Entity,
     private readonly weight: string | undefined,
+    private readonly rows: JoinedRows,
   ) {}
 
   private add(name: string, sql: (bind: Bind) => string, empty = 'NULL'): string {
@@ -47,6 +49,7 @@ export class Values {
   column(statistic: Statistic, handle: string | null | undefined): string {
     if (statistic === 'count') return this.count();
     if (statistic === 'weightedCount') return this.weightedCount();
+    if (statistic === 'countDistinct') return this.countDistinct(handle!);
     return statistic === 'median' ? this.percentile('0.5', handle!) : this.work(statistic, handle!);
   }
 
@@ -59,13 +62,18 @@ export class Values {
     return this.add('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
   }
 
+  private countDistinct(name: string): string {
+    const { path, field } = valueKeysOf(this.entity).find((key) => key.name === name)!;
+    const value = plainValue(field, this.rows.at(path));
+    return this.add(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
+  }
+
   private work(work: Work, handle: string): string {
     const field = this.field(handle);
     const value = expression(field, 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
     const sums = {
-      countDistinct: () => `count(DISTINCT ${field.enum && field.null && field.blank ? `NULLIF(${value}, '')` : value})`,
       min: () => `min(${value})`,
       max: () => `max(${value})`,
       sum: () => (weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`),
@@ -78,7 +86,7 @@ export class Values {
           `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${EXACT} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
         ),
     };
-    return this.add(`${work} ${handle}`, sums[work], work === 'countDistinct' ? '0' : 'NULL');
+    return this.add(`${work} ${handle}`, sums[work]);
   }
 
   /** `p` from 0 to 1. */

@@ -77,8 +77,11 @@ export interface ResourceOptions extends ViewOptions {
   inMemory?: boolean;
   /** Large and public, and searched by name: the fields of what is in memory of it, a name and the id by which it is chosen. */
   namesInMemory?: { name: string; kind: string };
-  /** Has statistics of groups: `…Grouped` beside its lists. */
-  grouped?: boolean;
+  /**
+   * Has statistics of groups: `…Grouped` beside its lists. Keys of groups are its own fields and sets of ids, and by these names those of
+   * other rows: references, then the key there, as in `exercise.category`.
+   */
+  grouped?: Readonly<Record<string, string>>;
   /** Further REST names. */
   views?: Readonly<Record<string, ViewOptions>>;
 }

@@ -30,8 +30,8 @@ const CATALOGUE: Screen[] = [
         nodes { ...ExerciseCard musclesSecondary { id name } }
         pageInfo { ...PageInfoFields }
       }
-      facets: exercisesGrouped(where: $where, groupBy: [{ category: name }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
-        nodes { keys { categoryKeys { name } } count }
+      facets: exercisesGrouped(where: $where, groupBy: [{ field: category }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+        nodes { keys { category { name } } count }
       }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
@@ -60,8 +60,8 @@ const CATALOGUE: Screen[] = [
         nodes { ...ExerciseCard description language { id shortName } }
         pageInfo { ...PageInfoFields }
       }
-      categories: exercisesGrouped(where: { name: { search: $text } }, groupBy: [{ category: name }]) {
-        nodes { keys { categoryKeys { name } } count }
+      categories: exercisesGrouped(where: { name: { search: $text } }, groupBy: [{ field: category }]) {
+        nodes { keys { category { name } } count }
       }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
@@ -138,8 +138,8 @@ const CATALOGUE: Screen[] = [
   {
     name: 'review of the catalogue',
     query: `query Review {
-      byStatus: exercisesGrouped(groupBy: [{ field: status }, { language: shortName }]) {
-        nodes { keys { status languageKeys { shortName } } count max { addedOn } }
+      byStatus: exercisesGrouped(groupBy: [{ field: status }, { field: language }]) {
+        nodes { keys { status language { shortName } } count max { addedOn } }
       }
       newest: exercises(first: 50, orderBy: [{ addedOn: DESC }, { id: DESC }]) {
         totalCount

@@ -82,11 +82,11 @@ export const progress: Screen[] = [
       workoutLogsGrouped(
         first: 500
         where: { date: { gte: $since } }
-        groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
+        groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]
         orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
       ) {
         totalCount
-        nodes { keys { dateBucket { start end } exerciseKeys { muscle { id name isFront } } } weightedCount sum { reps } max { weightKg } }
+        nodes { keys { dateBucket { start end } muscle { id name isFront } } weightedCount sum { reps } max { weightKg } }
       }
     }`,
     variables: { since: daysAgo(84) },

@@ -111,16 +111,16 @@ export const CATALOGUE: readonly Question[] = [
     query: `query ExercisesByCategory {
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
-    groupBy: [{ category: name }, { equipment: { equipment: 1 } }]
+    groupBy: [{ field: category }, { field: equipment }]
     orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
     nodes {
-      keys { categoryKeys { name } equipment { name } }
+      keys { category { name } equipment { name } }
       exercises: count
     }
   }
 }`,
-    chart: { kind: 'heatmap', x: 'keys.equipment.name', y: ['keys.categoryKeys.name'], by: 'exercises' },
+    chart: { kind: 'heatmap', x: 'keys.equipment.name', y: ['keys.category.name'], by: 'exercises' },
   },
   {
     slug: 'exercises-for-a-muscle',
@@ -152,14 +152,14 @@ export const CATALOGUE: readonly Question[] = [
     title: 'In which languages are there exercises?',
     sentence: 'Exercises of the catalogue by language.',
     query: `query LanguagesOfTheCatalogue {
-  exercisesGrouped(groupBy: [{ language: fullName }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+  exercisesGrouped(groupBy: [{ field: language }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     nodes {
-      keys { languageKeys { fullName } }
+      keys { language { fullName } }
       exercises: count
       categories: countDistinct(of: category)
     }
   }
 }`,
-    chart: { kind: 'bar', x: 'keys.languageKeys.fullName', y: ['exercises'] },
+    chart: { kind: 'bar', x: 'keys.language.fullName', y: ['exercises'] },
   },
 ];

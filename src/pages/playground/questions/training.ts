@@ -76,18 +76,18 @@ export const TRAINING: readonly Question[] = [
     query: `query SetsPerMuscleByWeek($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
-    groupBy: [{ date: { by: WEEK } }, { exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
+    groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]
     orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
     first: 1000
   ) {
     nodes {
-      keys { dateBucket { start } exerciseKeys { muscle { name } } }
+      keys { dateBucket { start } muscle { name } }
       weightedCount
     }
   }
 }`,
     days: 84,
-    chart: { kind: 'heatmap', x: WEEK, y: ['keys.exerciseKeys.muscle.name'], by: 'weightedCount' },
+    chart: { kind: 'heatmap', x: WEEK, y: ['keys.muscle.name'], by: 'weightedCount' },
   },
   {
     slug: 'neglected-muscles',
@@ -97,18 +97,18 @@ export const TRAINING: readonly Question[] = [
     query: `query NeglectedMuscles($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
-    groupBy: [{ exercise: { muscle: { muscles: 1, musclesSecondary: 0.5 } } }]
+    groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
     orderBy: [{ statistic: WEIGHTED_COUNT, direction: ASC }]
   ) {
     nodes {
-      keys { exerciseKeys { muscle { name isFront } } }
+      keys { muscle { name isFront } }
       weightedCount
       last: max { date }
     }
   }
 }`,
     days: 28,
-    chart: { kind: 'bar', x: 'keys.exerciseKeys.muscle.name', y: ['weightedCount'] },
+    chart: { kind: 'bar', x: 'keys.muscle.name', y: ['weightedCount'] },
   },
   {
     slug: 'sets-by-category-and-month',
@@ -117,17 +117,17 @@ export const TRAINING: readonly Question[] = [
     sentence: 'How the months were divided between legs, chest, back and the rest.',
     query: `query SetsByCategoryAndMonth {
   workoutLogsGrouped(
-    groupBy: [{ date: { by: MONTH } }, { exercise: { category: name } }]
+    groupBy: [{ date: { by: MONTH } }, { field: exerciseCategory }]
     orderBy: [{ key: 1 }, { statistic: COUNT, direction: DESC }]
     first: 1000
   ) {
     nodes {
-      keys { dateBucket { start } exerciseKeys { categoryKeys { name } } }
+      keys { dateBucket { start } exerciseCategory { name } }
       count
     }
   }
 }`,
-    chart: { kind: 'stacked', x: WEEK, y: ['count'], by: 'keys.exerciseKeys.categoryKeys.name' },
+    chart: { kind: 'stacked', x: WEEK, y: ['count'], by: 'keys.exerciseCategory.name' },
   },
   {
     slug: 'exercises-most-done',
