@@ -133,6 +133,8 @@ export interface ResourceFact {
   readonly views: readonly ViewFact[];
   /** Default order, `-` before a field that runs downwards; the id decides last. */
   readonly ordering: readonly string[];
+  /** Other rows are ordered by it as a whole, which is by its default order. */
+  readonly dictionary?: boolean;
   /** Paths of fields that together name a row; absent: its own name. Of the rows of a list on the way the first counts, after `[]` all. */
   readonly names?: readonly string[];
   /** The path of what tells rows apart that are called alike. */

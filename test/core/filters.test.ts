@@ -203,7 +203,7 @@ describe('refused:', () => {
     await refused('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
     await refused('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
     const other = ['`relevance` is that of the listed rows themselves.'];
-    await refused('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [{ category: { relevance: 'DESC' } }]);
+    await refused('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [{ exerciseBase: { relevance: 'DESC' } }]);
     const long = { orderBy: ['Ensure this list has no more than 50 elements.'] };
     await refused('Exercise', 'exercises', {}, long, Array(51).fill({ id: 'ASC' }));
   });
@@ -314,7 +314,7 @@ describe('orderBy', () => {
   });
 
   test('a field of the row that a reference names', async () => {
-    expect(await ordered('Exercise', 'exercises', [{ language: { fullName: 'ASC' } }, { name: 'DESC' }], 'name')).toEqual([
+    expect(await ordered('Exercise', 'exercises', [{ language: 'ASC' }, { name: 'DESC' }], 'name')).toEqual([
       'Squat',
       'Plank',
       'Bench press',

@@ -40,13 +40,13 @@ function paths(type: string, relations: number): string[][] {
 /** The value at the end of a path, as the row shows it. */
 function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
   if (!row) return null;
-  if (!further.length) return row[name!];
-  const reference = fieldsOf(entityNamed(type)!).find(({ object }) => object === name)!;
+  const reference = fieldsOf(entityNamed(type)!).find(({ object }) => object === name);
+  if (!reference) return row[name!];
   const target = reference.relation!.type;
   const found = rows.get(target)!.get(row[reference.name]);
   // There is nothing to order by of what is not shown.
   if (found && !isPublished(entityNamed(target)!, found, (other) => rows.get(other.name)!.values())) return null;
-  return valueAt(target, found, further);
+  return valueAt(target, found, further.length ? further : [resourceOf(entityNamed(target)!)!.ordering[0]!]);
 }
 
 interface Page {
@@ -123,9 +123,9 @@ test(seeded('directions run against each other, the id upwards in all of them'),
 test(seeded('several fields, each with its direction, and fields over two and three references'), async () => {
   const orders: [string, object[]][] = [
     ['Setting', [{ rir: 'DESC_NULLS_LAST' }, { targetWeight: 'ASC_NULLS_FIRST' }, { comment: 'DESC' }]],
-    ['Setting', [{ set: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: { name: 'DESC' } } }]],
+    ['Setting', [{ set: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: 'DESC' } }]],
     ['Setting', [{ set: { trainingDay: { workout: { comment: 'ASC' } } } }, { targetWeight: 'DESC' }]],
-    ['MealItem', [{ ingredientUnit: { householdUnit: { language: { shortName: 'DESC_NULLS_LAST' } } } }, { amount: 'ASC' }]],
+    ['MealItem', [{ ingredientUnit: { householdUnit: { language: 'DESC_NULLS_LAST' } } }, { amount: 'ASC' }]],
     ['DiaryEntry', [{ ingredientUnit: { gram: 'ASC_NULLS_FIRST' } }, { datetime: 'DESC' }]],
   ];
   for (const [type, orderBy] of orders) {

@@ -306,7 +306,7 @@ function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
 /** With a number of types that is exceeded, so that the test looks at something. */
 test.each([
   ['Where', 50],
-  ['Order', 50],
+  ['Order', 15],
   ['ListFilter', 50],
   ['GroupBy', 15],
   ['Having', 5],

@@ -42,6 +42,7 @@ export function Resource(options: ResourceOptions) {
       owned,
       group: options.group,
       ordering: options.ordering ?? [],
+      dictionary: options.dictionary,
       names: options.names,
       apart: options.apart,
       one,
@@ -70,6 +71,7 @@ export function Resource(options: ResourceOptions) {
       one,
       many,
       ordering: options.ordering ?? [],
+      dictionary: options.dictionary,
       writes,
       fact,
     });

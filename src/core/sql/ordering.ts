@@ -73,7 +73,7 @@ function ascending({ name, kind }: FieldMeta): string {
   return kind === 'choice' || kind === 'uuid' ? 'In the order in which it is stored.' : 'Alphabetical with `ASC`.';
 }
 
-/** `XOrder`: a direction for each field of one value, and for each reference the order of the row that it names. */
+/** `XOrder`: a direction for each field of one value and for each reference to a dictionary, and for each other one the order of the row that it names. */
 export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
   const name = `${entity.name}Order`;
   const Order = { [name]: class {} }[name]! as ClassType;
@@ -83,7 +83,9 @@ export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
     element(field.name, () => OrderDirection, ascending(field));
     Extensions({ field })(Order.prototype, field.name);
     if (!field.object) continue;
-    element(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
+    const { dictionary, ordering } = resourceOf(field.target!())!;
+    if (dictionary) element(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
+    else element(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
   if (fieldsOf(entity).some(isText))
@@ -149,14 +151,15 @@ export interface Asked {
 /** Conditions that rows meet to be looked at through references; of others there is nothing to order by. */
 export type Shown = (entity: Entity) => readonly Condition[];
 
-function valueAt(entity: Entity, [name, ...further]: readonly string[], alias: string, asked: Asked): Value {
-  if (!further.length) {
+function valueAt(entity: Entity, [name, ...path]: readonly string[], alias: string, asked: Asked): Value {
+  const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name);
+  if (!reference) {
     const field = fieldOf(entity, name!);
     const rules = collation(entity, field, asked.api);
     return { sql: () => `${expression(field, alias)}${rules}`, kind: field.kind, null: field.null, rules };
   }
-  const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name)!;
   const target = reference.target!();
+  const further = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
   const inner = `${alias}r`;
   const value = valueAt(target, further, inner, asked);
   const conditions: Condition[] = [() => `${inner}."id" = ${expression(reference, alias)}`, ...(asked.shown?.(target) ?? [])];

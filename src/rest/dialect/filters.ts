@@ -1,7 +1,7 @@
 /** Query parameters → `where` and `orderBy`. Unknown parameters and unknown orders are ignored, as clients expect. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
-import type { FieldFact, FilterFact } from '../../contract/facts';
+import type { FieldFact, FilterFact, ResourceFact } from '../../contract/facts';
 import { decimalOf, integerOf, trimmed, uuidOf } from '../../platform/reading';
 import { invalid } from '../errors';
 import { lastOf } from './query';
@@ -165,12 +165,12 @@ const turned = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC
 
 /**
  * `ordering=a,-b`: columns of the resource's own table; undefined where none is left, which is the default order. A reference orders by the
- * default order of the rows that it names, `defaultOrder` of its type, and by their ids where there is none.
+ * default order of the rows that it names, and by their ids where there is none.
  */
 export function orderByOf(
   fields: readonly FieldFact[],
   query: URLSearchParams,
-  defaultOrder: (type: string) => readonly string[],
+  resource: (type: string) => ResourceFact | undefined,
 ): OrderBy[] | undefined {
   const terms = (lastOf(query, 'ordering') ?? '').split(',', MAX_TERMS + 1).map(trimmed);
   if (terms.length > MAX_TERMS) throw invalid({ ordering: [`Order by no more than ${MAX_TERMS} fields.`] });
@@ -182,9 +182,11 @@ export function orderByOf(
     if (!field || ordered.has(field)) return [];
     ordered.add(field);
     const direction: Direction = descending ? 'DESC' : 'ASC';
-    const inner = field.relation ? defaultOrder(field.relation.type).filter((name) => !/^-?id$/.test(name)) : [];
+    const { ordering = [], dictionary } = (field.relation && resource(field.relation.type)) ?? {};
+    const inner = ordering.filter((name) => !/^-?id$/.test(name));
     if (!inner.length) return [{ [field.name]: direction }];
     const { object } = field.relation!;
+    if (dictionary) return [{ [object]: direction }];
     return inner.map((name) => ({ [object]: name.startsWith('-') ? { [name.slice(1)]: turned(direction) } : { [name]: direction } }));
   });
   return order.length ? order : undefined;

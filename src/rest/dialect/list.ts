@@ -14,8 +14,8 @@ export async function list(endpoint: Endpoint, request: Request, schema: GraphQL
   const { where, given } = filtersOf(view.filters, fields, query, exchange.languages);
   // Of several ids one may name a row and another none.
   if (given.some(({ error, named }) => error !== undefined || named?.several)) await refuseWrong(given, endpoint, request);
-  const defaultOrder = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource?.ordering ?? [];
-  const variables = { where, orderBy: orderByOf(fields, query, defaultOrder), first: window.limit, offset: window.offset };
+  const resource = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource;
+  const variables = { where, orderBy: orderByOf(fields, query, resource), first: window.limit, offset: window.offset };
   const data = await run(endpoint.list, request, variables);
   // Where something names a row, there is that row.
   if (data.page.totalCount === 0) await refuseWrong(given, endpoint, request);

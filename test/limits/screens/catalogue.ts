@@ -25,7 +25,7 @@ const CATALOGUE: Screen[] = [
   {
     name: 'exercise catalogue filtered by muscle, equipment and category',
     query: `query FilteredCatalogue($where: ExerciseWhere!, $first: Int!) {
-      exercises(first: $first, where: $where, orderBy: [{ category: { name: ASC } }, { name: ASC }]) {
+      exercises(first: $first, where: $where, orderBy: [{ category: ASC }, { name: ASC }]) {
         totalCount
         nodes { ...ExerciseCard musclesSecondary { id name } }
         pageInfo { ...PageInfoFields }
