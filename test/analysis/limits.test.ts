@@ -13,7 +13,7 @@ const QUESTIONS = [
   'trainingLoad { nodes { load } }',
   'strength { total }',
   'trainingWeeks { nodes { sessions } }',
-  'workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }]) { nodes { count } }',
+  'workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }]) { count }',
   'scheduleAdherence { nodes { start } }',
   'plannedExercises { nodes { plannedSets } }',
   'bodyWeightTrend { nodes { trend } }',

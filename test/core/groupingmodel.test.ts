@@ -268,11 +268,10 @@ function documentOf(list: string): string {
   const type = TYPES[list]!;
   const { numbers, extremes, distinct } = FIELDS[list]!;
   const values = ['sum', 'avg', 'stddev', 'median', 'p0: percentile(p: $p0)', 'p1: percentile(p: $p1)'];
-  return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: [${type}Having!], $orderBy: [${type}GroupOrder!], $first: Int!, $after: String, $p0: Decimal!, $p1: Decimal!) {
-    groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, after: $after) {
-      totalCount pageInfo { hasNextPage endCursor }
-      nodes { keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
-        min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${field})`).join(' ')} } } }`;
+  return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: [${type}Having!], $orderBy: [${type}GroupOrder!], $first: Int!, $offset: Int!, $p0: Decimal!, $p1: Decimal!) {
+    groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, offset: $offset) {
+      keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
+        min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${field})`).join(' ')} } }`;
 }
 
 /** Some of the rows, by a condition and by what it means. */
@@ -406,12 +405,10 @@ async function tried(list: string): Promise<void> {
     p1: ps[1],
   };
   const nodes: Row[] = [];
-  let totalCount: number | undefined;
-  for (let after: string | null = null, more = true; more;) {
-    const { groups } = await demo.ask(documentOf(list), { ...variables, after });
-    nodes.push(...groups.nodes);
-    ({ totalCount } = groups);
-    ({ hasNextPage: more, endCursor: after } = groups.pageInfo);
+  for (let offset = 0, more = true; more; offset += variables.first) {
+    const { groups } = await demo.ask(documentOf(list), { ...variables, offset });
+    nodes.push(...groups);
+    more = groups.length === variables.first;
   }
   const found = nodes.map((node) => ({ values: keys.map((key) => key.shown(node.keys)), worked: worked(node, fields, ps) }));
   const meantGroups = [...groupsOf(rows[list]!.filter(meant), keys).values()]
@@ -422,8 +419,7 @@ async function tried(list: string): Promise<void> {
   const context = JSON.stringify({ seed: SEED, list, ...variables });
   const [answered, meantSorted] = [sorted(found), sorted(meantGroups)];
   // Texts are compared in a fraction of the time; what is told of a difference is for people.
-  if (JSON.stringify([totalCount, answered]) !== JSON.stringify([meantGroups.length, meantSorted]))
-    expect([context, totalCount, answered]).toEqual([context, meantGroups.length, meantSorted]);
+  if (JSON.stringify(answered) !== JSON.stringify(meantSorted)) expect([context, answered]).toEqual([context, meantSorted]);
   const compare = comparison(keys, order);
   for (let index = 1; index < found.length; index += 1) {
     const sign = compare(found[index - 1], found[index]);

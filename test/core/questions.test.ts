@@ -41,8 +41,8 @@ beforeAll(async () => {
 test('what are my records?', async () => {
   const { records } =
     await ann.ask(`{ records: workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: MAX, of: weightKg, direction: DESC }]) {
-    nodes { keys { exercise { name } } max { weightKg reps date } } } }`);
-  expect(records.nodes).toEqual([
+    keys { exercise { name } } max { weightKg reps date } } }`);
+  expect(records).toEqual([
     { keys: { exercise: { name: 'Squat' } }, max: { weightKg: '105.000', reps: 5, date: '2021-03-16' } },
     { keys: { exercise: { name: 'Bench press' } }, max: { weightKg: '60.000', reps: 8, date: '2021-03-10' } },
   ]);
@@ -51,8 +51,8 @@ test('what are my records?', async () => {
 test('how many sets do my muscles get in a week?', async () => {
   const { sets } = await ann.ask(`{ sets: workoutLogsGrouped(
     groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]) {
-    nodes { keys { dateBucket { start } muscle { name } } weightedCount } } }`);
-  expect(sets.nodes.map(({ keys, weightedCount }: any) => [keys.dateBucket.start, keys.muscle.name, weightedCount])).toEqual([
+    keys { dateBucket { start } muscle { name } } weightedCount } }`);
+  expect(sets.map(({ keys, weightedCount }: any) => [keys.dateBucket.start, keys.muscle.name, weightedCount])).toEqual([
     ['2021-03-08', 'Biceps brachii', '2'],
     ['2021-03-08', 'Quadriceps femoris', '2'],
     ['2021-03-08', 'Rectus abdominis', '1'],
@@ -64,9 +64,9 @@ test('how many sets do my muscles get in a week?', async () => {
 
 test('how often do I train in a week?', async () => {
   const { sessions } = await ann.ask(
-    '{ sessions: workoutSessionsGrouped(groupBy: [{ date: { by: WEEK } }]) { nodes { keys { dateBucket { start } } count } } }',
+    '{ sessions: workoutSessionsGrouped(groupBy: [{ date: { by: WEEK } }]) { keys { dateBucket { start } } count } }',
   );
-  expect(sessions.nodes.map(({ keys, count }: any) => [keys.dateBucket.start, count])).toEqual([
+  expect(sessions.map(({ keys, count }: any) => [keys.dateBucket.start, count])).toEqual([
     ['2021-03-08', 2],
     ['2021-03-15', 1],
   ]);
@@ -74,9 +74,9 @@ test('how often do I train in a week?', async () => {
 
 test('what do I weigh from week to week?', async () => {
   const { weights } = await ann.ask(
-    '{ weights: weightEntriesGrouped(groupBy: [{ date: { by: WEEK } }]) { nodes { keys { dateBucket { start } } avg { weightKg } } } }',
+    '{ weights: weightEntriesGrouped(groupBy: [{ date: { by: WEEK } }]) { keys { dateBucket { start } } avg { weightKg } } }',
   );
-  expect(weights.nodes.map(({ keys, avg }: any) => [keys.dateBucket.start, avg.weightKg])).toEqual([
+  expect(weights.map(({ keys, avg }: any) => [keys.dateBucket.start, avg.weightKg])).toEqual([
     ['2021-03-08', '80.25'],
     ['2021-03-15', '79.9'],
   ]);
@@ -85,8 +85,8 @@ test('what do I weigh from week to week?', async () => {
 test('what do I eat most of?', async () => {
   const { foods } = await ann.ask(`{ foods: diaryEntriesGrouped(
     where: { ingredientUnitId: { isNull: true } } groupBy: [{ field: ingredient }], orderBy: [{ statistic: SUM, of: amount, direction: DESC }], first: 10) {
-    nodes { keys { ingredient { name } } count sum { amount } } } }`);
-  expect(foods.nodes).toEqual([
+    keys { ingredient { name } } count sum { amount } } }`);
+  expect(foods).toEqual([
     { keys: { ingredient: { name: 'Milk' } }, count: 1, sum: { amount: '200.00' } },
     { keys: { ingredient: { name: 'Oats' } }, count: 2, sum: { amount: '120.00' } },
   ]);
@@ -95,6 +95,6 @@ test('what do I eat most of?', async () => {
 test('which exercises have I neglected?', async () => {
   const { neglected } =
     await ann.ask(`{ neglected: workoutLogsGrouped(groupBy: [{ field: exercise }], having: [{ statistic: MAX, of: date, isDate: { lt: "2021-03-15" } }]) {
-    nodes { keys { exercise { name } } max { date } } } }`);
-  expect(neglected.nodes).toEqual([{ keys: { exercise: { name: 'Bench press' } }, max: { date: '2021-03-10' } }]);
+    keys { exercise { name } } max { date } } }`);
+  expect(neglected).toEqual([{ keys: { exercise: { name: 'Bench press' } }, max: { date: '2021-03-10' } }]);
 });

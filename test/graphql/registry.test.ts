@@ -32,7 +32,7 @@ test('they share no type', () => {
   const own = Object.values(one.getTypeMap()).filter(
     (type) => (isObjectType(type) || isInputObjectType(type) || isEnumType(type)) && !type.name.startsWith('__'),
   );
-  expect(own.length).toBeGreaterThan(400);
+  expect(own.length).toBeGreaterThan(300);
   expect(own.filter((type) => other.getType(type.name) === type)).toEqual([]);
 });
 
@@ -49,7 +49,7 @@ test('each runs what is asked of it, over the same rows', async () => {
   }`);
   const list = parse(`query ($some: [String!]!) {
     workouts(where: { comment: { in: $some } }, orderBy: { id: ASC }) { nodes { comment nodeId } }
-    weightEntriesGrouped(where: { date: { in: ["2021-03-01", "2021-03-02"] } }) { nodes { count } }
+    weightEntriesGrouped(where: { date: { in: ["2021-03-01", "2021-03-02"] } }) { count }
   }`);
   try {
     const executors = schemas.map((schema) => new Executor(publicSchema(schema)));
@@ -64,7 +64,7 @@ test('each runs what is asked of it, over the same rows', async () => {
     }
     for (const executor of executors) {
       const answer = await executor.execute(list, undefined, await contexts.of(ann.token), { some: comments });
-      expect(answer).toEqual({ data: { workouts: { nodes: made }, weightEntriesGrouped: { nodes: [{ count: 2 }] } } });
+      expect(answer).toEqual({ data: { workouts: { nodes: made }, weightEntriesGrouped: [{ count: 2 }] } });
     }
   } finally {
     contexts.stop();

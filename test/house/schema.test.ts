@@ -259,8 +259,8 @@ test('from public rows connections lead to rows of the viewer, these and no othe
 
 test('and groups of such rows stand beside them', () => {
   expect(groupsOfOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
-    'Exercise.logsGrouped: WorkoutLogGroups',
-    'Ingredient.diaryEntriesGrouped: DiaryEntryGroups',
+    'Exercise.logsGrouped: [WorkoutLogGroup!]',
+    'Ingredient.diaryEntriesGrouped: [DiaryEntryGroup!]',
   ]);
 });
 
@@ -275,9 +275,9 @@ test('every list of these resources has its groups beside it, and nothing else h
         return GROUPED.includes(of!) ? [`${type.name}.${field.name.replace(/Grouped$/, '')}: ${of}`] : [];
       }),
     );
-  expect(types.flatMap(({ name }) => /^(.+)Groups$/.exec(name)?.[1] ?? []).sort()).toEqual(GROUPED);
-  expect(found(/^(.+)Groups$/).sort()).toEqual(found(/^(.+)Connection$/).sort());
-  expect(found(/^(.+)Groups$/).length).toBeGreaterThan(10);
+  expect(types.flatMap(({ name }) => /^(.+)Group$/.exec(name)?.[1] ?? []).sort()).toEqual(GROUPED);
+  expect(found(/^(.+)Group$/).sort()).toEqual(found(/^(.+)Connection$/).sort());
+  expect(found(/^(.+)Group$/).length).toBeGreaterThan(10);
 });
 
 test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => [type.name, type]))(

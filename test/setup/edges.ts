@@ -1,5 +1,5 @@
 /** The edges by which public rows lead to owned ones: connections of the viewer's, which `scope` narrows, and null for whoever is nobody. */
-import { isNonNullType, isObjectType, type GraphQLField, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import { getNamedType, isNonNullType, isObjectType, type GraphQLField, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import { entityNamed, resourceOf } from '../../src/core/model/registry';
 
 type Field = GraphQLField<unknown, unknown>;
@@ -14,13 +14,13 @@ export interface Edge {
 const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
 
 function targetOf(type: GraphQLObjectType, field: Field, shown: RegExp): string | undefined {
-  if (!isPublic(type) || isNonNullType(field.type) || !isObjectType(field.type)) return undefined;
-  const entity = entityNamed(shown.exec(field.type.name)?.[1] ?? '');
+  if (!isPublic(type) || isNonNullType(field.type)) return undefined;
+  const entity = entityNamed(shown.exec(getNamedType(field.type).name)?.[1] ?? '');
   return entity && resourceOf(entity)!.owned ? entity.name : undefined;
 }
 
 const ROWS = /^(.+)Connection$/;
-const GROUPS = /^(.+)Groups$/;
+const GROUPS = /^(.+)Group$/;
 
 export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean =>
   [ROWS, GROUPS].some((shown) => targetOf(type, field, shown) !== undefined);

@@ -1,10 +1,10 @@
 /** Groups of the rows of a list, their keys and what is worked out of them, in one statement; the same below each of several parents. */
+import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { visible } from '../access/access';
 import { binder, whereOf, type Bind, type Condition } from '../access/conditions';
-import type { PageInfo } from '../read/connection';
-import { CountedPage } from '../read/countedpage';
+import { count, MAX_PAGE } from '../read/connection';
 import type { Context } from '../context';
 import { badArgument } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
@@ -32,18 +32,13 @@ export interface GroupArguments {
   having?: readonly Having[] | null;
   orderBy?: readonly GroupOrder[] | null;
   first?: number | null;
-  after?: string | null;
+  offset?: number | null;
 }
 
+export const DEFAULT_GROUPS = 100;
 const MAX_ORDER = 20;
 /** Of one key that asks for empty groups: the groups between its first and its last one. */
 const MAX_STEPS = 10_000;
-
-export interface Groups {
-  totalCount: number;
-  nodes: Row[];
-  pageInfo: PageInfo;
-}
 
 const keyColumn = (index: number) => `"key${index}"`;
 
@@ -55,7 +50,8 @@ export class Grouping {
   private readonly joins: Condition[];
   private readonly which?: Condition;
   private readonly order: string[];
-  private readonly wanted: CountedPage;
+  private readonly first: number;
+  private readonly offset: number;
 
   constructor(
     private readonly entity: Entity,
@@ -81,8 +77,8 @@ export class Grouping {
       kindOf(entity, { statistic: 'countDistinct', of }, 'countDistinct');
       this.values.column('countDistinct', of);
     }
-    const { where, groupBy, having: which, orderBy } = args;
-    this.wanted = new CountedPage(args, [where, groupBy, which, orderBy], 'grouping');
+    this.first = count('first', args.first, MAX_PAGE) ?? DEFAULT_GROUPS;
+    this.offset = count('offset', args.offset, MAX_INTEGER) ?? 0;
   }
 
   /** Terms that end with all keys, so that no two groups have the same place. */
@@ -124,14 +120,10 @@ export class Grouping {
     const worked = [...derived].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
     parts.push(`w AS (SELECT ${[...kept, ...worked].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
     parts.push(`h AS (SELECT * FROM w${this.which ? ` WHERE ${this.which('w', bind)}` : ''})`);
-    const beside = [
-      ...(this.shown.count ? ['(SELECT count(*) FROM h) AS "_count"'] : []),
-      ...(emptied >= 0 ? ['(SELECT "over" FROM s) AS "_over"'] : []),
-    ];
+    const beside = emptied >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
     const order = this.order.length ? ` ORDER BY ${this.order.join(', ')}` : '';
-    const { limit, skip } = this.wanted;
-    const page = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.shown.rows ? limit + 1 : 0)}${skip ? ` OFFSET ${bind(skip)}` : ''}`;
-    return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${beside.join(', ') || 'TRUE AS "_any"'}) c LEFT JOIN LATERAL (${page}) p ON TRUE`;
+    const page = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
+    return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${beside}) c LEFT JOIN LATERAL (${page}) p ON TRUE`;
   }
 
   /** Groups without rows, between the first and the last one of a key. */
@@ -151,14 +143,14 @@ export class Grouping {
     ];
   }
 
-  async page(context: Context): Promise<Groups> {
+  async groups(context: Context): Promise<Row[]> {
     const { bind, values } = binder();
     const rows = await context.session.read(this.sql([], bind), values);
     return this.assemble(rows);
   }
 
   /** Below each of these parents, which the field `by` names. */
-  async pagesBelow(by: string, parents: readonly number[], context: Context): Promise<Groups[]> {
+  async groupsBelow(by: string, parents: readonly number[], context: Context): Promise<Row[][]> {
     const parent = fieldOf(this.entity, by);
     const { bind, values } = binder();
     const ids = bind(parents);
@@ -172,14 +164,13 @@ export class Grouping {
     return parents.map((id) => this.assemble(found.get(id)!));
   }
 
-  private assemble(rows: readonly Row[]): Groups {
+  private assemble(rows: readonly Row[]): Row[] {
     if (rows[0]?._over)
       throw badArgument(
         'groupBy',
         `Between the first and the last group there are more than ${MAX_STEPS} steps: ask for fewer, or for none that are empty.`,
       );
-    const { nodes, pageInfo } = this.wanted.of(rows.filter((row) => row._row));
-    return { totalCount: Number(rows[0]?._count ?? 0), nodes: nodes.map((row) => this.group(row)), pageInfo };
+    return rows.filter((row) => row._row).map((row) => this.group(row));
   }
 
   private group(row: Row): Row {

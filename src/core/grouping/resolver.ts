@@ -7,12 +7,11 @@ import { groupedName, type ChildMeta, type Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { method, type Parameter } from '../model/method';
 import { noun } from '../model/inflection';
-import { DEFAULT_ROWS } from '../read/countedpage';
 import { resourceOf } from '../model/registry';
-import { Grouping, type GroupArguments, type Groups } from './grouped';
+import { DEFAULT_GROUPS, Grouping, type GroupArguments } from './grouped';
 import { groupByInput, groupOrderInput, havingInput } from './inputs';
 import { shownOf } from './plan';
-import { groupsType } from './types';
+import { groupType } from './types';
 
 /** All rows of a list are read, however few groups they make. */
 const FACTS = { only: 'graphql', cost: { weight: 100 } };
@@ -28,12 +27,8 @@ function parameters(entity: Entity): Parameter[] {
     Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; without any all rows are one group.' }),
     Arg('having', () => [which], { nullable, description: 'Which groups: those for whose statistics all of these hold.' }),
     Arg('orderBy', () => [order], { nullable, description: 'In which order; the keys decide last.' }),
-    Arg('first', () => Int, { defaultValue: DEFAULT_ROWS, description: 'How many groups, 10000 at most.' }),
-    Arg('after', () => String, {
-      nullable,
-      description:
-        'Only groups after the one with this cursor. It counts the groups before it, so a change of the rows may move what follows.',
-    }),
+    Arg('first', () => Int, { defaultValue: DEFAULT_GROUPS, description: 'How many groups, 10000 at most.' }),
+    Arg('offset', () => Int, { nullable, description: 'How many groups to skip.' }),
     Ctx(),
     Info(),
   ];
@@ -43,8 +38,8 @@ function parameters(entity: Entity): Parameter[] {
 type Given = unknown[];
 
 function read(entity: Entity, given: Given): { grouping: (context: Context) => Grouping; context: Context; info: GraphQLResolveInfo } {
-  const [where, groupBy, having, orderBy, first, after, context, info] = given;
-  const args = { where, groupBy, having, orderBy, first, after } as GroupArguments;
+  const [where, groupBy, having, orderBy, first, offset, context, info] = given;
+  const args = { where, groupBy, having, orderBy, first, offset } as GroupArguments;
   return {
     grouping: (asker) => new Grouping(entity, args, shownOf(info as GraphQLResolveInfo), asker),
     context: context as Context,
@@ -54,16 +49,16 @@ function read(entity: Entity, given: Given): { grouping: (context: Context) => G
 
 export function groupedQuery(target: ClassType, entity: Entity): void {
   const { many, owned } = resourceOf(entity)!;
-  const type = groupsType(entity);
+  const type = groupType(entity);
   method(
     target,
     'grouped',
-    (...given: Given): Promise<Groups> => {
+    (...given: Given): Promise<Row[]> => {
       const { grouping, context } = read(entity, given);
-      return grouping(context).page(context);
+      return grouping(context).groups(context);
     },
     parameters(entity),
-    Query(() => type, {
+    Query(() => [type], {
       name: `${many}Grouped`,
       description: `What the ${noun(many)}${owned ? ' of the viewer' : ''} come to, put together by what they have in common. ${ABOUT}`,
     }),
@@ -73,17 +68,17 @@ export function groupedQuery(target: ClassType, entity: Entity): void {
 
 export function groupedChildren(target: ClassType, child: ChildMeta): void {
   const entity = child.target();
-  const type = groupsType(entity);
+  const type = groupType(entity);
   method(
     target,
     groupedName(child),
-    (row: Row, ...given: Given): Promise<Groups> => {
+    (row: Row, ...given: Given): Promise<Row[]> => {
       const { grouping, context, info } = read(entity, given);
-      const load = (ids: readonly unknown[]) => grouping(context).pagesBelow(child.by, ids as number[], context);
-      return context.loaders.get<Groups>(info.fieldNodes, load).load(row[child.key]);
+      const load = (ids: readonly unknown[]) => grouping(context).groupsBelow(child.by, ids as number[], context);
+      return context.loaders.get<Row[]>(info.fieldNodes, load).load(row[child.key]);
     },
     [Root(), ...parameters(entity)],
-    FieldResolver(() => type, {
+    FieldResolver(() => [type], {
       description: `What \`${child.name}\` come to, put together by what they have in common. ${ABOUT}`,
     }),
     FACTS,

@@ -3,7 +3,6 @@ import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, 
 import type { GraphQLResolveInfo } from 'graphql';
 import { IN_KILOGRAMS } from '../../contract/masses';
 import type { Row } from '../../database/rows';
-import { PageInfo } from '../read/connection';
 import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../model/fields';
 import { loadParent } from '../read/loaders';
@@ -141,7 +140,7 @@ export const percentileName = (p: string) => `percentile ${Number(p)}`;
 export const distinctName = (handle: string) => `countDistinct ${handle}`;
 
 /** `XGroup`. */
-const groupType = perEntity((entity: Entity): ClassType => {
+export const groupType = perEntity((entity: Entity): ClassType => {
   const keys = keysType(entity);
   const name = `${entity.name}Group`;
   const Group = objectType(name, `Rows of ${entity.name} that have their keys in common.`, {
@@ -183,13 +182,3 @@ const member = (type: object, description: string): Member => ({ type: () => typ
 
 const of = (named: Record<string, string>, type: object): Record<string, Member> =>
   Object.fromEntries(Object.entries(named).map(([name, description]) => [name, member(type, description)]));
-
-/** `XGroups`. */
-export const groupsType = perEntity((entity: Entity): ClassType => {
-  const group = groupType(entity);
-  return objectType(`${entity.name}Groups`, `A page of groups of rows of ${entity.name}.`, {
-    totalCount: { type: () => Int, description: 'How many groups there are in all pages together.' },
-    nodes: { type: () => [group], description: 'The groups of this page.' },
-    pageInfo: { type: () => PageInfo, description: 'Where this page lies.' },
-  });
-});

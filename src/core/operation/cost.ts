@@ -86,8 +86,8 @@ const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsW
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
 
-/** Connections, and whatever else has a list of as many as are asked for. */
-const isPaged = (field: Field): boolean => !isList(field) && field.args.some(({ name }) => name === 'first');
+/** Of as many rows as are asked for: a list, or a connection with one below it. */
+const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
 
 class Estimate {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
@@ -188,7 +188,7 @@ class Estimate {
       const size = this.size(field, given, parent, scope);
       return { total: own + LEAF * size, bytes: this.widthOf(parent.name, field.name) * size, coordinate };
     }
-    if (isPaged(field)) {
+    if (isPaged(field) && !isList(field)) {
       const { rows, rest, bytes } = this.connection(nodes, type);
       const size = this.page(given);
       const total = own + rest + size * rows.total;
@@ -251,6 +251,7 @@ class Estimate {
     if (!isList(field)) return 1;
     const named = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
     if (named) return Array.isArray(given[named.name]) ? (given[named.name] as unknown[]).length : 1;
+    if (isPaged(field)) return this.page(given);
     if (isIntrospected(parent)) return introspectedSize(this.schema, field.name, scope);
     return field.extensions.listSize?.assumedSize ?? ASSUMED_SIZE;
   }

@@ -117,7 +117,7 @@ interface Window {
   before?: unknown[];
 }
 
-function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
+export function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
   if (value == null) return undefined;
   if (value < 0) throw badArgument(argument, atLeast(0));
   if (value > max) throw badArgument(argument, atMost(max));

@@ -34,7 +34,7 @@ type Asked = Omit<Window, 'first'> & { first: number | null };
 export interface ExportedList {
   /** Of the field. */
   name: string;
-  /** Of the rows, in an answer; the last one is `nodes` or `edges` where the list has pages. */
+  /** Of the rows, in an answer; the last one is `nodes` or `edges` of a connection. */
   path: readonly string[];
   /** What is shown of each row. */
   rows: readonly FieldNode[];
@@ -44,10 +44,10 @@ export interface ExportedList {
   document: DocumentNode;
   /** Absent: the list has no pages. */
   pages?: {
-    /** Where `pageInfo` is. */
-    info: readonly string[];
-    /** The groups of a grouping are worked out anew for each page. */
-    grouped: boolean;
+    /** Where `pageInfo` is; absent: a page with fewer rows than were asked for is the last one. */
+    info?: readonly string[];
+    /** What is worked out of rows is so anew for each page. */
+    workedOut: boolean;
     asked: Asked;
     variables(window: Window): Variables;
   };
@@ -94,7 +94,8 @@ export function exportedList(
     const type = selections.typeBelow(step);
     if (!type) throw refused(`${placeOf([...path, step.key])} is no list of objects.`, [...path, step.key].join('.'));
     const whole = { ...operation, directives: [] };
-    if (isListType(getNullableType(step.field.type)))
+    if (isPaged(step)) return paged(whole, fragments, way, type, selections, variables);
+    if (isPlain(step))
       return {
         name: step.name,
         path: way.map(({ key }) => key),
@@ -103,14 +104,15 @@ export function exportedList(
         selections,
         document: { kind: Kind.DOCUMENT, definitions: [whole, ...fragments] },
       };
-    if (isPaged(step)) return paged(whole, fragments, way, type, selections, variables);
     [parent, parents] = [type, step.nodes];
   }
 }
 
-/** Connections and groupings. */
-export const isPaged = ({ field }: Selected): boolean =>
-  ['first', 'after'].every((name) => field.args.some((argument) => argument.name === name));
+const isPlain = ({ field }: Selected): boolean => isListType(getNullableType(field.type));
+
+/** Connections and groups. */
+export const isPaged = ({ field: { args } }: Selected): boolean =>
+  args.some(({ name }) => name === 'first') && args.some(({ name }) => name === 'after' || name === 'offset');
 
 function paged(
   operation: OperationDefinitionNode,
@@ -122,7 +124,7 @@ function paged(
 ): ExportedList {
   const list = way.at(-1)!;
   const listPath = way.map(({ key }) => key);
-  const rows = rowsOf(list, listPath, type, selections);
+  const rows = isPlain(list) ? list : rowsOf(list, listPath, type, selections);
   const valueOf = (name: string): unknown => {
     const argument = argumentsOf(list).find((one) => one.name.value === name);
     return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
@@ -132,14 +134,14 @@ function paged(
   const named = namesOf(list, operation);
   return {
     name: list.name,
-    path: [...listPath, rows.key],
+    path: rows === list ? listPath : [...listPath, rows.key],
     rows: rows.nodes,
     type: selections.typeBelow(rows)!,
     selections,
     document: { kind: Kind.DOCUMENT, definitions: [pageOf(operation, way, rows, named), ...fragments] },
     pages: {
-      info: [...listPath, INFO],
-      grouped: !named.some(([argument]) => argument === 'offset'),
+      ...(rows !== list && { info: [...listPath, INFO] }),
+      workedOut: rows === list || !named.some(([argument]) => argument === 'offset'),
       asked: { first: valueOf('first'), after: valueOf('after'), offset: valueOf('offset') } as Asked,
       variables: (window) => Object.fromEntries(named.map(([argument, name]) => [name, window[argument]])),
     },
@@ -148,9 +150,9 @@ function paged(
 
 const argumentsOf = (list: Selected): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
 
-/** The one list below a connection or a grouping. */
+/** The one list below a connection. */
 function rowsOf(list: Selected, listPath: readonly string[], type: GraphQLCompositeType, selections: Selections): Selected {
-  const [rows, other] = selections.below(list.nodes, type).filter(({ field }) => isListType(getNullableType(field.type)));
+  const [rows, other] = selections.below(list.nodes, type).filter(isPlain);
   if (!rows) throw refused(`Ask for \`nodes\` of ${placeOf(listPath)}: they are the rows of the file.`, listPath.join('.'));
   if (other) throw refused(`A file has the rows of ${placeOf(listPath)} once: ask for \`${rows.key}\` or for \`${other.key}\`.`, other.key);
   return rows;
@@ -187,9 +189,10 @@ function pageOf(
   const others = argumentsOf(way.at(-1)!).filter(({ name }) => ![...ARGUMENTS, 'last'].includes(name.value));
   const info = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], { alias: nameNode(INFO) });
   const shown = fieldNode(rows.name, below(rows), { alias: nameNode(rows.key) });
+  const innermost = rows === way.at(-1) ? below(rows) : [shown, info];
   // From the list outwards.
   const field = way.reduceRight<FieldNode | undefined>((within, { key, name, nodes }) => {
-    const selected = within ? [within] : [shown, info];
+    const selected = within ? [within] : innermost;
     return fieldNode(name, selected, { alias: nameNode(key), arguments: within ? nodes[0]!.arguments : [...others, ...own] });
   }, undefined)!;
   return {

@@ -35,7 +35,7 @@ export class Pages {
     /** Once nobody waits for the rest. */
     private readonly over: AbortSignal,
   ) {
-    this.size = list.pages?.grouped ? MAX_PAGE : PAGE;
+    this.size = list.pages?.workedOut ? MAX_PAGE : PAGE;
   }
 
   /** Throws a Refused, of the first page or of a later one. */
@@ -53,11 +53,12 @@ export class Pages {
       const data = await this.answer(() => ({ ...this.variables, ...pages.variables(window()) }));
       const found = this.rowsIn(data);
       yield found;
-      const info = at(data, pages.info) as Info;
+      const info = pages.info && (at(data, pages.info) as Info);
+      const isLast = info ? !info.hasNextPage : found.length < first();
       left -= found.length;
-      if (!info.hasNextPage || found.length === 0 || left <= 0) return;
-      after = info.endCursor;
-      offset = null;
+      if (isLast || found.length === 0 || left <= 0) return;
+      after = info?.endCursor ?? null;
+      offset = info ? null : (offset ?? 0) + found.length;
     }
   }
 

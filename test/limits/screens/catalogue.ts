@@ -31,7 +31,7 @@ const CATALOGUE: Screen[] = [
         pageInfo { ...PageInfoFields }
       }
       facets: exercisesGrouped(where: $where, groupBy: [{ field: category }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
-        nodes { keys { category { name } } count }
+        keys { category { name } } count
       }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
@@ -61,7 +61,7 @@ const CATALOGUE: Screen[] = [
         pageInfo { ...PageInfoFields }
       }
       categories: exercisesGrouped(where: { name: { search: $text } }, groupBy: [{ field: category }]) {
-        nodes { keys { category { name } } count }
+        keys { category { name } } count
       }
     }
     ${EXERCISE_CARD} ${PAGE_INFO}`,
@@ -121,11 +121,10 @@ const CATALOGUE: Screen[] = [
     query: `query Attribution {
       licenses { id shortName fullName url }
       exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: licenseAuthor }, { field: license }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
-        totalCount
-        nodes { keys { licenseAuthor license { id shortName } } count }
+        keys { licenseAuthor license { id shortName } } count
       }
       ingredientSources: ingredientsGrouped(first: 200, groupBy: [{ field: sourceName }, { field: license }]) {
-        nodes { keys { sourceName license { id shortName } } count }
+        keys { sourceName license { id shortName } } count
       }
       exerciseImages(first: 100) {
         totalCount
@@ -139,7 +138,7 @@ const CATALOGUE: Screen[] = [
     name: 'review of the catalogue',
     query: `query Review {
       byStatus: exercisesGrouped(groupBy: [{ field: status }, { field: language }]) {
-        nodes { keys { status language { shortName } } count max { addedOn } }
+        keys { status language { shortName } } count max { addedOn }
       }
       newest: exercises(first: 50, orderBy: [{ addedOn: DESC }, { id: DESC }]) {
         totalCount

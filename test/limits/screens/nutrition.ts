@@ -128,13 +128,13 @@ const NUTRITION: Screen[] = [
     name: 'charts of the diary',
     query: `query DiaryCharts($since: DateTime!, $zone: String!) {
       hours: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: HOUR_OF_DAY, timeZone: $zone } }]) {
-        nodes { keys { datetimeBucket { number } } count sum { amount } }
+        keys { datetimeBucket { number } } count sum { amount }
       }
       weeks: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: WEEK, timeZone: $zone } }]) {
-        nodes { keys { datetimeBucket { start end } } count countDistinct(of: ingredient) }
+        keys { datetimeBucket { start end } } count countDistinct(of: ingredient)
       }
       foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
-        nodes { keys { ingredient { id name energy } } count avg { amount } max { datetime } }
+        keys { ingredient { id name energy } } count avg { amount } max { datetime }
       }
       energy: topFoods(first: 10) { nodes { energyShare ingredient { id name } } }
       protein: topFoods(first: 10, by: PROTEIN) { nodes { count grams total { ...Nutrients } ingredient { id name } } }
@@ -159,7 +159,8 @@ const NUTRITION: Screen[] = [
         nodes { id name brand energy protein carbohydrates fat fibres sodium units { id gram householdUnit { id name } } }
         pageInfo { ...PageInfoFields }
       }
-      bins: ingredientsGrouped(where: $where, groupBy: [{ energy: { width: 100 } }]) { nodes { keys { energyBin { from to } } count avg { protein } } }
+      bins: ingredientsGrouped(where: $where, groupBy: [{ energy: { width: 100 } }]) {
+      keys { energyBin { from to } } count avg { protein } }
     }
     ${PAGE_INFO}`,
     variables: { first: 50, where: { protein: { gte: '10' }, fat: { lte: '10' } } },

@@ -15,7 +15,7 @@ export const progress: Screen[] = [
           pageInfo { ...PageInfoFields }
         }
         byDay: logsGrouped(first: 200, groupBy: [{ date: { by: DAY } }]) {
-          nodes { keys { dateBucket { start } } count sum { reps } max { weightKg reps } }
+          keys { dateBucket { start } } count sum { reps } max { weightKg reps }
         }
       }
       bestOneRepMaxes(first: 200, where: { exerciseId: { eq: $exercise } }) { nodes { date oneRepMax log { id reps weight } } }
@@ -85,8 +85,7 @@ export const progress: Screen[] = [
         groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]
         orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
       ) {
-        totalCount
-        nodes { keys { dateBucket { start end } muscle { id name isFront } } weightedCount sum { reps } max { weightKg } }
+        keys { dateBucket { start end } muscle { id name isFront } } weightedCount sum { reps } max { weightKg }
       }
     }`,
     variables: { since: daysAgo(84) },
@@ -95,14 +94,14 @@ export const progress: Screen[] = [
     name: 'charts of repetitions, reserve, weekdays and exercises',
     query: `query TrainingCharts($since: Date!) {
       repetitions: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ reps: { width: 5, empty: true } }]) {
-        nodes { keys { repsBin { from to } } count }
+        keys { repsBin { from to } } count
       }
-      reserve: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }]) { nodes { keys { rir } count avg { reps } } }
+      reserve: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }]) { keys { rir } count avg { reps } }
       weekdays: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ date: { by: WEEKDAY } }]) {
-        nodes { keys { dateBucket { number } } count min { timeStart } max { timeEnd } }
+        keys { dateBucket { number } } count min { timeStart } max { timeEnd }
       }
       impressions: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: impression }]) {
-        nodes { keys { impression } count }
+        keys { impression } count
       }
       exercises: workoutLogsGrouped(
         first: 10
@@ -110,7 +109,8 @@ export const progress: Screen[] = [
         groupBy: [{ field: exercise }]
         having: [{ statistic: COUNT, is: { gte: 3 } }]
         orderBy: [{ statistic: SUM, of: reps, direction: DESC }]
-      ) { nodes { keys { exercise { id name } } count sum { reps } median { weightKg } p90: percentile(p: 0.9) { weightKg } } }
+      ) {
+      keys { exercise { id name } } count sum { reps } median { weightKg } p90: percentile(p: 0.9) { weightKg } }
     }`,
     variables: { since: daysAgo(365) },
   },
@@ -122,7 +122,7 @@ export const progress: Screen[] = [
         nodes { __typename id version date weight weightKg }
       }
       weightEntriesGrouped(where: { date: { gte: $since } }) {
-        nodes { count avg { weight } median { weight } min { weight date } max { weight date } }
+        count avg { weight } median { weight } min { weight date } max { weight date }
       }
       viewer { id profile { id height unitSystem } }
     }`,

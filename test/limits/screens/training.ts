@@ -164,7 +164,7 @@ export const training: Screen[] = [
         workout { id comment }
         logs(first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { ...LogRow weightKg intensity oneRepMax exercise { ...ExerciseCard } } }
         byExercise: logsGrouped(groupBy: [{ field: exercise }]) {
-          nodes { keys { exercise { id name } } count sum { reps } max { weightKg } }
+          keys { exercise { id name } } count sum { reps } max { weightKg }
         }
       }
     }
@@ -212,7 +212,7 @@ export const training: Screen[] = [
         first: 31
         where: { date: { gte: $from, lte: $to } }
         groupBy: [{ date: { by: DAY } }]
-      ) { nodes { keys { dateBucket { start } } count countDistinct(of: exercise) sum { reps } } }
+      ) { keys { dateBucket { start } } count countDistinct(of: exercise) sum { reps } }
       schedules(first: 1, where: { isActive: { eq: true } }) {
         nodes {
           id name startDate isLoop

@@ -29,11 +29,9 @@ export const BODY: readonly Question[] = [
     groupBy: [{ date: { by: WEEK } }]
     orderBy: [{ key: 1 }]
   ) {
-    nodes {
-      keys { dateBucket { start } }
-      days: count
-      avg { weightKg }
-    }
+    keys { dateBucket { start } }
+    days: count
+    avg { weightKg }
   }
 }`,
     days: 182,
@@ -46,12 +44,10 @@ export const BODY: readonly Question[] = [
     sentence: 'Between which weights each month lay.',
     query: `query RangeByMonth {
   weightEntriesGrouped(groupBy: [{ date: { by: MONTH } }], orderBy: [{ key: 1 }]) {
-    nodes {
-      keys { dateBucket { start } }
-      min { weightKg }
-      avg { weightKg }
-      max { weightKg }
-    }
+    keys { dateBucket { start } }
+    min { weightKg }
+    avg { weightKg }
+    max { weightKg }
   }
 }`,
     chart: { kind: 'line', x: 'keys.dateBucket.start', y: ['min.weightKg', 'avg.weightKg', 'max.weightKg'] },
@@ -67,12 +63,10 @@ export const BODY: readonly Question[] = [
     groupBy: [{ date: { by: WEEKDAY } }]
     orderBy: [{ key: 1 }]
   ) {
-    nodes {
-      keys { dateBucket { weekday: number } }
-      count
-      avg { weightKg }
-      stddev { weightKg }
-    }
+    keys { dateBucket { weekday: number } }
+    count
+    avg { weightKg }
+    stddev { weightKg }
   }
 }`,
     days: 91,
@@ -85,10 +79,8 @@ export const BODY: readonly Question[] = [
     sentence: 'Entries by weight, a kilogram at a time.',
     query: `query WeightDistribution {
   weightEntriesGrouped(groupBy: [{ weightKg: { width: 1, empty: true } }], orderBy: [{ key: 1 }]) {
-    nodes {
-      keys { weightKgBin { from to } }
-      days: count
-    }
+    keys { weightKgBin { from to } }
+    days: count
   }
 }`,
     chart: { kind: 'bar', x: 'keys.weightKgBin.from', y: ['days'] },
@@ -100,12 +92,10 @@ export const BODY: readonly Question[] = [
     sentence: 'Days with an entry, and the first and the last of them, by month.',
     query: `query DaysWeighedByMonth {
   weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: 1 }]) {
-    nodes {
-      keys { dateBucket { start } }
-      days: countDistinct(of: date)
-      first: min { date }
-      last: max { date }
-    }
+    keys { dateBucket { start } }
+    days: countDistinct(of: date)
+    first: min { date }
+    last: max { date }
   }
 }`,
     chart: { kind: 'bar', x: 'keys.dateBucket.start', y: ['days'] },

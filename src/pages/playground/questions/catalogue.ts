@@ -54,11 +54,9 @@ export const CATALOGUE: readonly Question[] = [
     sentence: 'Foods by kilocalories per 100 g, fifty at a time, with their mean protein and fat.',
     query: `query FoodsByEnergy {
   ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: 1 }]) {
-    nodes {
-      keys { energyBin { from to } }
-      foods: count
-      avg { protein fat }
-    }
+    keys { energyBin { from to } }
+    foods: count
+    avg { protein fat }
   }
 }`,
     chart: { kind: 'bar', x: 'keys.energyBin.from', y: ['foods'] },
@@ -94,11 +92,9 @@ export const CATALOGUE: readonly Question[] = [
     groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
     orderBy: [{ statistic: WEIGHTED_COUNT, direction: DESC }]
   ) {
-    nodes {
-      keys { muscle { name } }
-      count
-      weightedCount
-    }
+    keys { muscle { name } }
+    count
+    weightedCount
   }
 }`,
     chart: { kind: 'bar', x: 'keys.muscle.name', y: ['weightedCount'] },
@@ -114,10 +110,8 @@ export const CATALOGUE: readonly Question[] = [
     groupBy: [{ field: category }, { field: equipment }]
     orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
-    nodes {
-      keys { category { name } equipment { name } }
-      exercises: count
-    }
+    keys { category { name } equipment { name } }
+    exercises: count
   }
 }`,
     chart: { kind: 'heatmap', x: 'keys.equipment.name', y: ['keys.category.name'], by: 'exercises' },
@@ -153,11 +147,9 @@ export const CATALOGUE: readonly Question[] = [
     sentence: 'Exercises of the catalogue by language.',
     query: `query LanguagesOfTheCatalogue {
   exercisesGrouped(groupBy: [{ field: language }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
-    nodes {
-      keys { language { fullName } }
-      exercises: count
-      categories: countDistinct(of: category)
-    }
+    keys { language { fullName } }
+    exercises: count
+    categories: countDistinct(of: category)
   }
 }`,
     chart: { kind: 'bar', x: 'keys.language.fullName', y: ['exercises'] },

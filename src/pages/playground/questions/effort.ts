@@ -13,10 +13,8 @@ export const EFFORT: readonly Question[] = [
     groupBy: [{ date: { by: WEEK, empty: true } }]
     orderBy: [{ key: 1 }]
   ) {
-    nodes {
-      keys { dateBucket { start end } }
-      sessions: count
-    }
+    keys { dateBucket { start end } }
+    sessions: count
   }
 }`,
     days: 182,
@@ -29,10 +27,8 @@ export const EFFORT: readonly Question[] = [
     sentence: 'Sessions by weekday: 1 is Monday, 7 is Sunday.',
     query: `query SessionsPerWeekday {
   workoutSessionsGrouped(groupBy: [{ date: { by: WEEKDAY, empty: true } }], orderBy: [{ key: 1 }]) {
-    nodes {
-      keys { dateBucket { weekday: number } }
-      sessions: count
-    }
+    keys { dateBucket { weekday: number } }
+    sessions: count
   }
 }`,
     chart: { kind: 'bar', x: 'keys.dateBucket.weekday', y: ['sessions'] },
@@ -47,10 +43,8 @@ export const EFFORT: readonly Question[] = [
     groupBy: [{ date: { by: MONTH } }, { field: impression }]
     orderBy: [{ key: 1 }, { key: 2 }]
   ) {
-    nodes {
-      keys { dateBucket { start } impression }
-      count
-    }
+    keys { dateBucket { start } impression }
+    count
   }
 }`,
     chart: { kind: 'stacked', x: 'keys.dateBucket.start', y: ['count'], by: 'keys.impression' },
@@ -67,17 +61,15 @@ export const EFFORT: readonly Question[] = [
       impression
       notes
       logsGrouped {
-        nodes {
-          sets: count
-          sum { reps }
-          max { weightKg }
-        }
+        sets: count
+        sum { reps }
+        max { weightKg }
       }
     }
   }
 }`,
     variables: { sessions: 30 },
-    chart: { kind: 'line', x: 'date', y: ['logsGrouped.nodes.sum.reps'] },
+    chart: { kind: 'line', x: 'date', y: ['logsGrouped.sum.reps'] },
   },
   {
     slug: 'repetition-ranges',
@@ -90,11 +82,9 @@ export const EFFORT: readonly Question[] = [
     groupBy: [{ reps: { width: 5, from: 1, empty: true } }]
     orderBy: [{ key: 1 }]
   ) {
-    nodes {
-      keys { repsBin { from to } }
-      sets: count
-      max { weightKg }
-    }
+    keys { repsBin { from to } }
+    sets: count
+    max { weightKg }
   }
 }`,
     days: 182,
@@ -107,10 +97,8 @@ export const EFFORT: readonly Question[] = [
     sentence: 'Sets by the repetitions left in reserve; those logged without any are a group of their own.',
     query: `query RepetitionsInReserve($since: Date!) {
   workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }], orderBy: [{ key: 1 }]) {
-    nodes {
-      keys { rir }
-      sets: count
-    }
+    keys { rir }
+    sets: count
   }
 }`,
     days: 182,
@@ -127,10 +115,8 @@ export const EFFORT: readonly Question[] = [
     groupBy: [{ date: { by: WEEK, empty: true } }]
     orderBy: [{ key: 1 }]
   ) {
-    nodes {
-      keys { dateBucket { start } }
-      sets: count
-    }
+    keys { dateBucket { start } }
+    sets: count
   }
 }`,
     variables: { rir: ['RIR_0', 'RIR_0_5', 'RIR_1'] },
@@ -147,14 +133,12 @@ export const EFFORT: readonly Question[] = [
     having: [{ statistic: COUNT, is: { gte: $sets } }]
     orderBy: [{ statistic: STDDEV, of: reps, direction: DESC }]
   ) {
-    nodes {
-      keys { exercise { name } }
-      count
-      avg { reps }
-      median { reps }
-      p90: percentile(p: 0.9) { reps }
-      stddev { reps }
-    }
+    keys { exercise { name } }
+    count
+    avg { reps }
+    median { reps }
+    p90: percentile(p: 0.9) { reps }
+    stddev { reps }
   }
 }`,
     variables: { sets: 20 },

@@ -78,12 +78,9 @@ export const NUTRITION: readonly Question[] = [
     sentence: 'How often each food stands in the diary, and when it last did.',
     query: `query FoodsMostOften {
   diaryEntriesGrouped(groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 30) {
-    totalCount
-    nodes {
-      keys { ingredient { name } }
-      times: count
-      last: max { datetime }
-    }
+    keys { ingredient { name } }
+    times: count
+    last: max { datetime }
   }
 }`,
     chart: { kind: 'bar', x: 'keys.ingredient.name', y: ['times'] },
@@ -100,11 +97,9 @@ export const NUTRITION: readonly Question[] = [
     orderBy: [{ statistic: SUM, of: amount, direction: DESC }]
     first: 30
   ) {
-    nodes {
-      keys { ingredient { name } }
-      grams: sum { amount }
-      median { amount }
-    }
+    keys { ingredient { name } }
+    grams: sum { amount }
+    median { amount }
   }
 }`,
     chart: { kind: 'bar', x: 'keys.ingredient.name', y: ['grams.amount'] },
@@ -120,13 +115,11 @@ export const NUTRITION: readonly Question[] = [
     orderBy: [{ key: 1 }, { key: 2 }]
     first: 200
   ) {
-    nodes {
-      keys {
-        hour: datetimeBucket(by: HOUR_OF_DAY) { number }
-        weekday: datetimeBucket(by: WEEKDAY) { number }
-      }
-      entries: count
+    keys {
+      hour: datetimeBucket(by: HOUR_OF_DAY) { number }
+      weekday: datetimeBucket(by: WEEKDAY) { number }
     }
+    entries: count
   }
 }`,
     variables: { zone: 'Europe/Berlin' },
@@ -142,11 +135,9 @@ export const NUTRITION: readonly Question[] = [
     groupBy: [{ datetime: { by: WEEK, timeZone: $zone, empty: true } }]
     orderBy: [{ key: 1 }]
   ) {
-    nodes {
-      keys { datetimeBucket { start } }
-      entries: count
-      foods: countDistinct(of: ingredient)
-    }
+    keys { datetimeBucket { start } }
+    entries: count
+    foods: countDistinct(of: ingredient)
   }
 }`,
     variables: { zone: 'Europe/Berlin' },

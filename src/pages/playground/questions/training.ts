@@ -15,11 +15,9 @@ export const TRAINING: readonly Question[] = [
     groupBy: [{ field: exercise }]
     orderBy: [{ statistic: MAX, of: weightKg, direction: DESC }]
   ) {
-    nodes {
-      keys { exercise { name } }
-      count
-      max { weightKg date }
-    }
+    keys { exercise { name } }
+    count
+    max { weightKg date }
   }
 }`,
     chart: { kind: 'bar', x: 'keys.exercise.name', y: ['max.weightKg'] },
@@ -36,11 +34,9 @@ export const TRAINING: readonly Question[] = [
     orderBy: [{ key: 1 }]
     first: 1000
   ) {
-    nodes {
-      keys { dateBucket { start } }
-      max { weightKg reps }
-      sum { reps }
-    }
+    keys { dateBucket { start } }
+    max { weightKg reps }
+    sum { reps }
   }
 }`,
     variables: { exercise: 'Bench Press' },
@@ -57,12 +53,10 @@ export const TRAINING: readonly Question[] = [
     groupBy: [{ date: { by: WEEK, empty: true } }]
     orderBy: [{ key: 1 }]
   ) {
-    nodes {
-      keys { dateBucket { start } }
-      sets: count
-      sum { reps }
-      exercises: countDistinct(of: exercise)
-    }
+    keys { dateBucket { start } }
+    sets: count
+    sum { reps }
+    exercises: countDistinct(of: exercise)
   }
 }`,
     days: 182,
@@ -80,10 +74,8 @@ export const TRAINING: readonly Question[] = [
     orderBy: [{ key: 1 }, { statistic: WEIGHTED_COUNT, direction: DESC }]
     first: 1000
   ) {
-    nodes {
-      keys { dateBucket { start } muscle { name } }
-      weightedCount
-    }
+    keys { dateBucket { start } muscle { name } }
+    weightedCount
   }
 }`,
     days: 84,
@@ -100,11 +92,9 @@ export const TRAINING: readonly Question[] = [
     groupBy: [{ muscle: { muscles: 1, musclesSecondary: 0.5 } }]
     orderBy: [{ statistic: WEIGHTED_COUNT, direction: ASC }]
   ) {
-    nodes {
-      keys { muscle { name isFront } }
-      weightedCount
-      last: max { date }
-    }
+    keys { muscle { name isFront } }
+    weightedCount
+    last: max { date }
   }
 }`,
     days: 28,
@@ -121,10 +111,8 @@ export const TRAINING: readonly Question[] = [
     orderBy: [{ key: 1 }, { statistic: COUNT, direction: DESC }]
     first: 1000
   ) {
-    nodes {
-      keys { dateBucket { start } exerciseCategory { name } }
-      count
-    }
+    keys { dateBucket { start } exerciseCategory { name } }
+    count
   }
 }`,
     chart: { kind: 'stacked', x: WEEK, y: ['count'], by: 'keys.exerciseCategory.name' },
@@ -140,13 +128,10 @@ export const TRAINING: readonly Question[] = [
     groupBy: [{ field: exercise }]
     orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
-    totalCount
-    nodes {
-      keys { exercise { name } }
-      sets: count
-      sum { reps }
-      days: countDistinct(of: date)
-    }
+    keys { exercise { name } }
+    sets: count
+    sum { reps }
+    days: countDistinct(of: date)
   }
 }`,
     days: 182,
@@ -159,12 +144,10 @@ export const TRAINING: readonly Question[] = [
     sentence: 'The day of the last set of every exercise ever logged, the longest ago first.',
     query: `query LastTimePerExercise {
   workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: MAX, of: date, direction: ASC }]) {
-    nodes {
-      keys { exercise { name } }
-      first: min { date }
-      last: max { date }
-      sets: count
-    }
+    keys { exercise { name } }
+    first: min { date }
+    last: max { date }
+    sets: count
   }
 }`,
     chart: { kind: 'scatter', x: 'last.date', y: ['sets'], by: 'keys.exercise.name' },
@@ -176,12 +159,10 @@ export const TRAINING: readonly Question[] = [
     sentence: 'The settings of all workouts put together: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
   settingsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
-    nodes {
-      keys { exercise { name } }
-      settings: count
-      avg { reps }
-      max { targetWeightKg }
-    }
+    keys { exercise { name } }
+    settings: count
+    avg { reps }
+    max { targetWeightKg }
   }
 }`,
     chart: { kind: 'scatter', x: 'avg.reps', y: ['max.targetWeightKg'], by: 'keys.exercise.name' },
