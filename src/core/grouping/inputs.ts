@@ -3,6 +3,7 @@ import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } f
 import type { Entity, FieldMeta } from '../model/fields';
 import { filterOf } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
+import { noun } from '../model/inflection';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, handleOf, linkKeysOf, momentsOf, numbersOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
@@ -27,13 +28,12 @@ function inputType(name: string, description: string, members: Members, oneOf = 
 export const by = <T>(fields: readonly FieldMeta[], member: (field: FieldMeta) => T): Record<string, T> =>
   Object.fromEntries(fields.map((field) => [handleOf(field), member(field)]));
 
-const EMPTY =
-  'Whether there is an empty group for each step between the first and the last group that has none, for each combination of the other keys. One key may ask for it.';
+const EMPTY = 'Fills gaps between the first and the last group with empty ones, for each combination of the other keys. At most one key.';
 const FIRST_DAY = 'With which day weeks begin, and in which order weekdays come.';
 
 @InputType({ description: 'Days put together.' })
 export class DayGroupBy {
-  @Field(() => DayUnit, { description: 'By what.' })
+  @Field(() => DayUnit, { description: 'Unit of time.' })
   declare by: DayUnit;
   @Field(() => FirstDay, { defaultValue: FirstDay.MONDAY, description: FIRST_DAY })
   declare firstDay: FirstDay;
@@ -43,7 +43,7 @@ export class DayGroupBy {
 
 @InputType({ description: 'Moments put together.' })
 export class TimeGroupBy {
-  @Field(() => TimeUnit, { description: 'By what.' })
+  @Field(() => TimeUnit, { description: 'Unit of time.' })
   declare by: TimeUnit;
   @Field(() => String, {
     nullable: true,
@@ -72,7 +72,7 @@ const aboutValue = ({ path, field }: ValueKey): string => {
   return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
 const aboutLinks = ({ path, target }: LinkKey): string =>
-  `Each row of ${target.name} that ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'} leads to: a row is in the group of each.`;
+  `Each ${noun(target.name)} that ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'} leads to; a row is in the group of each.`;
 
 /** What leads to other rows by one list alone needs no weights. */
 export const isWeighted = ({ fields }: LinkKey): boolean => fields.length > 1;
@@ -86,7 +86,7 @@ export const fieldEnum = perEntity((entity) => {
   const values = Object.fromEntries(keys.map(({ name }) => [name, name]));
   registerEnumType(values, {
     name: `${entity.name}GroupField`,
-    description: `By what a row of ${entity.name} can be told from others. Equal values make a group; rows without a value make one too.`,
+    description: `Values by which rows of ${entity.name} are grouped.`,
     valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [name, { description }])),
   });
   return values;
@@ -96,11 +96,11 @@ const weightsInput = perEntity((entity): ClassType => {
   const { target, fields } = linkKeysOf(entity).find(isWeighted)!;
   return inputType(
     `${target.name}Weights`,
-    `Weight for each list of rows of ${target.name}. A row in two of the lists has the larger one.`,
+    `Weight per list of rows of ${target.name}; the larger one for a row in two lists.`,
     Object.fromEntries(
       fields.map((field): [string, Member] => [
         field.relation!.object,
-        [() => DecimalScalar, `Of those in \`${field.relation!.object}\`, 0 or more; without a weight they do not count.`],
+        [() => DecimalScalar, `Of those in \`${field.relation!.object}\`, at least 0; absent: they do not count.`],
       ]),
     ),
   );
@@ -119,7 +119,7 @@ export const groupByInput = perEntity((entity: Entity): ClassType => {
   for (const number of numbersOf(entity)) put(handleOf(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
   for (const key of linkKeysOf(entity).filter(isWeighted)) {
     const weights = weightsInput(key.entity);
-    put(key.name, () => weights, `${aboutLinks(key)} It counts there with the given weight, and where it leads to none with 1.`);
+    put(key.name, () => weights, `${aboutLinks(key)} It has the given weight there, and 1 in the group without any.`);
   }
   return inputType(`${entity.name}GroupBy`, `One key that rows of ${entity.name} are grouped by; \`keys\` shows it.`, members, true);
 });
@@ -128,8 +128,8 @@ export const groupByInput = perEntity((entity: Entity): ClassType => {
 export const conditionName = (kind: FieldMeta['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC: Member = [() => Statistic, 'What is worked out of a group.'];
-const of = (entity: Entity): Member => [() => fieldEnum(entity), 'The field that it is of; absent for a count of rows.'];
+const STATISTIC: Member = [() => Statistic, 'What to compute of the group.'];
+const of = (entity: Entity): Member => [() => fieldEnum(entity), 'The field; absent for a count of rows.'];
 
 /** `XHaving`. */
 export const havingInput = perEntity((entity: Entity): ClassType => {
@@ -151,10 +151,7 @@ export const havingInput = perEntity((entity: Entity): ClassType => {
 /** `XGroupOrder`. */
 export const groupOrderInput = perEntity((entity: Entity): ClassType => {
   const Order = inputType(`${entity.name}GroupOrder`, `One element of the order of groups of ${entity.name}: a key or a statistic.`, {
-    key: [
-      () => Int,
-      'Which element of `groupBy`, counted from 1: days and numbers are ordered by their place, texts as lists are, references by their id.',
-    ],
+    key: [() => Int, 'Element of `groupBy`, counted from 1: dates and numbers by value, texts as in lists, rows by id.'],
     statistic: STATISTIC,
     of: of(entity),
   });

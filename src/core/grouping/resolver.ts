@@ -16,17 +16,14 @@ import { groupType } from './types';
 /** All rows of a list are read, however few groups they make. */
 const FACTS = { only: 'graphql', cost: { weight: 100 } };
 
-const ABOUT =
-  'Without `groupBy` all rows are one group, even where there are none; with it there are only groups that have rows, unless empty ones are asked for. Nulls are a value of a key like any other, and of nothing that is worked out. Groups come in the order asked for, then by their keys, nulls last, so that none share a place.';
-
 function parameters(entity: Entity): Parameter[] {
   const nullable = true;
   const [groupBy, which, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
   return [
     Arg('where', () => whereInput(entity), { nullable, description: 'Which rows.' }),
-    Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; without any all rows are one group.' }),
-    Arg('having', () => [which], { nullable, description: 'Which groups: those for whose statistics all of these hold.' }),
-    Arg('orderBy', () => [order], { nullable, description: 'In which order; the keys decide last.' }),
+    Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; absent: all rows are one group.' }),
+    Arg('having', () => [which], { nullable, description: 'Conditions on statistics; all must hold.' }),
+    Arg('orderBy', () => [order], { nullable, description: 'Absent, or where groups are alike: by the keys in turn, nulls last.' }),
     Arg('first', () => Int, { defaultValue: DEFAULT_GROUPS, description: 'How many groups, 10000 at most.' }),
     Arg('offset', () => Int, { nullable, description: 'How many groups to skip.' }),
     Ctx(),
@@ -60,7 +57,7 @@ export function groupedQuery(target: ClassType, entity: Entity): void {
     parameters(entity),
     Query(() => [type], {
       name: `${many}Grouped`,
-      description: `What the ${noun(many)}${owned ? ' of the viewer' : ''} come to, put together by what they have in common. ${ABOUT}`,
+      description: `Statistics of the ${noun(many)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
     }),
     FACTS,
   );
@@ -79,7 +76,7 @@ export function groupedChildren(target: ClassType, child: ChildMeta): void {
     },
     [Root(), ...parameters(entity)],
     FieldResolver(() => [type], {
-      description: `What \`${child.name}\` come to, put together by what they have in common. ${ABOUT}`,
+      description: `Statistics of \`${child.name}\`, by \`groupBy\`.`,
     }),
     FACTS,
   );

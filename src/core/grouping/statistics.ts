@@ -5,19 +5,18 @@ import type { Entity, FieldMeta } from '../model/fields';
 import { extremesOf, handleOf, numbersOf, valueKeysOf } from './facts';
 
 export const OF_NUMBERS = {
-  sum: 'The sum, each value times the weight of its row; null where there is no value. Exact.',
-  avg: 'The mean of the values that there are, weighted as in `sum`; null where there is none. Rounded to 10 places.',
-  stddev:
-    'The standard deviation of a sample (divided by n − 1), whatever the weights; null of fewer than two values. Rounded to 10 places.',
-  median: 'The value in the middle, or the mean of the two in the middle, whatever the weights; null where there is no value.',
+  sum: 'Exact sum, each value times the weight of its row; null without values.',
+  avg: 'Mean, weighted as in `sum`; null without values. Rounded to 10 places.',
+  stddev: 'Sample standard deviation (n − 1), without weights; null for fewer than two values. Rounded to 10 places.',
+  median: 'Interpolated, without weights; null without values.',
 } as const;
 export const OF_EXTREMES = {
-  min: 'The smallest value; null where there is none.',
-  max: 'The largest value; null where there is none.',
+  min: 'Smallest value; null without values.',
+  max: 'Largest value; null without values.',
 } as const;
-export const DISTINCT = 'How many different values there are; rows without one do not count.';
-export const COUNTED = 'How many rows there are.';
-export const WEIGHTED = 'The sum of the weights of the rows: `count`, but where rows are grouped through lists that weigh them.';
+export const DISTINCT = 'Number of different values; nulls do not count.';
+export const COUNTED = 'Number of rows.';
+export const WEIGHTED = 'Sum of the weights of the rows; equals `count` unless a key has weights.';
 
 /** By the names of the fields of a group that show them. */
 export const Statistic = {

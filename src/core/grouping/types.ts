@@ -75,11 +75,11 @@ const keysType = perEntity((entity: Entity): ClassType => {
     members[binName(field)] = {
       type: () => NumberBin,
       nullable,
-      description: `If grouped in bins: the one that \`${field.name}\` lies in.`,
+      description: `The bin that \`${field.name}\` lies in.`,
     };
   const type = objectType(
     `${entity.name}GroupKeys`,
-    `What the rows of a group of ${entity.name} have in common. A key is null unless they were grouped by it, and where they have no value.`,
+    `Keys of a group of ${entity.name}: null unless grouped by, and for rows without a value.`,
     members,
   );
   @Resolver(() => type)
@@ -111,7 +111,7 @@ function showBucket(Keys: ClassType, field: FieldMeta, shown: object, unit: obje
       return (wanted ? found.find((one) => one?.unit === wanted) : found[0]) ?? null;
     },
     [Root(), Arg('by', () => unit, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
-    FieldResolver(() => shown, { nullable, description: `If grouped by a unit of time: the one that \`${field.name}\` lies in.` }),
+    FieldResolver(() => shown, { nullable, description: `The unit of time that \`${field.name}\` lies in.` }),
   );
 }
 
@@ -120,18 +120,18 @@ const DECIMAL = { type: () => DecimalScalar, nullable: true } as const;
 const numbersType = perEntity((entity) =>
   objectType(
     `${entity.name}Numbers`,
-    `What was worked out of each of the numbers of ${entity.name}.`,
-    by(numbersOf(entity), (field) => ({ ...DECIMAL, description: `Worked out of \`${field.name}\`${unitOf(field)}.` })),
+    `A statistic of each number of ${entity.name}.`,
+    by(numbersOf(entity), (field) => ({ ...DECIMAL, description: `Computed from \`${field.name}\`${unitOf(field)}.` })),
   ),
 );
 const extremesType = perEntity((entity) =>
   objectType(
     `${entity.name}Extremes`,
-    `The smallest or the largest values of ${entity.name}.`,
+    `Smallest or largest values of ${entity.name}.`,
     by(extremesOf(entity), (field) => ({
       type: () => field.type(),
       nullable: true,
-      description: `Of the values of \`${field.name}\`${unitOf(field)}.`,
+      description: `Computed from \`${field.name}\`${unitOf(field)}.`,
     })),
   ),
 );
@@ -143,13 +143,17 @@ export const distinctName = (handle: string) => `countDistinct ${handle}`;
 export const groupType = perEntity((entity: Entity): ClassType => {
   const keys = keysType(entity);
   const name = `${entity.name}Group`;
-  const Group = objectType(name, `Rows of ${entity.name} that have their keys in common.`, {
-    keys: { type: () => keys, description: 'What the rows have in common.' },
-    count: { type: () => Int, description: COUNTED },
-    weightedCount: { type: () => DecimalScalar, description: WEIGHTED },
-    ...(numbersOf(entity).length && of(OF_NUMBERS, numbersType(entity))),
-    ...(extremesOf(entity).length && of(OF_EXTREMES, extremesType(entity))),
-  });
+  const Group = objectType(
+    name,
+    `Rows of ${entity.name} with the same keys, null among them; without \`groupBy\` all rows, even if there are none.`,
+    {
+      keys: { type: () => keys, description: 'What the rows have in common.' },
+      count: { type: () => Int, description: COUNTED },
+      weightedCount: { type: () => DecimalScalar, description: WEIGHTED },
+      ...(numbersOf(entity).length && of(OF_NUMBERS, numbersType(entity))),
+      ...(extremesOf(entity).length && of(OF_EXTREMES, extremesType(entity))),
+    },
+  );
   @Resolver(() => Group)
   class Groups {}
   resolvers.push(Groups);
@@ -170,8 +174,7 @@ export const groupType = perEntity((entity: Entity): ClassType => {
     (group: Row, p: string) => group[percentileName(p)],
     [Root(), Arg('p', () => DecimalScalar, { description: 'From 0, the smallest, to 1, the largest.' })],
     FieldResolver(() => numbers, {
-      description:
-        'The value below which this part of the values lies, whatever the weights: between two values it is in the same proportion between them, as the median is at 0.5. Null where there is no value. Rounded to 10 places.',
+      description: 'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
     }),
     SORTED,
   );

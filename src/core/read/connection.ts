@@ -34,16 +34,16 @@ export const MAX_PAGE = 10_000;
 export class PageArgs {
   @Field(() => Int, {
     nullable: true,
-    description: `How many rows from the start, ${DEFAULT_PAGE} if neither this nor \`last\` is given, ${MAX_PAGE} at most.`,
+    description: `Rows from the start, at most ${MAX_PAGE}; ${DEFAULT_PAGE} without \`first\` and \`last\`.`,
   })
   declare first?: number | null;
-  @Field(() => String, { nullable: true, description: 'Only rows after the one with this cursor.' })
+  @Field(() => String, { nullable: true, description: 'Rows after this cursor.' })
   declare after?: string | null;
-  @Field(() => Int, { nullable: true, description: `How many rows from the end, ${MAX_PAGE} at most.` })
+  @Field(() => Int, { nullable: true, description: `Rows from the end, at most ${MAX_PAGE}.` })
   declare last?: number | null;
-  @Field(() => String, { nullable: true, description: 'Only rows before the one with this cursor.' })
+  @Field(() => String, { nullable: true, description: 'Rows before this cursor.' })
   declare before?: string | null;
-  @Field(() => Int, { nullable: true, description: 'How many rows to skip; for deep pages a cursor is faster.' })
+  @Field(() => Int, { nullable: true, description: 'Rows to skip; for deep pages a cursor is faster.' })
   declare offset?: number | null;
 }
 
@@ -74,10 +74,7 @@ export function connectionType(entity: Entity): ClassType {
   ObjectType(`${entity.name}Edge`, { description: `A row of ${entity.name} and its place in a list.`, simpleResolvers: true })(Edge);
   const name = `${entity.name}Connection`;
   const Connection = { [name]: class {} }[name]!;
-  Field(() => Int, { description: 'How many rows there are in all pages together; counted only if asked for.' })(
-    Connection.prototype,
-    'totalCount',
-  );
+  Field(() => Int, { description: 'Rows in all pages together.' })(Connection.prototype, 'totalCount');
   Field(() => [entity], { description: 'The rows of this page.' })(Connection.prototype, 'nodes');
   Field(() => [Edge], { description: 'The rows of this page, each with its cursor.' })(Connection.prototype, 'edges');
   Field(() => PageInfo, { description: 'Where this page lies.' })(Connection.prototype, 'pageInfo');
