@@ -57,7 +57,7 @@ export class Grouping {
     private readonly entity: Entity,
     args: GroupArguments,
     private readonly shown: Shown,
-    context: Context,
+    private readonly context: Context,
   ) {
     const own = visible(entity, context);
     const { conditions, joins } = filtered(entity, args.where, context);
@@ -143,19 +143,19 @@ export class Grouping {
     ];
   }
 
-  async groups(context: Context): Promise<Row[]> {
+  async groups(): Promise<Row[]> {
     const { bind, values } = binder();
-    const rows = await context.session.read(this.sql([], bind), values);
+    const rows = await this.context.session.read(this.sql([], bind), values);
     return this.assemble(rows);
   }
 
   /** Below each of these parents, which the field `by` names. */
-  async groupsBelow(by: string, parents: readonly number[], context: Context): Promise<Row[][]> {
+  async groupsBelow(by: string, parents: readonly number[]): Promise<Row[][]> {
     const parent = fieldOf(this.entity, by);
     const { bind, values } = binder();
     const ids = bind(parents);
     const inner = this.sql([() => names(parent, 't', 'q.id')], bind);
-    const rows = await context.session.read(
+    const rows = await this.context.session.read(
       `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
       values,
     );

@@ -10,23 +10,29 @@ import { daysOf, extremesOf, handleOf, linkKeysOf, momentsOf, numbersOf, valueKe
 import { Statistic } from './statistics';
 import { DayUnit, FirstDay, TimeUnit } from './units';
 
-type Type = () => object;
-type Member = [type: Type, description: string];
-type Members = Record<string, Member>;
+export interface Member {
+  type: () => object;
+  description: string;
+  nullable?: boolean;
+  defaultValue?: unknown;
+}
+export type Members = Record<string, Member>;
 
 export const classNamed = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
 
-function inputType(name: string, description: string, members: Members, oneOf = false): ClassType {
-  const Input = classNamed(name);
-  for (const [member, [type, meaning]] of Object.entries(members))
-    Field(type, { nullable: true, description: meaning })(Input.prototype, member);
+export function classOf(name: string, members: Members): ClassType {
+  const Type = classNamed(name);
+  for (const [member, { type, ...options }] of Object.entries(members)) Field(type, options)(Type.prototype, member);
+  return Type;
+}
+
+function inputType(name: string, description: string, members: Members): ClassType {
+  const Input = classOf(name, members);
   InputType(name, { description })(Input);
-  if (oneOf) Extensions({ oneOf: true })(Input);
   return Input;
 }
 
-export const by = <T>(fields: readonly FieldMeta[], member: (field: FieldMeta) => T): Record<string, T> =>
-  Object.fromEntries(fields.map((field) => [handleOf(field), member(field)]));
+const nullable = true;
 
 const EMPTY = 'Fills gaps between the first and the last group with empty ones, for each combination of the other keys. At most one key.';
 const FIRST_DAY = 'With which day weeks begin, and in which order weekdays come.';
@@ -94,25 +100,21 @@ export const fieldEnum = perEntity((entity) => {
 
 const weightsInput = perEntity((entity): ClassType => {
   const { target, fields } = linkKeysOf(entity).find(isWeighted)!;
-  return inputType(
-    `${target.name}Weights`,
-    `Weight per list of rows of ${target.name}; the larger one for a row in two lists.`,
-    Object.fromEntries(
-      fields.map((field): [string, Member] => [
-        field.relation!.object,
-        [() => DecimalScalar, `Of those in \`${field.relation!.object}\`, at least 0; absent: they do not count.`],
-      ]),
-    ),
-  );
+  const members: Members = {};
+  for (const { relation } of fields) {
+    const description = `Of those in \`${relation!.object}\`, at least 0; absent: they do not count.`;
+    members[relation!.object] = { type: () => DecimalScalar, nullable, description };
+  }
+  return inputType(`${target.name}Weights`, `Weight per list of rows of ${target.name}; the larger one for a row in two lists.`, members);
 });
 
 /** `XGroupBy`: one key. */
 export const groupByInput = perEntity((entity: Entity): ClassType => {
   const field = fieldEnum(entity);
-  const members: Members = { field: [() => field, 'The value of a field.'] };
-  const put = (name: string, type: Type, description: string) => {
+  const members: Members = { field: { type: () => field, nullable, description: 'The value of a field.' } };
+  const put = (name: string, type: () => object, description: string) => {
     if (members[name]) throw new Error(`${entity.name} can be grouped by two things called ${name}`);
-    members[name] = [type, description];
+    members[name] = { type, nullable, description };
   };
   for (const day of daysOf(entity)) put(handleOf(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);
   for (const moment of momentsOf(entity)) put(handleOf(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
@@ -121,40 +123,37 @@ export const groupByInput = perEntity((entity: Entity): ClassType => {
     const weights = weightsInput(key.entity);
     put(key.name, () => weights, `${aboutLinks(key)} It has the given weight there, and 1 in the group without any.`);
   }
-  return inputType(`${entity.name}GroupBy`, `One key that rows of ${entity.name} are grouped by; \`keys\` shows it.`, members, true);
+  const Input = inputType(`${entity.name}GroupBy`, `One key that rows of ${entity.name} are grouped by; \`keys\` shows it.`, members);
+  Extensions({ oneOf: true })(Input);
+  return Input;
 });
 
 /** Where a condition on a value of this kind stands. */
 export const conditionName = (kind: FieldMeta['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC: Member = [() => Statistic, 'What to compute of the group.'];
-const of = (entity: Entity): Member => [() => fieldEnum(entity), 'The field; absent for a count of rows.'];
+const STATISTIC: Member = { type: () => Statistic, description: 'What to compute of the group.' };
+const of = (entity: Entity): Member => ({ type: () => fieldEnum(entity), nullable, description: 'The field; absent for a count of rows.' });
 
 /** `XHaving`. */
 export const havingInput = perEntity((entity: Entity): ClassType => {
-  const kinds = new Map<string, FieldMeta['kind']>([['is', 'decimal']]);
-  for (const { kind } of extremesOf(entity)) if (conditionName(kind) !== 'is') kinds.set(conditionName(kind), kind);
-  const Having = inputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, {
-    of: of(entity),
-    ...Object.fromEntries(
-      [...kinds].map(([name, kind]): [string, Member] => [
-        name,
-        [() => filterOf({ kind, name: '' } as FieldMeta)!, name === 'is' ? 'On a number.' : `On a ${kind}: the smallest or the largest.`],
-      ]),
-    ),
-  });
-  Field(STATISTIC[0], { description: STATISTIC[1] })(Having.prototype, 'statistic');
-  return Having;
+  const members: Members = { statistic: STATISTIC, of: of(entity) };
+  for (const kind of ['decimal', ...extremesOf(entity).map((field) => field.kind)] as const) {
+    const name = conditionName(kind);
+    const description = name === 'is' ? 'On a number.' : `On a ${kind}: the smallest or the largest.`;
+    members[name] ??= { type: () => filterOf({ kind, name: '' } as FieldMeta)!, nullable, description };
+  }
+  return inputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, members);
 });
 
+const KEY = 'Element of `groupBy`, counted from 1: dates and numbers by value, texts as in lists, rows by id.';
+
 /** `XGroupOrder`. */
-export const groupOrderInput = perEntity((entity: Entity): ClassType => {
-  const Order = inputType(`${entity.name}GroupOrder`, `One element of the order of groups of ${entity.name}: a key or a statistic.`, {
-    key: [() => Int, 'Element of `groupBy`, counted from 1: dates and numbers by value, texts as in lists, rows by id.'],
-    statistic: STATISTIC,
+export const groupOrderInput = perEntity((entity: Entity): ClassType =>
+  inputType(`${entity.name}GroupOrder`, `One element of the order of groups of ${entity.name}: a key or a statistic.`, {
+    key: { type: () => Int, nullable, description: KEY },
+    statistic: { ...STATISTIC, nullable },
     of: of(entity),
-  });
-  Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: 'Which way.' })(Order.prototype, 'direction');
-  return Order;
-});
+    direction: { type: () => OrderDirection, defaultValue: OrderDirection.ASC, description: 'Which way.' },
+  }),
+);

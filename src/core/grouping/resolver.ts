@@ -31,17 +31,10 @@ function parameters(entity: Entity): Parameter[] {
   ];
 }
 
-/** As `parameters` has them. */
-type Given = unknown[];
-
-function read(entity: Entity, given: Given): { grouping: (context: Context) => Grouping; context: Context; info: GraphQLResolveInfo } {
+function grouping(entity: Entity, given: unknown[]): Grouping {
   const [where, groupBy, having, orderBy, first, offset, context, info] = given;
   const args = { where, groupBy, having, orderBy, first, offset } as GroupArguments;
-  return {
-    grouping: (asker) => new Grouping(entity, args, shownOf(info as GraphQLResolveInfo), asker),
-    context: context as Context,
-    info: info as GraphQLResolveInfo,
-  };
+  return new Grouping(entity, args, shownOf(info as GraphQLResolveInfo), context as Context);
 }
 
 export function groupedQuery(target: ClassType, entity: Entity): void {
@@ -50,10 +43,7 @@ export function groupedQuery(target: ClassType, entity: Entity): void {
   method(
     target,
     'grouped',
-    (...given: Given): Promise<Row[]> => {
-      const { grouping, context } = read(entity, given);
-      return grouping(context).groups(context);
-    },
+    (...given: unknown[]): Promise<Row[]> => grouping(entity, given).groups(),
     parameters(entity),
     Query(() => [type], {
       name: `${many}Grouped`,
@@ -69,15 +59,13 @@ export function groupedChildren(target: ClassType, child: ChildMeta): void {
   method(
     target,
     groupedName(child),
-    (row: Row, ...given: Given): Promise<Row[]> => {
-      const { grouping, context, info } = read(entity, given);
-      const load = (ids: readonly unknown[]) => grouping(context).groupsBelow(child.by, ids as number[], context);
+    (row: Row, ...given: unknown[]): Promise<Row[]> => {
+      const [context, info] = given.slice(-2) as [Context, GraphQLResolveInfo];
+      const load = (ids: readonly unknown[]) => grouping(entity, given).groupsBelow(child.by, ids as number[]);
       return context.loaders.get<Row[]>(info.fieldNodes, load).load(row[child.key]);
     },
     [Root(), ...parameters(entity)],
-    FieldResolver(() => [type], {
-      description: `Statistics of \`${child.name}\`, by \`groupBy\`.`,
-    }),
+    FieldResolver(() => [type], { description: `Statistics of \`${child.name}\`, by \`groupBy\`.` }),
     FACTS,
   );
 }

@@ -10,11 +10,9 @@ import { method } from '../model/method';
 import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, handleOf, isReference, linkKeysOf, momentsOf, numbersOf, valueKeysOf } from './facts';
-import { by, classNamed, fieldEnum } from './inputs';
+import { classOf, fieldEnum, type Members } from './inputs';
 import { COUNTED, DISTINCT, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
-
-type Type = () => object;
 
 /** Of a median or a percentile of one field: all values of a group are put in order. */
 const SORTED = { cost: { weight: 5 } };
@@ -30,18 +28,11 @@ export class NumberBin {
 const resolvers: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolvers;
 
-interface Member {
-  type: Type;
-  description: string;
-  nullable?: boolean;
-}
-
 /** What is worked out of masses is one. */
 const unitOf = ({ description }: FieldMeta): string => (description.includes(IN_KILOGRAMS) ? `, ${IN_KILOGRAMS}` : '');
 
-function objectType(name: string, description: string, members: Record<string, Member>): ClassType {
-  const Type = classNamed(name);
-  for (const [member, { type, ...options }] of Object.entries(members)) Field(type, options)(Type.prototype, member);
+function objectType(name: string, description: string, members: Members): ClassType {
+  const Type = classOf(name, members);
   ObjectType(name, { description, simpleResolvers: true })(Type);
   return Type;
 }
@@ -66,17 +57,13 @@ function rowKeys(entity: Entity): [name: string, target: Entity][] {
 
 /** `XGroupKeys`. */
 const keysType = perEntity((entity: Entity): ClassType => {
-  const members: Record<string, Member> = {};
+  const members: Members = {};
   for (const [name] of rowKeys(entity))
     members[idOf(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
   for (const { name, field } of valueKeysOf(entity))
     if (!isReference(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
   for (const field of numbersOf(entity))
-    members[binName(field)] = {
-      type: () => NumberBin,
-      nullable,
-      description: `The bin that \`${field.name}\` lies in.`,
-    };
+    members[binName(field)] = { type: () => NumberBin, nullable, description: `The bin that \`${field.name}\` lies in.` };
   const type = objectType(
     `${entity.name}GroupKeys`,
     `Keys of a group of ${entity.name}: null unless grouped by, and for rows without a value.`,
@@ -115,26 +102,28 @@ function showBucket(Keys: ClassType, field: FieldMeta, shown: object, unit: obje
   );
 }
 
-const DECIMAL = { type: () => DecimalScalar, nullable: true } as const;
-
+const computed = (fields: readonly FieldMeta[], type: (field: FieldMeta) => object): Members =>
+  Object.fromEntries(
+    fields.map((field) => [
+      handleOf(field),
+      { type: () => type(field), nullable, description: `Computed from \`${field.name}\`${unitOf(field)}.` },
+    ]),
+  );
 const numbersType = perEntity((entity) =>
   objectType(
     `${entity.name}Numbers`,
     `A statistic of each number of ${entity.name}.`,
-    by(numbersOf(entity), (field) => ({ ...DECIMAL, description: `Computed from \`${field.name}\`${unitOf(field)}.` })),
+    computed(numbersOf(entity), () => DecimalScalar),
   ),
 );
 const extremesType = perEntity((entity) =>
   objectType(
     `${entity.name}Extremes`,
     `Smallest or largest values of ${entity.name}.`,
-    by(extremesOf(entity), (field) => ({
-      type: () => field.type(),
-      nullable: true,
-      description: `Computed from \`${field.name}\`${unitOf(field)}.`,
-    })),
+    computed(extremesOf(entity), (field) => field.type()),
   ),
 );
+
 /** How rows keep a percentile, and a number of different values. */
 export const percentileName = (p: string) => `percentile ${Number(p)}`;
 export const distinctName = (handle: string) => `countDistinct ${handle}`;
@@ -181,7 +170,5 @@ export const groupType = perEntity((entity: Entity): ClassType => {
   return Group;
 });
 
-const member = (type: object, description: string): Member => ({ type: () => type, description });
-
-const of = (named: Record<string, string>, type: object): Record<string, Member> =>
-  Object.fromEntries(Object.entries(named).map(([name, description]) => [name, member(type, description)]));
+const of = (named: Record<string, string>, type: object): Members =>
+  Object.fromEntries(Object.entries(named).map(([name, description]) => [name, { type: () => type, description }]));
