@@ -23,7 +23,7 @@ function parameters(entity: Entity): Parameter[] {
     Arg('where', () => whereInput(entity), { nullable, description: 'Which rows.' }),
     Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; absent: all rows are one group.' }),
     Arg('having', () => [which], { nullable, description: 'Conditions on statistics; all must hold.' }),
-    Arg('orderBy', () => [order], { nullable, description: 'Absent, or where groups are alike: by the keys in turn, nulls last.' }),
+    Arg('orderBy', () => [order], { nullable, description: 'The keys decide last, nulls last.' }),
     Arg('first', () => Int, { defaultValue: DEFAULT_GROUPS, description: 'How many groups, 10000 at most.' }),
     Arg('offset', () => Int, { nullable, description: 'How many groups to skip.' }),
     Ctx(),

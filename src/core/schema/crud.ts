@@ -84,7 +84,7 @@ function addFields(target: ClassType, entity: Entity): void {
     'nodeId',
     (row: Row) => nodeIdOf(entity.name, row.id),
     [Root()],
-    FieldResolver(() => ID, { description: 'Identifies the row among all of every type; opaque.' }),
+    FieldResolver(() => ID, { description: 'Opaque; unique among rows of all types.' }),
   );
   for (const field of fieldsOf(entity)) if (field.relation) relationResolver(target, field);
   for (const child of childrenOf(entity)) childResolver(target, child);
