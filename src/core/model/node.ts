@@ -3,9 +3,11 @@ import { Field, ID, InterfaceType } from 'type-graphql';
 import { badArgument } from './errors';
 import { parseId } from './ids';
 
+export const NODE_ID = 'Opaque; unique among rows of all types.';
+
 @InterfaceType({ description: 'Anything that `node(nodeId:)` can find again.' })
 export abstract class Node {
-  @Field(() => ID, { description: 'Identifies the row among all of every type; opaque.' })
+  @Field(() => ID, { description: NODE_ID })
   declare nodeId: string;
 }
 

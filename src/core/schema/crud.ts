@@ -10,7 +10,7 @@ import { hook, type Hooks } from '../model/hooks';
 import { method } from '../model/method';
 import { addMutations } from './mutations';
 import { noun, upperFirst, withArticle } from '../model/inflection';
-import { nodeIdOf } from '../model/node';
+import { NODE_ID, nodeIdOf } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/plan';
 import { childResolver, inputsOf, listParameters, relationResolver } from './relations';
@@ -84,7 +84,7 @@ function addFields(target: ClassType, entity: Entity): void {
     'nodeId',
     (row: Row) => nodeIdOf(entity.name, row.id),
     [Root()],
-    FieldResolver(() => ID, { description: 'Opaque; unique among rows of all types.' }),
+    FieldResolver(() => ID, { description: NODE_ID }),
   );
   for (const field of fieldsOf(entity)) if (field.relation) relationResolver(target, field);
   for (const child of childrenOf(entity)) childResolver(target, child);
