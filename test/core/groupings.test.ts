@@ -526,6 +526,14 @@ describe('is refused', () => {
     ]);
   });
 
+  test('different pieces of equipment, of which a row has several', async () => {
+    expect(await refused('{ groups: workoutLogsGrouped { countDistinct(of: equipment) } }')).toEqual([
+      'BAD_USER_INPUT',
+      null,
+      { 'countDistinct.of': [expect.stringContaining('exerciseCategory')] },
+    ]);
+  });
+
   test('what would cost too much, before anything is read', async () => {
     const many = Array.from({ length: 40 }, (_, index) => `a${index}: workoutLogsGrouped(first: 10000) { keys { reps } sum { reps } }`);
     const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
