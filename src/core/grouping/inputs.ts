@@ -81,7 +81,7 @@ const aboutLinks = ({ path, target }: LinkKey): string =>
   `Each ${noun(target.name)} that ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'} leads to; a row is in the group of each.`;
 
 /** What leads to other rows by one list alone needs no weights. */
-export const isWeighted = ({ fields }: LinkKey): boolean => fields.length > 1;
+const isWeighted = ({ fields }: LinkKey): boolean => fields.length > 1;
 
 /** `XGroupField`: the values by which rows of X can be grouped. */
 export const fieldEnum = perEntity((entity) => {

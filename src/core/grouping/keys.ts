@@ -17,7 +17,7 @@ import { JoinedRows, plainValue } from './joinedrows';
 import { binName, buckets, idOf } from './types';
 import { bucketSql, dayBucket, dayNumber, isRecurring, isZone, STEPS, timeBucket, type Unit } from './units';
 
-export const MAX_KEYS = 6;
+const MAX_KEYS = 6;
 
 export type GroupBy = { [member: string]: unknown };
 

@@ -39,7 +39,7 @@ function objectType(name: string, description: string, members: Members): ClassT
 
 /** Under which names `keys` shows what rows were grouped by. */
 export const idOf = (name: string) => `${name}Id`;
-export const bucketsName = (field: FieldMeta) => `${handleOf(field)}Bucket`;
+const bucketsName = (field: FieldMeta) => `${handleOf(field)}Bucket`;
 export const binName = (field: FieldMeta) => `${handleOf(field)}Bin`;
 /** In rows: the values that resolvers show. */
 export const buckets = (field: FieldMeta) => `${handleOf(field)} buckets`;
