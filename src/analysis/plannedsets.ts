@@ -7,9 +7,9 @@ import type { Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 import { Schedule } from '../resources/schedule';
 import { ScheduleStep } from '../resources/schedulestep';
-import { Setting } from '../resources/setting';
+import { PlannedSet } from '../resources/plannedset';
 import { TrainingDay } from '../resources/trainingday';
-import { WorkoutSet } from '../resources/workoutset';
+import { SetGroup } from '../resources/setgroup';
 
 /** Some twenty years. */
 export const MAX_WEEKS = 1_000;
@@ -48,7 +48,7 @@ export function plannedCtes(context: Context, bind: Bind): string {
     d AS MATERIALIZED (SELECT t."workout_id", t."id" AS "training_day_id", k."day_of_week_id" FROM ${table(TrainingDay)} t JOIN "training_day_weekday" k ON k."training_day_id" = t."id"
       WHERE t."workout_id" IN (SELECT w."workout_id" FROM w)),
     g AS (SELECT x."set_id", x."exercise_id", avg(x."reps") AS "reps", min(CASE count(*) WHEN 1 THEN min(y."sets") ELSE count(*) END) OVER (PARTITION BY x."set_id") AS "rounds"
-      FROM ${table(Setting)} x JOIN ${table(WorkoutSet)} y ON y."id" = x."set_id" GROUP BY 1, 2),
+      FROM ${table(PlannedSet)} x JOIN ${table(SetGroup)} y ON y."id" = x."set_id" GROUP BY 1, 2),
     p AS MATERIALIZED (SELECT d."workout_id", g."exercise_id", sum(g."rounds")::int AS "sets", sum(g."rounds" * g."reps") AS "reps"
-      FROM d JOIN ${table(WorkoutSet)} y ON y."training_day_id" = d."training_day_id" JOIN g ON g."set_id" = y."id" GROUP BY 1, 2)`;
+      FROM d JOIN ${table(SetGroup)} y ON y."training_day_id" = d."training_day_id" JOIN g ON g."set_id" = y."id" GROUP BY 1, 2)`;
 }

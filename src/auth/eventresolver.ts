@@ -32,7 +32,7 @@ class SecurityEvent {
   @Field(() => Boolean, {
     description: 'True if later events of this kind were dropped for an hour.',
   })
-  declare isLast: boolean;
+  declare wasTruncated: boolean;
 }
 
 @ObjectType({ description: 'A security event and its place in the list.', simpleResolvers: true })

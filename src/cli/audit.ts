@@ -7,10 +7,12 @@ const PAGE_SIZE = 1_000;
 /** One line: nothing in it that a terminal would take for a command. */
 const plain = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
 
-function lineOf({ at, kind, userId, username, address, operator, detail, isLast }: SecurityEvent): string {
+function lineOf({ at, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
   const who = username ?? (userId === null ? '-' : `#${userId}`);
   const from = operator === null ? (address ?? '-') : `operator ${operator}`;
-  return plain([at, kind, who, from, ...(detail === null ? [] : [detail]), ...(isLast ? ['(further ones are not noted)'] : [])].join('  '));
+  return plain(
+    [at, kind, who, from, ...(detail === null ? [] : [detail]), ...(wasTruncated ? ['(further ones are not noted)'] : [])].join('  '),
+  );
 }
 
 interface Options {

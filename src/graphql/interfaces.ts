@@ -18,6 +18,7 @@ import {
   isObjectType,
   type GraphQLFieldConfig,
   type GraphQLInputFieldConfig,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
@@ -59,10 +60,17 @@ const SEMANTIC_NON_NULL = new GraphQLDirective({
   },
 });
 
-/** A root field or a page that fails becomes null by itself, instead of all that is beside it. */
-function failingAlone(config: FieldConfig, isRoot: boolean): FieldConfig {
-  if (!isNonNullType(config.type) || !(isRoot || config.args?.first)) return config;
+/** Without its non-null type, if `where` holds. */
+function semanticNonNull(config: FieldConfig, where: boolean): FieldConfig {
+  if (!where || !isNonNullType(config.type)) return config;
   return { ...config, type: config.type.ofType, extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL.name]: {} } } };
+}
+
+/** The fields of nodes that have no value in rows of some type. In all types they are nullable, so that one selection merges for several. */
+function nullableNames(whole: GraphQLSchema): ReadonlySet<string> {
+  const nodes = whole.getPossibleTypes(whole.getType('Node') as GraphQLInterfaceType);
+  const fields = nodes.flatMap((type) => Object.values(type.getFields()));
+  return new Set(fields.filter(({ type }) => !isNonNullType(type)).map(({ name }) => name));
 }
 
 /** The rows themselves in place of a connection, where a resource says that they are few. */
@@ -75,9 +83,15 @@ function asPlainList(config: FieldConfig): FieldConfig {
 
 /** Without what only REST has a use for, and without the types that nothing else leads to. Null takes a field out of its type. */
 export function publicSchema(whole: GraphQLSchema): GraphQLSchema {
+  const nullable = nullableNames(whole);
+  const isNode = (name: string) => (whole.getType(name) as GraphQLObjectType).getInterfaces().some((shared) => shared.name === 'Node');
+  // A root field or a page that fails becomes null by itself, instead of all that is beside it.
+  const failsAlone = (config: FieldConfig, type: string) => type === whole.getQueryType()!.name || Boolean(config.args?.first);
   const mapped = mapSchema(whole, {
-    [MapperKind.OBJECT_FIELD]: (config, _name, type) =>
-      isOnlyRest(config) ? null : failingAlone(asPlainList(withoutBlank(config) ?? config), type === whole.getQueryType()!.name),
+    [MapperKind.OBJECT_FIELD]: (config, name, type) =>
+      isOnlyRest(config)
+        ? null
+        : semanticNonNull(asPlainList(withoutBlank(config) ?? config), failsAlone(config, type) || (nullable.has(name) && isNode(type))),
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
   });
   const { directives, ...config } = pruneSchema(mapped).toConfig();

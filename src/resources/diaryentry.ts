@@ -24,7 +24,7 @@ import { User } from './user';
   owned: true,
   bulk: true,
   group: 'nutrition',
-  ordering: ['datetime'],
+  ordering: ['eatenAt'],
   grouped: {},
   names: ['ingredient.name'],
   rules: [UNIT_OF_INGREDIENT],
@@ -42,7 +42,8 @@ export class DiaryEntry extends Model<DiaryEntry> {
     null: true,
   })
   declare ingredientUnitId: number | null;
-  @Moment({ label: 'Datetime', note: 'When it was eaten.', default: defaults.now }) declare datetime: string;
+  @Moment({ label: 'Datetime', rest: 'datetime', column: 'datetime', note: 'When it was eaten.', default: defaults.now })
+  declare eatenAt: string;
   @Text({ label: 'Comment', note: 'A remark of the user.', rest: 'comment', column: 'comment', null: true, blank: true, hidden: true })
   declare notes: string | null;
   @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })

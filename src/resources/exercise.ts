@@ -34,7 +34,7 @@ const variations = (alias: string) =>
   permits: ['POST'],
   filters: [
     'uuid',
-    'addedOn',
+    'createdOn',
     'description',
     'languageId',
     'status',
@@ -49,8 +49,8 @@ const variations = (alias: string) =>
     exerciseinfo: {
       position: 15,
       title: 'Exercise Info Viewset',
-      filters: ['addedOn', 'description', 'languageId', 'name', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
-      selection: `id name uuid description creation_date: addedOn category { ...exercisecategory } muscles { ...muscle }
+      filters: ['createdOn', 'description', 'languageId', 'name', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
+      selection: `id name uuid description creation_date: createdOn category { ...exercisecategory } muscles { ...muscle }
         muscles_secondary: musclesSecondary { ...muscle } equipment { ...equipment } language { ...language } license { ...license }
         license_author: licenseAuthor images { ...exerciseimage } comments { ...exercisecomment } variations: variationIds`,
     },
@@ -79,7 +79,7 @@ export class Exercise extends Model<Exercise> {
     null: true,
     default: defaults.today,
   })
-  declare addedOn: string | null;
+  declare createdOn: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: ofBase('category_id') }) declare categoryId: number;
   @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY, via } }) declare muscleIds: number[];
   @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...SECONDARY, via } })

@@ -32,7 +32,7 @@ const grams = { digits: 6, places: 3, min: 0, max: 100 } as const;
 const filters = [
   'carbohydrates',
   'carbohydratesSugar',
-  'creationDate',
+  'createdOn',
   'energy',
   'fat',
   'fatSaturated',
@@ -41,7 +41,7 @@ const filters = [
   'protein',
   'sodium',
   'status',
-  'updateDate',
+  'updatedOn',
   'languageId',
   'licenseId',
   'licenseAuthor',
@@ -62,7 +62,7 @@ const filters = [
       position: 29,
       title: 'Ingredient Info',
       filters,
-      selection: `id name creation_date: creationDate update_date: updateDate energy protein carbohydrates
+      selection: `id name creation_date: createdOn update_date: updatedOn energy protein carbohydrates
         carbohydrates_sugar: carbohydratesSugar fat fat_saturated: fatSaturated fibres sodium license { ...license }
         license_author: licenseAuthor ingredientweightunit_set: units { gram amount unit: householdUnit { id name language: languageId } }
         language { ...language }`,
@@ -72,9 +72,24 @@ const filters = [
 export class Ingredient extends Model<Ingredient> {
   @Id() declare id: number;
   @Text({ label: 'Name', note: 'What it is called in its language.', min: 3, max: 200, searched: true, sorted: true }) declare name: string;
-  @Day({ label: 'Date', note: 'The day on which it was contributed.', readOnly: true, default: defaults.today })
-  declare creationDate: string;
-  @Day({ label: 'Date', note: 'The day of its last change.', readOnly: true, default: defaults.today }) declare updateDate: string;
+  @Day({
+    label: 'Date',
+    rest: 'creation_date',
+    column: 'creation_date',
+    note: 'The day on which it was contributed.',
+    readOnly: true,
+    default: defaults.today,
+  })
+  declare createdOn: string;
+  @Day({
+    label: 'Date',
+    rest: 'update_date',
+    column: 'update_date',
+    note: 'The day of its last change.',
+    readOnly: true,
+    default: defaults.today,
+  })
+  declare updatedOn: string;
   @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
   @Decimal({ label: 'Protein', help: 'In g per 100 g of product.', ...grams }) declare protein: string;
   @Decimal({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...grams }) declare carbohydrates: string;
@@ -119,8 +134,16 @@ export class Ingredient extends Model<Ingredient> {
   declare sourceName: string | null;
   @Url({ label: 'Source URL', note: 'A page about the food.', max: 200, null: true, blank: true, hidden: true }) declare sourceUrl:
     string | null;
-  @Moment({ label: 'Last imported', note: 'When the values were last taken over.', null: true, readOnly: true, hidden: true })
-  declare lastImported: string | null;
+  @Moment({
+    label: 'Last imported',
+    rest: 'last_imported',
+    column: 'last_imported',
+    note: 'When the values were last taken over.',
+    null: true,
+    readOnly: true,
+    hidden: true,
+  })
+  declare lastImportedAt: string | null;
   @Text({
     label: 'Common name',
     note: 'What people call it, where the name is a trade name.',

@@ -22,12 +22,13 @@ import { User } from './user';
   owned: true,
   group: 'nutrition',
   ordering: ['time'],
-  filters: ['order', 'planId', 'time'],
+  filters: ['position', 'planId', 'time'],
 })
 export class Meal extends Model<Meal> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
-  @Whole({ label: 'Order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' }) declare order: number;
+  @Whole({ label: 'Order', rest: 'order', column: 'order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' })
+  declare position: number;
   @Clock({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
   @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'What it consists of.' }) declare items: MealItem[];

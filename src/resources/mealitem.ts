@@ -24,7 +24,7 @@ import { User } from './user';
   ordering: ['id'],
   names: ['ingredient.name'],
   rules: [UNIT_OF_INGREDIENT],
-  filters: ['amount', 'ingredientId', 'mealId', 'order', 'ingredientUnitId'],
+  filters: ['amount', 'ingredientId', 'mealId', 'position', 'ingredientUnitId'],
 })
 export class MealItem extends Model<MealItem> {
   @Id() declare id: number;
@@ -38,7 +38,8 @@ export class MealItem extends Model<MealItem> {
     null: true,
   })
   declare ingredientUnitId: number | null;
-  @Whole({ label: 'Order', note: 'Place in the meal.', default: 1, readOnly: 'rest' }) declare order: number;
+  @Whole({ label: 'Order', rest: 'order', column: 'order', note: 'Place in the meal.', default: 1, readOnly: 'rest' })
+  declare position: number;
   @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;

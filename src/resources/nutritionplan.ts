@@ -23,7 +23,7 @@ import { WeightEntry } from './weightentry';
 
 const ENGLISH = 2;
 
-const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories'];
+const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
 
 @Resource({
   rest: 'nutritionplan',
@@ -32,7 +32,7 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
   description: 'A nutrition plan; its meals and its diary hang below it.',
   owned: true,
   group: 'nutrition',
-  ordering: ['-creationDate'],
+  ordering: ['-createdOn'],
   filters,
   views: {
     nutritionplaninfo: {
@@ -40,26 +40,35 @@ const filters = ['creationDate', 'languageId', 'description', 'hasGoalCalories']
       title: 'Nutrition Plan Info',
       description: 'A nutrition plan with its meals, their items and the nutrition values. Read-only.',
       filters,
-      selection: `id language { ...language } creation_date: creationDate description
+      selection: `id language { ...language } creation_date: createdOn description: name
         get_nutritional_values: nutritionalValues { ${PLAN_VALUES} }
-        meals { id plan: planId order time
+        meals { id plan: planId order: position time
           meal_items: items { id meal: mealId ingredient_obj: ingredient { ...ingredientinfo } ingredient: ingredientId
-            weight_unit: ingredientUnit { id gram amount ingredient: ingredientId unit: householdUnitId } order amount }
+            weight_unit: ingredientUnit { id gram amount ingredient: ingredientId unit: householdUnitId } order: position amount }
           get_nutritional_values: nutritionalValues { ${VALUES} } }`,
     },
   },
 })
 export class NutritionPlan extends Model<NutritionPlan> {
   @Id() declare id: number;
-  @Day({ label: 'Creation date', note: 'The day on which it was made.', readOnly: true, default: defaults.today })
-  declare creationDate: string;
+  @Day({
+    label: 'Creation date',
+    rest: 'creation_date',
+    column: 'creation_date',
+    note: 'The day on which it was made.',
+    readOnly: true,
+    default: defaults.today,
+  })
+  declare createdOn: string;
   @Text({
     label: 'Description',
+    rest: 'description',
+    column: 'description',
     help: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',
     max: 80,
     blank: true,
   })
-  declare description: string;
+  declare name: string;
   @Flag({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })
   declare hasGoalCalories: boolean;
   @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
@@ -78,7 +87,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
 }
 
 type Dieted = PartOf<NutritionPlan, 'id' | 'unitSystem'>;
-type Planned = PartOf<NutritionPlan, 'id' | 'unitSystem' | 'creationDate' | 'userId'>;
+type Planned = PartOf<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
 /** REST shows masses in the unit that the owner of the plan prefers. */
 const unitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>, { api }: Context): MassUnit =>
@@ -87,19 +96,12 @@ const unitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>, { api }: Context): Ma
 const dayFrom = (date: string, entries: readonly Values[]) => ({ ...asTexts(sum(entries)), date });
 
 async function diaryOf(plan: Dieted, context: Context, among?: NamedCondition): Promise<Map<string, Values[]>> {
-  const entries = await rowsBelow(
-    DiaryEntry,
-    'planId',
-    ['ingredientId', 'ingredientUnitId', 'datetime', 'amount'],
-    plan.id,
-    context,
-    among,
-  );
+  const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'ingredientUnitId', 'eatenAt', 'amount'], plan.id, context, among);
   const values = await Promise.all(entries.map((entry) => portionValues(entry, context, unitOf(plan, context))));
   const days = new Map<string, Values[]>();
   // The database shows moments in the zone of the server.
-  entries.forEach(({ datetime }, index) => {
-    const date = datetime.slice(0, 'YYYY-MM-DD'.length);
+  entries.forEach(({ eatenAt }, index) => {
+    const date = eatenAt.slice(0, 'YYYY-MM-DD'.length);
     days.set(date, [...(days.get(date) ?? []), values[index]!]);
   });
   return days;
@@ -119,7 +121,7 @@ async function valuesOf(plan: Planned, context: Context) {
   // REST divides by the number as it was logged, whatever its unit.
   const bodyWeight = context.api === 'rest' ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
-    mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', [bodyWeight], plan.creationDate, context) : null,
+    mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
     rowsBelow(Meal, 'planId', ['id'], plan.id, context),
   ]);
   const total = sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context, unit))));
@@ -141,7 +143,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
   @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES } })
-  @Needs(() => NutritionPlan, 'unitSystem', 'creationDate', 'userId')
+  @Needs(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: Planned, @Ctx() context: Context) {
     return context.memory.remember(`${context.api} values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
   }

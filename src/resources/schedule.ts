@@ -17,12 +17,19 @@ import { User } from './user';
   group: 'training',
   ordering: ['id'],
   single: { flag: 'isActive', of: 'userId' },
-  filters: ['isActive', 'isLoop', 'startDate', 'name'],
+  filters: ['isActive', 'isLoop', 'startsOn', 'name'],
 })
 export class Schedule extends Model<Schedule> {
   @Id() declare id: number;
   @Text({ label: 'Name', help: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
-  @Day({ label: 'Start date', note: 'The day on which its first workout begins.', default: defaults.today }) declare startDate: string;
+  @Day({
+    label: 'Start date',
+    rest: 'start_date',
+    column: 'start_date',
+    note: 'The day on which its first workout begins.',
+    default: defaults.today,
+  })
+  declare startsOn: string;
   @Flag({ label: 'Schedule active', help: 'Whether this is the schedule that you follow now; the others stop being it.', default: true })
   declare isActive: boolean;
   @Flag({ label: 'Is a loop', help: 'Whether to start over when the last workout is done.', default: false }) declare isLoop: boolean;

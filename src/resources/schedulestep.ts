@@ -14,16 +14,17 @@ import { Workout } from './workout';
   description: 'A workout in a schedule, and for how many weeks.',
   owned: true,
   group: 'training',
-  ordering: ['order'],
-  names: ['workout.comment'],
-  filters: ['scheduleId', 'workoutId', 'duration', 'order'],
+  ordering: ['position'],
+  names: ['workout.name'],
+  filters: ['scheduleId', 'workoutId', 'duration', 'position'],
 })
 export class ScheduleStep extends Model<ScheduleStep> {
   @Id() declare id: number;
   @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Whole({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
-  @Whole({ label: 'Order', help: 'Place in the schedule.', default: 1, hidden: true }) declare order: number;
+  @Whole({ label: 'Order', rest: 'order', column: 'order', help: 'Place in the schedule.', default: 1, hidden: true })
+  declare position: number;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 

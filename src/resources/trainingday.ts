@@ -6,7 +6,7 @@ import { Resource } from '../core/model/resource';
 import { DayOfWeek } from './dayofweek';
 import { User } from './user';
 import { Workout } from './workout';
-import { WorkoutSet } from './workoutset';
+import { SetGroup } from './setgroup';
 
 @Resource({
   rest: 'day',
@@ -17,12 +17,19 @@ import { WorkoutSet } from './workoutset';
   owned: true,
   group: 'training',
   ordering: ['id'],
-  filters: ['description', 'workoutId', { field: 'weekdayIds', parse: 'ids' }],
+  filters: ['name', 'workoutId', { field: 'weekdayIds', parse: 'ids' }],
 })
 export class TrainingDay extends Model<TrainingDay> {
   @Id() declare id: number;
   @Ref(() => Workout, { label: 'Workout', rest: 'training' }) declare workoutId: number;
-  @Text({ label: 'Description', help: 'What is done on this day, e.g. "Pull day" or "Chest".', max: 100 }) declare description: string;
+  @Text({
+    label: 'Description',
+    rest: 'description',
+    column: 'description',
+    help: 'What is done on this day, e.g. "Pull day" or "Chest".',
+    max: 100,
+  })
+  declare name: string;
   @Links(() => DayOfWeek, {
     label: 'Day',
     rest: 'day',
@@ -32,8 +39,8 @@ export class TrainingDay extends Model<TrainingDay> {
   })
   declare weekdayIds: number[];
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => WorkoutSet, 'trainingDayId', { part: true, size: 8, help: 'Its sets, in their order.' })
-  declare workoutSets: WorkoutSet[];
+  @Children(() => SetGroup, 'trainingDayId', { part: true, size: 8, help: 'Its sets, in their order.' })
+  declare setGroups: SetGroup[];
 }
 
 export default crud(TrainingDay);

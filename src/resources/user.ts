@@ -37,9 +37,24 @@ export class User extends Model<User> {
   @Flag({ label: 'Staff', note: 'Whether they help to run the service.', default: false, readOnly: true }) declare isStaff: boolean;
   @Flag({ label: 'Superuser', help: 'What they contribute is accepted at once.', default: false, readOnly: true })
   declare isSuperuser: boolean;
-  @Moment({ label: 'Joined', note: 'When the account was made.', default: defaults.now, readOnly: true }) declare dateJoined: string;
-  @Moment({ label: 'Last login', note: 'When they last signed in; null if never.', null: true, readOnly: true }) declare lastLogin:
-    string | null;
+  @Moment({
+    label: 'Joined',
+    rest: 'date_joined',
+    column: 'date_joined',
+    note: 'When the account was made.',
+    default: defaults.now,
+    readOnly: true,
+  })
+  declare joinedAt: string;
+  @Moment({
+    label: 'Last login',
+    rest: 'last_login',
+    column: 'last_login',
+    note: 'When they last signed in; null if never.',
+    null: true,
+    readOnly: true,
+  })
+  declare lastLoginAt: string | null;
   /** A hash; never a field of any interface. */
   @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
 }

@@ -64,18 +64,37 @@ export class UserProfile extends Model<UserProfile> {
     default: true,
   })
   declare showEnglishIngredients: boolean;
-  @Flag({ label: 'Activate workout reminders', help: 'Whether to be reminded when a workout is about to end.', default: false })
-  declare workoutReminderActive: boolean;
+  @Flag({
+    label: 'Activate workout reminders',
+    rest: 'workout_reminder_active',
+    column: 'workout_reminder_active',
+    help: 'Whether to be reminded when a workout is about to end.',
+    default: false,
+  })
+  declare isWorkoutReminderActive: boolean;
   @Whole({ label: 'Remind before expiration', help: 'How many days before.', min: 1, max: 30, default: 14 })
   declare workoutReminder: number;
   @Whole({ label: 'Default duration of workouts', help: 'In weeks, for workouts outside schedules.', min: 1, max: 30, default: 12 })
   declare workoutDuration: number;
-  @Day({ label: 'Last workout notification', help: 'When the last reminder was sent.', null: true, readOnly: true })
-  declare lastWorkoutNotification: string | null;
+  @Day({
+    label: 'Last workout notification',
+    rest: 'last_workout_notification',
+    column: 'last_workout_notification',
+    help: 'When the last reminder was sent.',
+    null: true,
+    readOnly: true,
+  })
+  declare lastWorkoutNotificationOn: string | null;
   @Ref(() => Language, { label: 'Notification language', help: 'Language of mails, e.g. reminders.', default: 2 })
   declare notificationLanguageId: number;
-  @Flag({ label: 'Use pauses in workout timer', help: 'Whether to use timed pauses between exercises.', default: true })
-  declare timerActive: boolean;
+  @Flag({
+    label: 'Use pauses in workout timer',
+    rest: 'timer_active',
+    column: 'timer_active',
+    help: 'Whether to use timed pauses between exercises.',
+    default: true,
+  })
+  declare isTimerActive: boolean;
   @Whole({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
   declare timerPause: number;
   @Whole({ label: 'Age', note: 'In years; worked out from the day of birth where that alone is given.', ...AGE, null: true }) declare age:

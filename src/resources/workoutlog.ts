@@ -42,7 +42,8 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
-  @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
+  @Ref(() => WeightUnit, { label: 'Unit', default: 1 })
+  declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',
     note: 'Id of the session of that workout on that day, if there is one.',

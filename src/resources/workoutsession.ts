@@ -31,12 +31,12 @@ const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String
   unique: ['date', 'userId'],
   rules: [
     {
-      fields: ['timeStart', 'timeEnd'],
+      fields: ['startTime', 'endTime'],
       message: 'The session ends before it starts.',
-      broken: (rows) => rows.map(({ timeStart, timeEnd }) => precise(timeEnd) < precise(timeStart)),
+      broken: (rows) => rows.map(({ startTime, endTime }) => precise(endTime) < precise(startTime)),
     },
   ],
-  filters: ['date', 'workoutId', 'notes', 'impression', 'timeStart', 'timeEnd'],
+  filters: ['date', 'workoutId', 'notes', 'impression', 'startTime', 'endTime'],
 })
 export class WorkoutSession extends Model<WorkoutSession> {
   @Id() declare id: number;
@@ -53,8 +53,10 @@ export class WorkoutSession extends Model<WorkoutSession> {
     max: 2,
   })
   declare impression: string;
-  @Clock({ label: 'Start time', note: 'When the training began.', null: true }) declare timeStart: string | null;
-  @Clock({ label: 'Finish time', note: 'When the training was over.', null: true }) declare timeEnd: string | null;
+  @Clock({ label: 'Start time', rest: 'time_start', column: 'time_start', note: 'When the training began.', null: true })
+  declare startTime: string | null;
+  @Clock({ label: 'Finish time', rest: 'time_end', column: 'time_end', note: 'When the training was over.', null: true }) declare endTime:
+    string | null;
   @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'What was logged for the workout on that day.' })
   declare logs: WorkoutLog[];
 }

@@ -1,7 +1,7 @@
 /** Actions, and endpoints of their own: query parameters become the arguments of a field, its value becomes a body. */
 import { isNonNullType } from 'graphql';
 import type { BodyFact } from '../contract/facts';
-import { snake } from '../contract/casing';
+import { parameter } from '../contract/casing';
 import { run } from './asking';
 import { lastOf } from './dialect/query';
 import type { Computed, Data } from './endpoints';
@@ -11,7 +11,7 @@ import type { Answer, Request } from './request';
 /** Of the row `self`, if it is the field of one. */
 export async function computed({ fact, field, run: operation }: Computed<BodyFact>, request: Request, self?: string): Promise<Answer> {
   const required = field.args.filter(({ type }) => isNonNullType(type));
-  const given = Object.fromEntries(field.args.map(({ name }) => [name, lastOf(request.query, snake(name))]));
+  const given = Object.fromEntries(field.args.map(({ name }) => [name, lastOf(request.query, parameter(name))]));
   if (fact.whenMissing !== undefined && required.some(({ name }) => !given[name])) return { status: 200, body: fact.whenMissing };
   // A required one that is missing is handed on empty, so that the field itself refuses it, after the row was found.
   for (const { name } of required) given[name] ??= '';

@@ -1,26 +1,26 @@
-/** The settings of a set, in the order in which they are trained. */
+/** The planned sets of a set, in the order in which they are trained. */
 
 interface Placed {
   exerciseId: number;
 }
 
-/** The settings of each exercise, exercises in the order in which they first appear. */
-export function byExercise<T extends Placed>(settings: readonly T[]): T[][] {
+/** The planned sets of each exercise, exercises in the order in which they first appear. */
+export function byExercise<T extends Placed>(plannedSets: readonly T[]): T[][] {
   const groups = new Map<number, T[]>();
-  for (const setting of settings) {
-    const group = groups.get(setting.exerciseId);
-    if (group) group.push(setting);
-    else groups.set(setting.exerciseId, [setting]);
+  for (const set of plannedSets) {
+    const group = groups.get(set.exerciseId);
+    if (group) group.push(set);
+    else groups.set(set.exerciseId, [set]);
   }
   return [...groups.values()];
 }
 
 /**
- * One round after the other, each with one setting of every exercise. A single setting of an exercise is done in every round, several are a
+ * One round after the other, each with one planned set of every exercise. A single one of an exercise is done in every round, several are a
  * round each; the exercise with the fewest rounds decides how many there are.
  */
-export function rounds<T extends Placed>(sets: number, settings: readonly T[]): T[] {
-  const sequences = byExercise(settings).map((group) => (group.length === 1 ? Array.from({ length: sets }, () => group[0]!) : group));
+export function rounds<T extends Placed>(sets: number, plannedSets: readonly T[]): T[] {
+  const sequences = byExercise(plannedSets).map((group) => (group.length === 1 ? Array.from({ length: sets }, () => group[0]!) : group));
   if (sequences.length === 0) return [];
   const count = Math.min(...sequences.map(({ length }) => length));
   return Array.from({ length: count }, (_, round) => sequences.map((sequence) => sequence[round]!)).flat();

@@ -29,8 +29,8 @@ function effortText(effort: Effort): string {
   return amount(effort) + (details.length ? ` (${details.join(', ')})` : '');
 }
 
-/** The settings of one exercise in a set. The number of sets is said where one setting is repeated. */
-export function settingText(sets: number, efforts: readonly Effort[]): string {
+/** The planned sets of one exercise in words. The number of sets is shown where one planned set is repeated. */
+export function setSummary(sets: number, efforts: readonly Effort[]): string {
   const texts = efforts.map(effortText);
   return texts.length === 1 ? `${sets} × ${texts[0]}` : texts.join(' – ');
 }

@@ -55,7 +55,7 @@ beforeAll(async () => {
     [first, 1],
   ])
     await ann.ask(
-      `mutation { createScheduleStep(input: { scheduleId: ${schedule}, workoutId: ${workout}, duration: 1, order: ${order} }) { scheduleStep { id } } }`,
+      `mutation { createScheduleStep(input: { scheduleId: ${schedule}, workoutId: ${workout}, duration: 1, position: ${order} }) { scheduleStep { id } } }`,
     );
   const log = (date: string, workout: number, exercise: number, reps: number) =>
     made(ann, '/workoutlog/', { date, workout, exercise, reps, weight: '50.00' });
@@ -68,14 +68,14 @@ beforeAll(async () => {
 
 test('each week of the schedule, over and over', async () => {
   const { scheduleAdherence } = await ann.ask(
-    '{ scheduleAdherence { totalCount nodes { start workout { comment } plannedDays doneDays plannedSets doneSets adherence } } }',
+    '{ scheduleAdherence { totalCount nodes { start workout { name } plannedDays doneDays plannedSets doneSets adherence } } }',
   );
-  const first = { workout: { comment: 'first' }, plannedDays: 3, plannedSets: 22 };
+  const first = { workout: { name: 'first' }, plannedDays: 3, plannedSets: 22 };
   expect(scheduleAdherence).toEqual({
     totalCount: 3,
     nodes: [
       { start: day(0), ...first, doneDays: 2, doneSets: 2, adherence: '66.7' },
-      { start: day(7), workout: { comment: 'second' }, plannedDays: 1, doneDays: 0, plannedSets: 2, doneSets: 0, adherence: '0.0' },
+      { start: day(7), workout: { name: 'second' }, plannedDays: 1, doneDays: 0, plannedSets: 2, doneSets: 0, adherence: '0.0' },
       { start: day(14), ...first, doneDays: 1, doneSets: 1, adherence: '33.3' },
     ],
   });
@@ -119,14 +119,14 @@ test('each exercise of the last weeks, the neglected ones first', async () => {
   ]);
 });
 
-test('as many sets are planned as `computedSettings` has on the days of the week', async () => {
-  const { workouts } = await ann.ask('{ workouts { nodes { comment days { weekdayIds workoutSets { computedSettings { id } } } } } }');
+test('as many sets are planned as `sequence` has on the days of the week', async () => {
+  const { workouts } = await ann.ask('{ workouts { nodes { name days { weekdayIds setGroups { sequence { id } } } } } }');
   const setsOf = ({ days }: any) =>
-    days.flatMap(({ weekdayIds, workoutSets }: any) => workoutSets.map((set: any) => weekdayIds.length * set.computedSettings.length));
+    days.flatMap(({ weekdayIds, setGroups }: any) => setGroups.map((set: any) => weekdayIds.length * set.sequence.length));
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
-  const { scheduleAdherence } = await ann.ask('{ scheduleAdherence(first: 2) { nodes { workout { comment } plannedSets } } }');
+  const { scheduleAdherence } = await ann.ask('{ scheduleAdherence(first: 2) { nodes { workout { name } plannedSets } } }');
   for (const { workout, plannedSets } of scheduleAdherence.nodes)
-    expect([workout, plannedSets]).toEqual([workout, sum(setsOf(workouts.nodes.find(({ comment }: any) => comment === workout.comment)))]);
+    expect([workout, plannedSets]).toEqual([workout, sum(setsOf(workouts.nodes.find(({ name }: any) => name === workout.name)))]);
 });
 
 test('nobody else’s plans', async () => {
@@ -139,7 +139,7 @@ const planned = async (from: string, until: string, person = ann) =>
   (
     await person.ask(
       `query ($from: Date!, $until: Date!) { days: plannedTraining(from: $from, until: $until) {
-        date step { workout { comment } } trainingDays { weekdayIds workoutId } sessions { date } } }`,
+        date step { workout { name } } trainingDays { weekdayIds workoutId } sessions { date } } }`,
       { from, until },
     )
   ).days;
@@ -151,7 +151,7 @@ test('each day has what its step asks for, before the schedule nothing', async (
   for (const [index, { date, step, trainingDays, sessions }] of days.entries()) {
     const week = Math.floor((index - 3) / 7);
     const workout = week < 0 ? undefined : ['first', 'second'][week % 2]!;
-    expect([date, step?.workout.comment]).toEqual([date, workout]);
+    expect([date, step?.workout.name]).toEqual([date, workout]);
     for (const { weekdayIds } of trainingDays) expect(weekdayIds).toContain(weekdayOf(date));
     const asked = { first: ['1', '3', '5'], second: ['1'] }[workout ?? ''] ?? [];
     expect([date, trainingDays.length]).toEqual([date, asked.includes(weekdayOf(date)) ? 1 : 0]);
@@ -184,8 +184,8 @@ test('nobody else’s days, and as many statements for a year as for a day', asy
   expect(await planned(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
   const statements = async (until: string) =>
     (
-      await ann.query(`{ plannedTraining(from: "${day(0)}", until: "${until}") { step { workout { comment } }
-        trainingDays { workoutSets { settings { exercise { name } } } } sessions { notes } } }`)
+      await ann.query(`{ plannedTraining(from: "${day(0)}", until: "${until}") { step { workout { name } }
+        trainingDays { setGroups { plannedSets { exercise { name } } } } sessions { notes } } }`)
     ).statements;
   expect(await statements(day(300))).toBe(await statements(day(6)));
 });

@@ -59,18 +59,18 @@ test('of each day, per kg of the body and against the plan', async () => {
 });
 
 test('of weeks: means of the days with entries, and days over and under', async () => {
-  const selection = 'days total { energy } mean { energy } daysOver daysUnder plan { description }';
+  const selection = 'days total { energy } mean { energy } daysOver daysUnder plan { name }';
   expect(await intake(`by: WEEK, ${BERLIN}`, selection)).toEqual([
     {
       ...{ bucket: { start: '2021-03-08' }, days: 3, total: { energy: '1443.72' }, mean: { energy: '481.24' } },
-      ...{ daysOver: 1, daysUnder: 2, plan: { description: 'p' } },
+      ...{ daysOver: 1, daysUnder: 2, plan: { name: 'p' } },
     },
   ]);
   expect(await intake(`by: WEEK, tolerance: 50, ${BERLIN}`, 'daysOver daysUnder')).toMatchObject([{ daysOver: 0, daysUnder: 1 }]);
 });
 
 test('of meals, each entry of that which is nearest', async () => {
-  const where = 'where: { datetime: { lt: "2021-03-11T00:00:00Z" } }';
+  const where = 'where: { eatenAt: { lt: "2021-03-11T00:00:00Z" } }';
   expect(await intake(`perMeal: true, ${BERLIN}, ${where}`, 'meal { time } total { energy } goal { energy }')).toEqual([
     { bucket: { start: '2021-03-10' }, meal: { time: '08:00:00' }, total: { energy: '744.00' }, goal: { energy: '372.00' } },
     { bucket: { start: '2021-03-10' }, meal: { time: '13:00:00' }, total: { energy: '64.00' }, goal: { energy: '320.00' } },

@@ -139,7 +139,7 @@ describe('scopes', () => {
       { ...{ message: lacks('READ_BODY').detail }, extensions: { code: 'FORBIDDEN', scope: 'READ_BODY' } },
     ]);
     expect((await trainer.query('{ workouts { totalCount } }')).data).toEqual({ workouts: { totalCount: 0 } });
-    const create = 'mutation { createWorkout(input: { comment: "x" }) { workout { id } } }';
+    const create = 'mutation { createWorkout(input: { name: "x" }) { workout { id } } }';
     expect((await trainer.query(create)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'WRITE_TRAINING' } }]);
     expect((await trainer.query('{ viewer { username } }')).errors).toMatchObject([{ extensions: { scope: 'READ_ACCOUNT' } }]);
     expect((await trainer.query('{ changes { cursor } }')).code).toBe('FORBIDDEN');

@@ -55,7 +55,7 @@ async function others(): Promise<Record<'strangers' | 'users', Reply[]>> {
     strangers.push(await timed(() => graphql(siege.base, exercises, undefined, elsewhere)));
     const signedIn = { Authorization: `Token ${siege.token}`, ...from('192.0.2.200') };
     users.push(await timed(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn })));
-    users.push(await timed(() => graphql(siege.base, '{ workouts { nodes { comment days { description } } } }', undefined, signedIn)));
+    users.push(await timed(() => graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, signedIn)));
   }
   return { strangers, users };
 }

@@ -195,8 +195,8 @@ describe('a variable of 50 KB', () => {
     ['Decimal', 'weightEntries(where: { weight: { eq: $value } }) { totalCount }'],
     ['Decimal!', 'ingredients(first: 1) { nodes { valuesOf(amount: $value) { energy } } }'],
     ['Date', 'weightEntries(where: { date: { gte: $value } }) { totalCount }'],
-    ['DateTime', 'diaryEntries(where: { datetime: { gte: $value } }) { totalCount }'],
-    ['Time', 'workoutSessions(where: { timeStart: { gte: $value } }) { totalCount }'],
+    ['DateTime', 'diaryEntries(where: { eatenAt: { gte: $value } }) { totalCount }'],
+    ['Time', 'workoutSessions(where: { startTime: { gte: $value } }) { totalCount }'],
   ])('%s of %s', async (type, field) => {
     const document = `query ($value: ${type}) { ${field} }`;
     // Otherwise it is not the variable that is refused.

@@ -40,7 +40,7 @@ async function others(): Promise<Others> {
       ),
     );
     reads.push(await timed(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: user })));
-    reads.push(await timed(() => graphql(siege.base, '{ workouts { nodes { comment days { description } } } }', undefined, user)));
+    reads.push(await timed(() => graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, user)));
     const [headers, body] = [{ ...user, 'Content-Type': 'application/json' }, JSON.stringify({ comment: `Run ${run}` })];
     writes.push(await timed(() => send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers, body })));
   }
@@ -77,11 +77,11 @@ async function unharmed(attack: (isOver: () => boolean) => Promise<void>): Promi
 const bulk = (fields: number) => {
   const aliases = Array.from(
     { length: fields },
-    (_, index) => `a${index}: createWorkout(input: $input) { workout { id days { id description } } }`,
+    (_, index) => `a${index}: createWorkout(input: $input) { workout { id days { id name } } }`,
   );
   return `mutation ($input: WorkoutInput!) { ${aliases.join(' ')} }`;
 };
-const input = { days: Array.from({ length: 499 }, (_, index) => ({ description: `Of many ${index}`, weekdayIds: ['1'] })) };
+const input = { days: Array.from({ length: 499 }, (_, index) => ({ name: `Of many ${index}`, weekdayIds: ['1'] })) };
 
 test('large writes, several at a time', async () => {
   const replies: Reply[] = [];
@@ -96,7 +96,7 @@ test('large writes, several at a time', async () => {
 });
 
 const CHANGED = `subscription ($types: [RowType!]) { changed(types: $types) { cursor changes { operation at rowNodeId
-  node { nodeId ... on Workout { id comment days { description } logs(first: 5) { nodes { reps exercise { name } } } } } } } }`;
+  node { nodeId ... on Workout { id name days { name } logs(first: 5) { nodes { reps exercise { name } } } } } } } }`;
 
 /** A stream of events; what it has told so far, and how to end it. */
 function subscription(who: http.OutgoingHttpHeaders, type: string): { told: () => string; end(): void } {

@@ -259,7 +259,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     const { demo } = neighbourhood();
     const person = await neighbourhood().person({ signedInAs: demo.username });
     const { page } = person;
-    const query = 'subscription { changed(types: [WORKOUT]) { changes { operation node { ... on Workout { comment } } } } }';
+    const query = 'subscription { changed(types: [WORKOUT]) { changes { operation node { ... on Workout { name } } } } }';
     await person.open(`/playground?query=${encodeURIComponent(query)}`);
     await page.locator('.graphiql-query-editor').getByText('changed').waitFor();
     await page.locator('.graphiql-execute-button').click();

@@ -30,7 +30,7 @@ const RELAY: Record<string, string> = {
   WeightRow: 'fragment WeightRow_entry on WeightEntry { id date weight }',
   WeightPage: 'query WeightPageQuery { ...WeightList_query viewer { name } }',
   // Refetched by its nodeId.
-  WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id comment }',
+  WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id name }',
   WorkoutPage: 'query WorkoutPageQuery($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ...WorkoutCard_workout @alias } }',
   NewWeight: `mutation NewWeightMutation($input: WeightEntryInput!, $connections: [ID!]!) { createWeightEntry(input: $input) {
     weightEntry @appendNode(connections: $connections, edgeTypeName: "WeightEntryEdge") { nodeId ...WeightRow_entry }

@@ -33,7 +33,7 @@ const DOCUMENTS = {
   ForgetWeight: 'mutation ForgetWeightMutation($id: ID!) { deleteWeightEntry(id: $id) { deletedNodeIds @deleteRecord } }',
   ForgetWeights:
     'mutation ForgetWeightsMutation($rows: [RowVersion!]!) { deleteWeightEntries(rows: $rows) { deletedNodeIds @deleteRecord } }',
-  WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id comment }',
+  WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id name }',
   WorkoutPage: 'query WorkoutPageQuery($id: ID!) { workout(id: $id) { nodeId ...WorkoutCard_workout } }',
 };
 
@@ -100,9 +100,9 @@ test('a fragment is fetched again by the nodeId of its row', async () => {
   const { id } = (await ann.post('/workout/', { comment: 'before' })).body;
   const { workout } = await fetched(relay, 'WorkoutPageQuery', { id: String(id) });
   const card = () => relay.lookup(getSingularSelector(artifact('WorkoutCard_workout'), workout)! as never).data;
-  expect(card()).toEqual({ id: String(id), comment: 'before', nodeId: workout.nodeId });
+  expect(card()).toEqual({ id: String(id), name: 'before', nodeId: workout.nodeId });
   await ann.patch(`/workout/${id}/`, { comment: 'after' });
   const refetch = artifact('WorkoutCard_workout').metadata.refetch.operation;
   await fetchQuery(relay, refetch, { nodeId: workout.nodeId }).toPromise();
-  expect(card()).toEqual({ id: String(id), comment: 'after', nodeId: workout.nodeId });
+  expect(card()).toEqual({ id: String(id), name: 'after', nodeId: workout.nodeId });
 });

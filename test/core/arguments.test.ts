@@ -66,6 +66,6 @@ describe.each(ENTRIES)('%s', (_name, variables, fields) => {
 });
 
 test('too long a search in one’s own list', () =>
-  refused(`${DECLARED('Workout')} { workouts${GIVEN} }`, { where: { comment: { search: LONG } } }, ['workouts'], {
-    'where.comment.search': TOO_LONG,
+  refused(`${DECLARED('Workout')} { workouts${GIVEN} }`, { where: { name: { search: LONG } } }, ['workouts'], {
+    'where.name.search': TOO_LONG,
   }));

@@ -8,11 +8,11 @@ import { Equipment } from '../../src/resources/equipment';
 import { Exercise } from '../../src/resources/exercise';
 import { ExerciseBase } from '../../src/resources/exercisebase';
 import { Muscle } from '../../src/resources/muscle';
-import { Setting } from '../../src/resources/setting';
+import { PlannedSet } from '../../src/resources/plannedset';
 import { TrainingDay } from '../../src/resources/trainingday';
 import { User } from '../../src/resources/user';
 import { Workout } from '../../src/resources/workout';
-import { WorkoutSet } from '../../src/resources/workoutset';
+import { SetGroup } from '../../src/resources/setgroup';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -49,12 +49,12 @@ test('a workout with its days and their sets, in one statement', async () => {
   const found = await asAnn((transaction) =>
     Workout.findAll({
       transaction,
-      attributes: ['id', 'comment'],
+      attributes: ['id', 'name'],
       include: [
         {
           model: TrainingDay,
-          attributes: ['description'],
-          include: [{ model: WorkoutSet, attributes: ['sets'], include: [{ model: Setting, attributes: ['targetWeight'] }] }],
+          attributes: ['name'],
+          include: [{ model: SetGroup, attributes: ['sets'], include: [{ model: PlannedSet, attributes: ['targetWeight'] }] }],
         },
       ],
       order: ['id', ['days', 'id', 'ASC']],
@@ -62,50 +62,50 @@ test('a workout with its days and their sets, in one statement', async () => {
     }),
   );
   expect(statements).toHaveLength(1);
-  const settings = [{ targetWeight: '12.50' }];
+  const plannedSets = [{ targetWeight: '12.50' }];
   expect(plain(found)).toEqual([
     {
       id: workoutId,
-      comment: 'Full body',
+      name: 'Full body',
       days: [
-        { description: 'Day 1', workoutSets: [{ sets: 1, settings }] },
-        { description: 'Day 3', workoutSets: [{ sets: 3, settings }] },
+        { name: 'Day 1', setGroups: [{ sets: 1, plannedSets }] },
+        { name: 'Day 3', setGroups: [{ sets: 3, plannedSets }] },
       ],
     },
-    { id: expect.any(Number), comment: 'Empty', days: [] },
+    { id: expect.any(Number), name: 'Empty', days: [] },
   ]);
 });
 
 test('without a word on columns, models and aliases', async () => {
   const [found] = await asAnn((transaction) =>
-    Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [WorkoutSet] }], transaction }),
+    Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [SetGroup] }], transaction }),
   );
-  expect(found!.days.map(({ workoutSets }) => workoutSets.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
+  expect(found!.days.map(({ setGroups }) => setGroups.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
 });
 
 test('a parent, and what it hangs below in turn', async () => {
   const found = await asAnn((transaction) =>
-    WorkoutSet.findOne({
+    SetGroup.findOne({
       where: { sets: 3 },
       include: [{ model: TrainingDay, include: [{ model: Workout, include: [User] }] }],
       transaction,
     }),
   );
-  expect(found!.get({ plain: true })).toMatchObject({ trainingDay: { description: 'Day 3', workout: { user: { username: 'ann' } } } });
+  expect(found!.get({ plain: true })).toMatchObject({ trainingDay: { name: 'Day 3', workout: { user: { username: 'ann' } } } });
 });
 
 test('links, from either side', async () => {
   const days = await asAnn((transaction) =>
     TrainingDay.findAll({
       transaction,
-      attributes: ['description'],
+      attributes: ['name'],
       include: [{ model: DayOfWeek, attributes: ['id'], through: { attributes: [] } }],
       order: ['id', ['weekdays', 'id', 'ASC']],
     }),
   );
   expect(plain(days)).toEqual([
-    { description: 'Day 1', weekdays: [{ id: 1 }, { id: 2 }] },
-    { description: 'Day 3', weekdays: [{ id: 3 }, { id: 4 }] },
+    { name: 'Day 1', weekdays: [{ id: 1 }, { id: 2 }] },
+    { name: 'Day 3', weekdays: [{ id: 3 }, { id: 4 }] },
   ]);
   const exercises = await fitgraph.anyone.query(
     '{ exercises(first: 100) { nodes { id exerciseBaseId muscleIds muscleSecondaryIds equipmentIds } } }',

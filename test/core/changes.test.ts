@@ -68,7 +68,7 @@ test('all that hangs below a deleted row is told to be gone', async () => {
   await ann.delete(`/workout/${named('Workout')}/`);
   const { changes } = await since(cursor);
   expect(short(changes).sort()).toEqual(
-    ['Workout', 'TrainingDay', 'WorkoutSet', 'Setting', 'WorkoutSession', 'WorkoutLog', 'ScheduleStep']
+    ['Workout', 'TrainingDay', 'SetGroup', 'PlannedSet', 'WorkoutSession', 'WorkoutLog', 'ScheduleStep']
       .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${named(name)}`)
       // A step is part of its schedule, too.
       .concat(`UPDATED SCHEDULE ${named('Schedule')}`)

@@ -27,7 +27,10 @@ test('every default that is a value is the default of its input field, and no pa
   for (const { entity, type } of inputs)
     for (const field of fieldsOf(entity).filter(({ readOnly }) => !readOnly)) {
       const input = type.getFields()[field.name]!;
-      const fixed = typeof field.default === 'function' ? undefined : (field.default ?? (field.blank && !field.null ? '' : undefined));
+      const fixed =
+        typeof field.default === 'function' || field.relation
+          ? undefined
+          : (field.default ?? (field.blank && !field.null ? '' : undefined));
       expect([type.name, field.name, input.defaultValue && String(input.defaultValue)]).toEqual([
         type.name,
         field.name,
@@ -38,31 +41,31 @@ test('every default that is a value is the default of its input field, and no pa
   for (const { entity } of inputs)
     expect(printType(schema.getType(`${entity.name}Patch`) ?? schema.getType('Query')!)).not.toMatch(/^ {2}\w+: .* = /m);
   const printed = inputs.map(({ type }) => printType(type)).join();
-  for (const shown of ['sets: Int! = 4', 'isActive: Boolean! = true', 'impression: WorkoutImpression! = NEUTRAL', 'comment: String! = ""'])
+  for (const shown of ['sets: Int! = 4', 'isActive: Boolean! = true', 'impression: WorkoutImpression! = NEUTRAL', 'notes: String! = ""'])
     expect(printed).toContain(shown);
 });
 
 test('they are what is stored, and what REST stores', async () => {
   const made = await ann.ask(
     `mutation ($trainingDayId: ID!, $workoutId: ID!) {
-      set: createWorkoutSet(input: { trainingDayId: $trainingDayId }) { workoutSet { sets position } }
+      set: createSetGroup(input: { trainingDayId: $trainingDayId }) { setGroup { sets position } }
       session: createWorkoutSession(input: { workoutId: $workoutId, date: "2021-03-10" }) { workoutSession { impression notes } }
-      schedule: createSchedule(input: { name: "x" }) { schedule { isActive isLoop startDate } }
-      plan: createNutritionPlan(input: {}) { nutritionPlan { description hasGoalCalories } } }`,
+      schedule: createSchedule(input: { name: "x" }) { schedule { isActive isLoop startsOn } }
+      plan: createNutritionPlan(input: {}) { nutritionPlan { name hasGoalCalories } } }`,
     { trainingDayId, workoutId },
   );
   expect(made).toEqual({
-    set: { workoutSet: { sets: 4, position: null } },
+    set: { setGroup: { sets: 4, position: null } },
     session: { workoutSession: { impression: 'NEUTRAL', notes: null } },
-    schedule: { schedule: { isActive: true, isLoop: false, startDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) } },
-    plan: { nutritionPlan: { description: '', hasGoalCalories: false } },
+    schedule: { schedule: { isActive: true, isLoop: false, startsOn: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) } },
+    plan: { nutritionPlan: { name: '', hasGoalCalories: false } },
   });
   const { body } = await ann.post('/set/', { exerciseday: Number(trainingDayId) });
   expect(body.sets).toBe(4);
 });
 
 test('null is none of them, over both interfaces', async () => {
-  const refused = await ann.query('mutation ($input: WorkoutSetInput!) { made: createWorkoutSet(input: $input) { workoutSet { id } } }', {
+  const refused = await ann.query('mutation ($input: SetGroupInput!) { made: createSetGroup(input: $input) { setGroup { id } } }', {
     input: { trainingDayId, sets: null },
   });
   expect(refused.errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields: { sets: ['This field may not be null.'] } });

@@ -74,10 +74,10 @@ test('all that is wrong with the values comes at once, field by field, and nothi
     errors: [{ path: ['input', 'weight'], message: 'Ensure that there are no more than 5 digits in total.' }],
   });
   expect((await ann.ask('{ weightEntries(where: { date: { eq: "2021-01-01" } }) { totalCount } }')).weightEntries.totalCount).toBe(0);
-  const setting = await ann.ask(`mutation ($input: SettingPatch!) { made: updateSetting(id: 1, input: $input) { ${SHOWN} } }`, {
+  const setting = await ann.ask(`mutation ($input: PlannedSetPatch!) { made: updatePlannedSet(id: 1, input: $input) { ${SHOWN} } }`, {
     input: { reps: 1 },
   });
-  expect(setting.made).toEqual({ errors: [{ path: ['id'], message: 'There is no Setting with the id "1".' }] });
+  expect(setting.made).toEqual({ errors: [{ path: ['id'], message: 'There is no PlannedSet with the id "1".' }] });
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   const entry = await ann.ask(
     `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${SHOWN} } }`,
@@ -110,25 +110,25 @@ test('every kind of mistake has its code, parents that are unknown or foreign to
     return made.errors.map(({ path, code }: { path: string[]; code: string }) => `${path.slice(1).join('.')} ${code}`);
   };
   const tooMuch = 'x'.repeat(101) + '\0';
-  expect(await codes('trainingDay', { workoutId: foreign, description: tooMuch, weekdayIds: [] })).toEqual([
+  expect(await codes('trainingDay', { workoutId: foreign, name: tooMuch, weekdayIds: [] })).toEqual([
     'workoutId NOT_FOUND',
-    'description TOO_LONG',
-    'description INVALID',
+    'name TOO_LONG',
+    'name INVALID',
     'weekdayIds EMPTY',
   ]);
-  expect(await codes('trainingDay', { workoutId: 'x', description: '', weekdayIds: [99] })).toEqual([
+  expect(await codes('trainingDay', { workoutId: 'x', name: '', weekdayIds: [99] })).toEqual([
     'workoutId NOT_FOUND',
-    'description BLANK',
+    'name BLANK',
     'weekdayIds NOT_FOUND',
   ]);
-  expect(await codes('setting', { setId: 1, exerciseId: 1, reps: 601, targetWeight: '-1' })).toEqual([
-    'setId NOT_FOUND',
+  expect(await codes('plannedSet', { setGroupId: 1, exerciseId: 1, reps: 601, targetWeight: '-1' })).toEqual([
+    'setGroupId NOT_FOUND',
     'reps TOO_LARGE',
     'targetWeight TOO_SMALL',
   ]);
   expect(await codes('weightEntry', { date: '2021-01-09', weight: '80.123' })).toEqual(['weight TOO_PRECISE', ' NOT_UNIQUE']);
-  expect(await codes('schedule', { name: 'x', startDate: null, steps: [{ workoutId: foreign, duration: 0 }] })).toEqual([
-    'startDate NULL',
+  expect(await codes('schedule', { name: 'x', startsOn: null, steps: [{ workoutId: foreign, duration: 0 }] })).toEqual([
+    'startsOn NULL',
     'steps.0.workoutId NOT_FOUND',
     'steps.0.duration TOO_SMALL',
   ]);

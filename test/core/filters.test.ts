@@ -52,23 +52,23 @@ test.each<Case>([
   ['WeightEntry', 'weightEntries', { id: { eq: '99999999999999999999' } }, 'date', []],
   ['WeightEntry', 'weightEntries', { id: { eq: '0' } }, 'date', []],
   ['WeightEntry', 'weightEntries', { id: { in: ['0', '-1', '99999999999'] } }, 'date', []],
-  ['Workout', 'workouts', { comment: { eq: 'back' } }, 'comment', ['back']],
-  ['Workout', 'workouts', { comment: { in: ['back', 'Back'] } }, 'comment', ['Back', 'back']],
-  ['Workout', 'workouts', { comment: { eq: 'a\0b' } }, 'comment', []],
-  ['Workout', 'workouts', { comment: { in: ['a\0b', 'Back'] } }, 'comment', ['Back']],
-  ['WorkoutSession', 'workoutSessions', { timeStart: { eq: '18:00:00.500000' } }, 'timeStart', ['18:00:00.500000']],
-  ['WorkoutSession', 'workoutSessions', { timeStart: { eq: null } }, 'date', ['2021-01-02']],
+  ['Workout', 'workouts', { name: { eq: 'back' } }, 'name', ['back']],
+  ['Workout', 'workouts', { name: { in: ['back', 'Back'] } }, 'name', ['Back', 'back']],
+  ['Workout', 'workouts', { name: { eq: 'a\0b' } }, 'name', []],
+  ['Workout', 'workouts', { name: { in: ['a\0b', 'Back'] } }, 'name', ['Back']],
+  ['WorkoutSession', 'workoutSessions', { startTime: { eq: '18:00:00.500000' } }, 'startTime', ['18:00:00.500000']],
+  ['WorkoutSession', 'workoutSessions', { startTime: { eq: null } }, 'date', ['2021-01-02']],
   ['WorkoutSession', 'workoutSessions', { impression: { eq: 'GOOD' } }, 'impression', ['GOOD']],
   ['WorkoutSession', 'workoutSessions', { notes: { eq: 'Said "hi"' } }, 'notes', ['Said "hi"']],
-  ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['3'] } }, 'description', ['1,3', '3']],
-  ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['1', '3'] } }, 'description', ['1,3', '3']],
-  ['TrainingDay', 'trainingDays', { weekdayIds: { each: ['1', '3'] } }, 'description', ['1,3', '1,3', '3']],
-  ['TrainingDay', 'trainingDays', { weekdayIds: { in: [] } }, 'description', []],
-  ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['0'] } }, 'description', []],
-  ['DiaryEntry', 'diaryEntries', { datetime: { eq: '2021-03-10T09:00:00+01:00' } }, 'datetime', ['2021-03-10T09:00:00+01:00']],
-  ['DiaryEntry', 'diaryEntries', { datetime: { eq: '2021-03-11T04:00:00+20:00' } }, 'datetime', ['2021-03-10T09:00:00+01:00']],
-  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { isNull: true } }, 'datetime', ['2021-03-10T09:00:00+01:00']],
-  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { eq: '1' } }, 'datetime', ['2021-03-10T07:00:00+01:00']],
+  ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['3'] } }, 'name', ['1,3', '3']],
+  ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['1', '3'] } }, 'name', ['1,3', '3']],
+  ['TrainingDay', 'trainingDays', { weekdayIds: { each: ['1', '3'] } }, 'name', ['1,3', '1,3', '3']],
+  ['TrainingDay', 'trainingDays', { weekdayIds: { in: [] } }, 'name', []],
+  ['TrainingDay', 'trainingDays', { weekdayIds: { in: ['0'] } }, 'name', []],
+  ['DiaryEntry', 'diaryEntries', { eatenAt: { eq: '2021-03-10T09:00:00+01:00' } }, 'eatenAt', ['2021-03-10T09:00:00+01:00']],
+  ['DiaryEntry', 'diaryEntries', { eatenAt: { eq: '2021-03-11T04:00:00+20:00' } }, 'eatenAt', ['2021-03-10T09:00:00+01:00']],
+  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { isNull: true } }, 'eatenAt', ['2021-03-10T09:00:00+01:00']],
+  ['DiaryEntry', 'diaryEntries', { ingredientUnitId: { eq: '1' } }, 'eatenAt', ['2021-03-10T07:00:00+01:00']],
   ['Exercise', 'exercises', { muscleIds: { in: ['1'] } }, 'name', ['Bench press']],
   ['Exercise', 'exercises', { muscleSecondaryIds: { in: ['1'] } }, 'name', ['Squat']],
   ['Exercise', 'exercises', { categoryId: { eq: '2' } }, 'name', ['Squat']],
@@ -91,8 +91,8 @@ test.each<Case>([
   ['Exercise', 'exercises', { and: [], or: null, not: null, category: null, muscles: null, name: { contains: null } }, 'name', ['Squat', 'Bench press', 'Plank']], // prettier-ignore
   ['Exercise', 'exercises', { or: [] }, 'name', []],
   ['Exercise', 'exercises', { muscles: { some: { exercises: { some: { name: { eq: 'Not yet accepted' } } } } } }, 'name', []],
-  ['WorkoutSession', 'workoutSessions', { timeStart: { ne: '18:00:00.5' } }, 'date', ['2021-01-02']],
-  ['WorkoutSession', 'workoutSessions', { timeStart: { isNull: false } }, 'date', ['2021-01-01']],
+  ['WorkoutSession', 'workoutSessions', { startTime: { ne: '18:00:00.5' } }, 'date', ['2021-01-02']],
+  ['WorkoutSession', 'workoutSessions', { startTime: { isNull: false } }, 'date', ['2021-01-01']],
   ['WeightEntry', 'weightEntries', { weight: { gte: '79', lte: 80 } }, 'date', ['2021-01-02']],
   ['Exercise', 'exercises', { muscles: { some: { isFront: { eq: false } } } }, 'name', ['Squat']],
   ['Ingredient', 'ingredients', { energy: { in: [52, 64] } }, 'name', ['Milk', 'Apple']],
@@ -105,8 +105,8 @@ test.each([
   ['{ weightEntries(where: { date: { eq: "yesterday" } }) { totalCount } }', 400],
   ['{ weightEntries(where: { weight: { eq: "NaN" } }) { totalCount } }', 400],
   ['{ weightEntries(where: { colour: { eq: "red" } }) { totalCount } }', 400],
-  ['{ diaryEntries(where: { datetime: { eq: "2021-03-10T08:00:00" } }) { totalCount } }', 400],
-  ['{ workoutSessions(where: { timeStart: { eq: "25:00" } }) { totalCount } }', 400],
+  ['{ diaryEntries(where: { eatenAt: { eq: "2021-03-10T08:00:00" } }) { totalCount } }', 400],
+  ['{ workoutSessions(where: { startTime: { eq: "25:00" } }) { totalCount } }', 400],
 ])('%s is refused before anything runs', async (document, status) => {
   const answer = await ann.query(document);
   expect([answer.status, answer.code]).toEqual([status, 'GRAPHQL_VALIDATION_FAILED']);
@@ -115,7 +115,7 @@ test.each([
 test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00', '2021-03-10T08:00:00+24:00'])(
   '%s is no moment to look for',
   async (eq) => {
-    const { code } = await ann.query('query ($eq: DateTime) { diaryEntries(where: { datetime: { eq: $eq } }) { totalCount } }', { eq });
+    const { code } = await ann.query('query ($eq: DateTime) { diaryEntries(where: { eatenAt: { eq: $eq } }) { totalCount } }', { eq });
     expect(code).toBe('BAD_USER_INPUT');
   },
 );
@@ -147,7 +147,7 @@ describe('refused:', () => {
     // What there is to ask for is not as deep.
     const biceps = {
       days: {
-        some: { workoutSets: { some: { settings: { some: { exercise: { muscles: { some: { name: { eq: 'Biceps brachii' } } } } } } } } },
+        some: { setGroups: { some: { plannedSets: { some: { exercise: { muscles: { some: { name: { eq: 'Biceps brachii' } } } } } } } } },
       },
     };
     expect(await ann.ask('query ($where: WorkoutWhere) { workouts(where: $where) { totalCount } }', { where: biceps })).toEqual({

@@ -110,12 +110,12 @@ describe('node ids', () => {
 
 test('a row is looked up, changed and deleted by its id or its nodeId, but not by that of another type', async () => {
   const ann = await fitgraph.user('ann');
-  const { made } = await ann.ask('mutation { made: createWorkout(input: { comment: "by name" }) { workout { id nodeId } } }');
+  const { made } = await ann.ask('mutation { made: createWorkout(input: { name: "by name" }) { workout { id nodeId } } }');
   const { id, nodeId } = made.workout;
-  const one = async (name: string) => (await ann.query('query ($id: ID!) { workout(id: $id) { comment } }', { id: name })).data.workout;
-  expect([await one(id), await one(nodeId)]).toEqual([{ comment: 'by name' }, { comment: 'by name' }]);
-  const update = `mutation ($id: ID!, $input: WorkoutPatch!) { one: updateWorkout(id: $id, input: $input) { workout { comment } errors { path code } } }`;
-  expect((await ann.ask(update, { id: nodeId, input: { comment: 'changed' } })).one.workout).toEqual({ comment: 'changed' });
+  const one = async (name: string) => (await ann.query('query ($id: ID!) { workout(id: $id) { name } }', { id: name })).data.workout;
+  expect([await one(id), await one(nodeId)]).toEqual([{ name: 'by name' }, { name: 'by name' }]);
+  const update = `mutation ($id: ID!, $input: WorkoutPatch!) { one: updateWorkout(id: $id, input: $input) { workout { name } errors { path code } } }`;
+  expect((await ann.ask(update, { id: nodeId, input: { name: 'changed' } })).one.workout).toEqual({ name: 'changed' });
   const remove = 'mutation ($id: ID!) { gone: deleteWorkout(id: $id) { deletedIds deletedNodeIds errors { path code } } }';
   const other = nodeIdOf('Schedule', id);
   expect(await one(other)).toBeNull();

@@ -71,7 +71,7 @@ beforeAll(async () => {
 const SELECTIONS: Record<string, string> = {
   workoutLogs:
     'id reps weight weightKg date rir exerciseId workoutId sessionId exercise { categoryId exerciseBaseId equipmentIds muscleIds muscleSecondaryIds } session { impression }',
-  diaryEntries: 'id amount datetime planId ingredientId ingredientUnitId',
+  diaryEntries: 'id amount eatenAt planId ingredientId ingredientUnitId',
 };
 const FLAT: Record<string, (node: Row) => Row> = {
   workoutLogs: ({ exerciseId, exercise, workoutId, session, ...row }) => ({
@@ -221,7 +221,7 @@ function muscles(): Key {
 }
 
 const date = () => days('date');
-const datetime = () => moments('datetime');
+const eatenAt = () => moments('eatenAt');
 
 const kilograms = ({ weightKg }: Row) => weightKg && Number(weightKg);
 
@@ -250,9 +250,9 @@ const KEYS: Record<string, (() => Key)[]> = {
     () => plain('ingredientUnit', (row) => row.ingredientUnitId, BY_NUMBER),
     () => named('ingredient'),
     () => named('plan'),
-    datetime,
-    datetime,
-    datetime,
+    eatenAt,
+    eatenAt,
+    eatenAt,
     () => bins('amount'),
   ],
 };
@@ -261,7 +261,7 @@ const BUCKET = '{ unit start end number }';
 const SHOWN: Record<string, string> = {
   workoutLogs: `reps rir weightKg exercise { id } exerciseBase { id } exerciseCategory { id } sessionId sessionImpression equipmentId muscle { id name }
     dateBucket ${BUCKET} repsBin { from to } weightBin { from to } weightKgBin { from to }`,
-  diaryEntries: `amount ingredientUnitId ingredient { id } plan { id } datetimeBucket ${BUCKET} amountBin { from to }`,
+  diaryEntries: `amount ingredientUnitId ingredient { id } plan { id } eatenAtBucket ${BUCKET} amountBin { from to }`,
 };
 
 function documentOf(list: string): string {

@@ -228,8 +228,8 @@ describe('by days', () => {
 
 describe('by moments', () => {
   const byMoment = async (how: string) =>
-    (await groups('diaryEntries', `groupBy: [{ datetime: { ${how} } }]`, 'count keys { datetimeBucket { start end number } }')).map(
-      ({ count, keys: { datetimeBucket } }: any) => [datetimeBucket.start ?? datetimeBucket.number, datetimeBucket.end, count],
+    (await groups('diaryEntries', `groupBy: [{ eatenAt: { ${how} } }]`, 'count keys { eatenAtBucket { start end number } }')).map(
+      ({ count, keys: { eatenAtBucket } }: any) => [eatenAtBucket.start ?? eatenAtBucket.number, eatenAtBucket.end, count],
     );
 
   test.each([

@@ -128,7 +128,7 @@ test('arguments that name a row of another type than their field take either id'
   expect(await ann.ask(values, { of: ingredientId, unit: nodeIdOf('IngredientUnit', id) })).toEqual(byNumber);
   const { errors } = await ann.query(values, { of: ingredientId, unit: nodeIdOf('Muscle', 1) });
   expect(Object.keys(errors![0]!.extensions.fields)).toEqual(['unit']);
-  const text = 'query ($exercise: ID!) { workoutSets(first: 1) { nodes { smartText(exercise: $exercise) } } }';
+  const text = 'query ($exercise: ID!) { setGroups(first: 1) { nodes { summary(exerciseId: $exercise) } } }';
   expect(await ann.ask(text, { exercise: nodeIdOf('Exercise', 1) })).toEqual(await ann.ask(text, { exercise: '1' }));
 });
 

@@ -12,7 +12,7 @@ const COMPARED = 50;
 const fitgraph = fitgraphForThisFile();
 
 const PAGES = `query ($after: String) {
-  workouts(first: ${PAGE}, after: $after, orderBy: [{ creationDate: DESC }]) { nodes { id comment } pageInfo { hasNextPage endCursor } } }`;
+  workouts(first: ${PAGE}, after: $after, orderBy: [{ createdOn: DESC }]) { nodes { id name } pageInfo { hasNextPage endCursor } } }`;
 
 test('each row that stays is visited once, and the last page costs what the first one does', async () => {
   const ann = await fitgraph.user('ann');
@@ -51,9 +51,9 @@ test('each row that stays is visited once, and the last page costs what the firs
   const cursors: string[] = [];
   for (let after: string | null = null, more = true; more;) {
     const { workouts } = await ann.ask(PAGES, { after });
-    for (const { id, comment } of workouts.nodes) {
+    for (const { id, name } of workouts.nodes) {
       if (seen.has(id)) twice += 1;
-      if (comment === 'stays') seen.add(id);
+      if (name === 'stays') seen.add(id);
     }
     more = workouts.pageInfo.hasNextPage;
     after = workouts.pageInfo.endCursor;

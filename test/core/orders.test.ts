@@ -10,7 +10,7 @@ import { everyRow, isPublished, populate, type Row } from '../setup/population';
 import { seeded } from '../setup/random';
 
 const PAGE = 6;
-const TYPES = ['Exercise', 'WorkoutSet', 'Setting', 'DiaryEntry'];
+const TYPES = ['Exercise', 'SetGroup', 'PlannedSet', 'DiaryEntry'];
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });
 const schema = buildGraphQLSchema();
@@ -104,7 +104,7 @@ test.each(cases)(seeded('%s by %s'), async (type, _name, path) => {
 });
 
 test(seeded('directions run against each other, the id upwards in all of them'), async () => {
-  const sets = [...rows.get('WorkoutSet')!.values()].filter(({ userId }) => userId === ann.id);
+  const sets = [...rows.get('SetGroup')!.values()].filter(({ userId }) => userId === ann.id);
   const compare = (a: number, b: number) => a - b;
   const expected = (sign: number) => {
     const numbered = sets
@@ -113,7 +113,7 @@ test(seeded('directions run against each other, the id upwards in all of them'),
     const nulls = sets.filter(({ position }) => position === null).sort((a, b) => compare(a.id, b.id));
     return { nulls: nulls.map(({ id }) => id), numbered: numbered.map(({ id }) => id) };
   };
-  const found = (direction: string) => whole('WorkoutSet', { orderBy: [{ position: direction }] });
+  const found = (direction: string) => whole('SetGroup', { orderBy: [{ position: direction }] });
   expect(await found('ASC')).toEqual([...expected(1).numbered, ...expected(1).nulls]);
   expect(await found('ASC_NULLS_FIRST')).toEqual([...expected(1).nulls, ...expected(1).numbered]);
   expect(await found('DESC')).toEqual([...expected(-1).nulls, ...expected(-1).numbered]);
@@ -122,11 +122,11 @@ test(seeded('directions run against each other, the id upwards in all of them'),
 
 test(seeded('several fields, each with its direction, and fields over two and three references'), async () => {
   const orders: [string, object[]][] = [
-    ['Setting', [{ rir: 'DESC_NULLS_LAST' }, { targetWeight: 'ASC_NULLS_FIRST' }, { comment: 'DESC' }]],
-    ['Setting', [{ set: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: 'DESC' } }]],
-    ['Setting', [{ set: { trainingDay: { workout: { comment: 'ASC' } } } }, { targetWeight: 'DESC' }]],
+    ['PlannedSet', [{ rir: 'DESC_NULLS_LAST' }, { targetWeight: 'ASC_NULLS_FIRST' }, { notes: 'DESC' }]],
+    ['PlannedSet', [{ setGroup: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: 'DESC' } }]],
+    ['PlannedSet', [{ setGroup: { trainingDay: { workout: { name: 'ASC' } } } }, { targetWeight: 'DESC' }]],
     ['MealItem', [{ ingredientUnit: { householdUnit: { language: 'DESC_NULLS_LAST' } } }, { amount: 'ASC' }]],
-    ['DiaryEntry', [{ ingredientUnit: { gram: 'ASC_NULLS_FIRST' } }, { datetime: 'DESC' }]],
+    ['DiaryEntry', [{ ingredientUnit: { gram: 'ASC_NULLS_FIRST' } }, { eatenAt: 'DESC' }]],
   ];
   for (const [type, orderBy] of orders) {
     const all = await whole(type, { orderBy });
@@ -136,7 +136,7 @@ test(seeded('several fields, each with its direction, and fields over two and th
 });
 
 describe('by relevance', () => {
-  const where = { comment: { search: 'squat' } };
+  const where = { notes: { search: 'squat' } };
 
   // However chance has spread the texts, some are found by it, and some of these equally well.
   beforeAll(() =>
@@ -151,9 +151,9 @@ describe('by relevance', () => {
     ['as the default', undefined],
   ])(seeded('%s'), async (_name, orderBy) => {
     const args = { where, orderBy };
-    const all = await whole('Setting', args);
+    const all = await whole('PlannedSet', args);
     expect(all.length).toBeGreaterThan(3);
-    expect(await forward('Setting', args)).toEqual(all);
-    expect(await backward('Setting', args)).toEqual(all);
+    expect(await forward('PlannedSet', args)).toEqual(all);
+    expect(await backward('PlannedSet', args)).toEqual(all);
   });
 });

@@ -67,16 +67,16 @@ function inOrder(terms: Terms): number[] {
     .map(({ id }) => id);
 }
 
-const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int, $orderBy: [WorkoutSetOrder!]) {
-  page: workoutSets(first: $first, after: $after, last: $last, before: $before, offset: $offset, orderBy: $orderBy) {
+const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int, $orderBy: [SetGroupOrder!]) {
+  page: setGroups(first: $first, after: $after, last: $last, before: $before, offset: $offset, orderBy: $orderBy) {
     totalCount edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   }
 }`;
 
 /** The same list of the entries below their plan, with fields of theirs that have the same values. */
-const BELOW = DOCUMENT.replace('WorkoutSetOrder', 'DiaryEntryOrder')
+const BELOW = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
   .replace(') {', ', $plan: ID!) { nutritionPlan(id: $plan) {')
-  .replace('workoutSets', 'diaryEntries')
+  .replace('setGroups', 'diaryEntries')
   .concat('}');
 const FIELDS_BELOW = { position: 'ingredientUnitId', sets: 'amount', id: 'id' } as const;
 

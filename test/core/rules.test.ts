@@ -127,7 +127,7 @@ test('of a whole plan the place of the wrong unit is told', async () => {
   ];
   expect(
     await errorsOf(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${SHOWN} } }`, {
-      input: { description: 'a', meals: [{ items: [items[0]] }, { items }] },
+      input: { name: 'a', meals: [{ items: [items[0]] }, { items }] },
     }),
   ).toEqual([{ path: ['input', 'meals', '1', 'items', '1', 'ingredientUnitId'], message: UNIT }]);
 });
@@ -147,18 +147,18 @@ describe('a session ends when it starts or later', () => {
     ['18:00:00', '18:00:00.000001', true],
     [null, '07:00', true],
     ['07:00', null, true],
-  ])('from %s to %s: %s', async (timeStart, timeEnd, good) => {
-    const input = { workoutId: workout, date: '2021-03-01', timeStart, timeEnd };
-    expect(await errorsOf(create, { input })).toEqual(good ? [] : [{ path: ['input', 'timeEnd'], message: TIME }]);
+  ])('from %s to %s: %s', async (startTime, endTime, good) => {
+    const input = { workoutId: workout, date: '2021-03-01', startTime, endTime };
+    expect(await errorsOf(create, { input })).toEqual(good ? [] : [{ path: ['input', 'endTime'], message: TIME }]);
   });
 
   test('also when one of the two is changed', async () => {
     const id = await made('2021-03-02', { time_start: '10:00', time_end: '11:00' });
-    expect(await errorsOf(update, { id, input: { timeStart: '12:00' } })).toEqual([{ path: ['input', 'timeStart'], message: TIME }]);
-    expect(await errorsOf(update, { id, input: { timeEnd: '09:00' } })).toEqual([{ path: ['input', 'timeEnd'], message: TIME }]);
-    expect(await errorsOf(update, { id, input: { timeStart: '12:00', timeEnd: '13:00' } })).toEqual([]);
-    expect(await errorsOf(updateMany, { changes: [{ id, input: { timeEnd: '11:00' } }] })).toEqual([
-      { path: ['changes', '0', 'input', 'timeEnd'], message: TIME },
+    expect(await errorsOf(update, { id, input: { startTime: '12:00' } })).toEqual([{ path: ['input', 'startTime'], message: TIME }]);
+    expect(await errorsOf(update, { id, input: { endTime: '09:00' } })).toEqual([{ path: ['input', 'endTime'], message: TIME }]);
+    expect(await errorsOf(update, { id, input: { startTime: '12:00', endTime: '13:00' } })).toEqual([]);
+    expect(await errorsOf(updateMany, { changes: [{ id, input: { endTime: '11:00' } }] })).toEqual([
+      { path: ['changes', '0', 'input', 'endTime'], message: TIME },
     ]);
   });
 
@@ -172,7 +172,7 @@ describe('a session ends when it starts or later', () => {
   test('and after changes of both at the same time', async () => {
     for (let round = 0; round < 8; round += 1) {
       const id = await made(`2021-04-0${round + 1}`, { time_start: '10:00', time_end: '20:00' });
-      const inputs = [{ timeStart: '18:00' }, { timeEnd: '12:00' }, { timeStart: '13:00' }, { timeEnd: '17:00' }];
+      const inputs = [{ startTime: '18:00' }, { endTime: '12:00' }, { startTime: '13:00' }, { endTime: '17:00' }];
       await Promise.all(inputs.map((input) => ann.ask(update, { id, input })));
       const { body } = await ann.get(`/workoutsession/${id}/`);
       expect(body.time_start <= body.time_end).toBe(true);

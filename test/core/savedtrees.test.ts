@@ -17,17 +17,17 @@ interface Item {
 }
 interface Meal {
   id: string;
-  order: number;
+  position: number;
   items: Item[];
 }
 interface Plan {
   id: string;
-  description: string;
+  name: string;
   version: string;
   meals: Meal[];
 }
 
-const PLAN = 'id description version meals { id order items { id amount } }';
+const PLAN = 'id name version meals { id position items { id amount } }';
 const ERRORS = 'errors { path code message } conflict { id version }';
 const SAVE = `mutation ($id: ID!, $input: NutritionPlanPatch!, $ifVersion: String) {
   saved: updateNutritionPlan(id: $id, input: $input, ifVersion: $ifVersion) { nutritionPlan { ${PLAN} } ${ERRORS} } }`;
@@ -37,12 +37,12 @@ const item = (amount: string, more: object = {}) => ({ ingredientId: 1, amount, 
 /** Two meals, of two items and of one. */
 async function planOf(person = ann): Promise<Plan> {
   const meals = [
-    { order: 1, items: [item('10'), item('20')] },
-    { order: 2, items: [item('30')] },
+    { position: 1, items: [item('10'), item('20')] },
+    { position: 2, items: [item('30')] },
   ];
   const { made } = await person.ask(
     `mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { nutritionPlan { ${PLAN} } } }`,
-    { input: { description: 'before', meals } },
+    { input: { name: 'before', meals } },
   );
   return made.nutritionPlan;
 }
@@ -61,29 +61,29 @@ test('rows with an id are changed, others made, those left out deleted, and list
   const plan = await planOf();
   const [first, second] = plan.meals as [Meal, Meal];
   const after = await saved(plan.id, {
-    description: 'after',
+    name: 'after',
     meals: [
-      { id: first.id, order: 5, items: [item('11', { id: first.items[0]!.id }), item('12')] },
-      { id: nodeIdOf('Meal', second.id), order: 6 },
-      { order: 7, items: [item('70')] },
+      { id: first.id, position: 5, items: [item('11', { id: first.items[0]!.id }), item('12')] },
+      { id: nodeIdOf('Meal', second.id), position: 6 },
+      { position: 7, items: [item('70')] },
     ],
   });
   const [changed, kept, made] = after.meals as [Meal, Meal, Meal];
-  expect(after).toMatchObject({ id: plan.id, description: 'after' });
+  expect(after).toMatchObject({ id: plan.id, name: 'after' });
   expect(changed).toEqual({
     id: first.id,
-    order: 5,
+    position: 5,
     items: [
       { id: first.items[0]!.id, amount: '11.00' },
       { id: expect.any(String), amount: '12.00' },
     ],
   });
-  expect(kept).toEqual({ ...second, order: 6 });
-  expect(made).toEqual({ id: expect.any(String), order: 7, items: [{ id: expect.any(String), amount: '70.00' }] });
+  expect(kept).toEqual({ ...second, position: 6 });
+  expect(made).toEqual({ id: expect.any(String), position: 7, items: [{ id: expect.any(String), amount: '70.00' }] });
   expect((await ann.query(`{ mealItem(id: ${first.items[1]!.id}) { id } }`)).code).toBe('NOT_FOUND');
   expect(await now(plan.id)).toEqual(after);
   expect((await saved(plan.id, { meals: [] })).meals).toEqual([]);
-  expect((await saved(plan.id, { meals: null, description: 'none' })).meals).toEqual([]);
+  expect((await saved(plan.id, { meals: null, name: 'none' })).meals).toEqual([]);
 });
 
 test('a part may move to another row of the tree, a new one too, and leave one that is deleted', async () => {
@@ -92,8 +92,8 @@ test('a part may move to another row of the tree, a new one too, and leave one t
   const [one, two] = first.items as [Item, Item];
   const after = await saved(plan.id, {
     meals: [
-      { id: second.id, order: 2, items: [item('30', { id: second.items[0]!.id }), item('20', { id: two.id })] },
-      { order: 3, items: [item('10', { id: one.id })] },
+      { id: second.id, position: 2, items: [item('30', { id: second.items[0]!.id }), item('20', { id: two.id })] },
+      { position: 3, items: [item('10', { id: one.id })] },
     ],
   });
   expect(after.meals.map(({ items }) => items)).toEqual([[two, second.items[0]], [one]]);
@@ -106,13 +106,13 @@ test('all mistakes have their places, and nothing is written', async () => {
   const theirs = await planOf(bob);
   const other = await planOf();
   const refused = async (meals: object[]) => {
-    const { nutritionPlan, errors, conflict } = await save(plan.id, { description: 'wrong', meals });
+    const { nutritionPlan, errors, conflict } = await save(plan.id, { name: 'wrong', meals });
     expect([nutritionPlan, conflict]).toEqual([null, null]);
     expect(await now(plan.id)).toEqual(plan);
     return errors.map(({ path, code }: any) => [...path, code].join(' '));
   };
   for (const id of [theirs.meals[0]!.id, other.meals[0]!.id, '2000000000', 'x'])
-    expect(await refused([{ order: 1 }, { id }])).toEqual(['input meals 1 id NOT_FOUND']);
+    expect(await refused([{ position: 1 }, { id }])).toEqual(['input meals 1 id NOT_FOUND']);
   expect(await refused([{ id: first.id }, { id: first.id }])).toEqual(['input meals 1 id INVALID']);
   expect(await refused([{ id: nodeIdOf('MealItem', first.id) }])).toEqual(['input meals 0 id INVALID']);
   expect(await refused([{ id: first.id, items: [item('1', { id: other.meals[0]!.items[0]!.id })] }])).toEqual([
@@ -171,37 +171,40 @@ test('the version of a row covers its parts, whichever interface changes them', 
     conflict: { id: plan.id, version: held.version },
   };
   expect(await save(plan.id, { meals: [] }, before)).toMatchObject(clash);
-  expect(await save(plan.id, { description: 'x' }, before)).toMatchObject(clash);
+  expect(await save(plan.id, { name: 'x' }, before)).toMatchObject(clash);
   const remove = 'mutation ($id: ID!, $v: String) { gone: deleteNutritionPlan(id: $id, ifVersion: $v) { deletedIds } }';
   expect((await ann.ask(remove, { id: plan.id, v: before })).gone.deletedIds).toEqual([]);
   expect(await now(plan.id)).toEqual(held);
-  const next = await saved(plan.id, { meals: [{ id: first.id, order: 8 }] }, held.version);
-  const last = await saved(plan.id, { description: 'y' }, next.version);
+  const next = await saved(plan.id, { meals: [{ id: first.id, position: 8 }] }, held.version);
+  const last = await saved(plan.id, { name: 'y' }, next.version);
   expect((await ann.ask(remove, { id: plan.id, v: last.version })).gone.deletedIds).toEqual([plan.id]);
 });
 
-test('a workout is saved down to its settings, with the weekdays of its days, and keeps its logs', async () => {
-  const settings = (reps: number, more: object = {}) => [{ exerciseId: 1, reps, ...more }];
-  const day = (description: string, weekdayIds: number[], more: object = {}) => ({ description, weekdayIds, ...more });
-  const shown = 'id comment days { id description weekdayIds workoutSets { id sets settings { id reps } } } logs { totalCount }';
+test('a workout is saved down to its planned sets, with the weekdays of its days, and keeps its logs', async () => {
+  const plannedSets = (reps: number, more: object = {}) => [{ exerciseId: 1, reps, ...more }];
+  const day = (name: string, weekdayIds: number[], more: object = {}) => ({ name, weekdayIds, ...more });
+  const shown = 'id name days { id name weekdayIds setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
   const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
     input: {
-      days: [day('a', [1], { workoutSets: [{ settings: settings(5) }] }), day('b', [2])],
+      days: [day('a', [1], { setGroups: [{ plannedSets: plannedSets(5) }] }), day('b', [2])],
       logs: [{ exerciseId: 1, reps: 5, weight: '10', date: '2021-01-01' }],
     },
   });
   const { id, days } = made.workout;
-  const [set] = days[0].workoutSets;
+  const [set] = days[0].setGroups;
   const { saved: answer } = await ann.ask(
     `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${shown} } errors { path } } }`,
     {
       id,
       input: {
-        comment: 'saved',
+        name: 'saved',
         days: [
           day('A', [3, 1], {
             id: days[0].id,
-            workoutSets: [{ id: set.id, sets: 7, settings: settings(6, { id: set.settings[0].id }) }, { settings: settings(8) }],
+            setGroups: [
+              { id: set.id, sets: 7, plannedSets: plannedSets(6, { id: set.plannedSets[0].id }) },
+              { plannedSets: plannedSets(8) },
+            ],
           }),
           day('c', [4, 5]),
         ],
@@ -211,41 +214,41 @@ test('a workout is saved down to its settings, with the weekdays of its days, an
   expect(answer.errors).toEqual([]);
   expect(answer.workout).toMatchObject({
     id,
-    comment: 'saved',
+    name: 'saved',
     logs: { totalCount: 1 },
     days: [
       {
         id: days[0].id,
-        description: 'A',
+        name: 'A',
         weekdayIds: ['1', '3'],
-        workoutSets: [
-          { id: set.id, sets: 7, settings: [{ id: set.settings[0].id, reps: 6 }] },
-          { sets: 4, settings: [{ reps: 8 }] },
+        setGroups: [
+          { id: set.id, sets: 7, plannedSets: [{ id: set.plannedSets[0].id, reps: 6 }] },
+          { sets: 4, plannedSets: [{ reps: 8 }] },
         ],
       },
-      { description: 'c', weekdayIds: ['4', '5'], workoutSets: [] },
+      { name: 'c', weekdayIds: ['4', '5'], setGroups: [] },
     ],
   });
 });
 
 test('a row that changes in nothing keeps its version, and no client is told of it', async () => {
-  const day = { description: 'a', weekdayIds: [2, 1] };
-  const shown = 'id version days { id version workoutSets { id version settings { id version } } }';
+  const day = { name: 'a', weekdayIds: [2, 1] };
+  const shown = 'id version days { id version setGroups { id version plannedSets { id version } } }';
   const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
-    input: { comment: 'same', days: [{ ...day, workoutSets: [{ settings: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }] }, day] },
+    input: { name: 'same', days: [{ ...day, setGroups: [{ plannedSets: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }] }, day] },
   });
   const { id, days } = made.workout;
   const [first, second] = days;
-  const [set] = first.workoutSets;
-  const [setting] = set.settings;
+  const [set] = first.setGroups;
+  const [setting] = set.plannedSets;
   const { cursor } = (await ann.ask('{ changes { cursor } }')).changes;
   const input = (reps: number, weekdayIds: number[]) => ({
-    comment: 'same',
+    name: 'same',
     days: [
       {
         ...day,
         id: first.id,
-        workoutSets: [{ id: set.id, settings: [{ id: setting.id, exerciseId: 1, reps, targetWeight: '20.00' }] }],
+        setGroups: [{ id: set.id, plannedSets: [{ id: setting.id, exerciseId: 1, reps, targetWeight: '20.00' }] }],
       },
       { ...day, id: second.id, weekdayIds },
     ],
@@ -263,7 +266,7 @@ test('a row that changes in nothing keeps its version, and no client is told of 
   for (const [now, before] of [
     [after, made.workout],
     [after.days[0], first],
-    [after.days[0].workoutSets[0].settings[0], setting],
+    [after.days[0].setGroups[0].plannedSets[0], setting],
   ])
     expect(now.version).not.toBe(before.version);
   const moved = await save(6, [1, 3]);
@@ -274,9 +277,9 @@ test('the number of statements does not grow with the rows', async () => {
   const counts: number[] = [];
   for (const size of [1, 10, 60]) {
     const { id } = await planOf();
-    const meals = Array.from({ length: size }, (_, order) => ({ order, items: [item('1'), item('2')] }));
+    const meals = Array.from({ length: size }, (_, position) => ({ position, items: [item('1'), item('2')] }));
     const { meals: made } = await saved(id, { meals });
-    const again = made.map((meal) => ({ id: meal.id, order: meal.order, items: [item('3', { id: meal.items[0]!.id }), item('4')] }));
+    const again = made.map((meal) => ({ id: meal.id, position: meal.position, items: [item('3', { id: meal.items[0]!.id }), item('4')] }));
     const { statements, data } = await ann.query(SAVE, { id, input: { meals: again } });
     expect(data.saved.errors).toEqual([]);
     counts.push(statements);
@@ -292,7 +295,7 @@ test('of saves of the same version exactly one wins, whatever else is written me
     const [first] = plan.meals as [Meal];
     const answers = await Promise.all([
       ...[1, 2, 3, 4].map((number) =>
-        save(plan.id, { description: `${number}`, meals: [{ id: first.id, order: number, items: [item(`${number}`)] }] }, plan.version),
+        save(plan.id, { name: `${number}`, meals: [{ id: first.id, position: number, items: [item(`${number}`)] }] }, plan.version),
       ),
       ann.post('/mealitem/', { meal: plan.meals[1]!.id, ingredient: 1, amount: '50' }).then(() => undefined),
     ]);
@@ -301,11 +304,9 @@ test('of saves of the same version exactly one wins, whatever else is written me
     expect(won.length).toBeLessThanOrEqual(1);
     for (const { nutritionPlan, errors } of saves)
       if (!nutritionPlan) expect(errors).toMatchObject([{ path: ['ifVersion'], code: 'CONFLICT' }]);
-    const { meals, description } = await now(plan.id);
+    const { meals, name } = await now(plan.id);
     if (won.length)
-      expect(meals).toEqual([
-        { id: first.id, order: Number(description), items: [expect.objectContaining({ amount: `${description}.00` })] },
-      ]);
-    else expect(description).toBe('before');
+      expect(meals).toEqual([{ id: first.id, position: Number(name), items: [expect.objectContaining({ amount: `${name}.00` })] }]);
+    else expect(name).toBe('before');
   }
 });

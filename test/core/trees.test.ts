@@ -19,26 +19,26 @@ const ERRORS = 'errors { path message }';
 const createWorkout = (person: Person, input: unknown) =>
   person.query(
     `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { ${ERRORS} workout {
-      comment sessions { nodes { date impression } } logs { totalCount }
-      days { description weekdays { id } workoutSets { sets position settings { reps weight: targetWeight exercise { id } repetitionUnitId } } } } } }`,
+      name sessions { nodes { date impression } } logs { totalCount }
+      days { name weekdays { id } setGroups { sets position plannedSets { reps weight: targetWeight exercise { id } repetitionUnitId } } } } } }`,
     { input },
   );
 
 const setting = (reps: number, more: object = {}) => ({ exerciseId: 1, reps, ...more });
 
 const PLAN = {
-  comment: 'Push and pull',
+  name: 'Push and pull',
   days: [
     {
-      description: 'Push',
+      name: 'Push',
       weekdayIds: [5, 1, 5],
-      workoutSets: [
-        { position: 1, settings: [setting(10, { targetWeight: '20', order: 1 }), setting(8, { order: 2 })] },
-        { position: 2, sets: 3, settings: [setting(5, { exerciseId: 2 })] },
+      setGroups: [
+        { position: 1, plannedSets: [setting(10, { targetWeight: '20', position: 1 }), setting(8, { position: 2 })] },
+        { position: 2, sets: 3, plannedSets: [setting(5, { exerciseId: 2 })] },
       ],
     },
-    { description: 'Pull', weekdayIds: [2], workoutSets: [{ position: 1, settings: [setting(12)] }] },
-    { description: 'Rest', weekdayIds: [7] },
+    { name: 'Pull', weekdayIds: [2], setGroups: [{ position: 1, plannedSets: [setting(12)] }] },
+    { name: 'Rest', weekdayIds: [7] },
   ],
   sessions: [{ date: '2021-03-10' }, { date: '2021-03-12', impression: 'GOOD' }],
 };
@@ -56,9 +56,9 @@ test('a whole plan is made as it was said, with the defaults of each row', async
   const { data, errors } = await createWorkout(ann, PLAN);
   expect(errors).toBeUndefined();
   expect(data.made.errors).toEqual([]);
-  const settings = (reps: number, weight: string | null, id = '1') => ({ reps, weight, exercise: { id }, repetitionUnitId: '1' });
+  const plannedSets = (reps: number, weight: string | null, id = '1') => ({ reps, weight, exercise: { id }, repetitionUnitId: '1' });
   expect(data.made.workout).toEqual({
-    comment: 'Push and pull',
+    name: 'Push and pull',
     sessions: {
       nodes: [
         { date: '2021-03-10', impression: 'NEUTRAL' },
@@ -68,39 +68,35 @@ test('a whole plan is made as it was said, with the defaults of each row', async
     logs: { totalCount: 0 },
     days: [
       {
-        description: 'Pull',
+        name: 'Pull',
         weekdays: [{ id: '2' }],
-        workoutSets: [{ sets: 4, position: 1, settings: [settings(12, null)] }],
+        setGroups: [{ sets: 4, position: 1, plannedSets: [plannedSets(12, null)] }],
       },
       {
-        description: 'Push',
+        name: 'Push',
         weekdays: [{ id: '1' }, { id: '5' }],
-        workoutSets: [
-          { sets: 4, position: 1, settings: [settings(10, '20.00'), settings(8, null)] },
-          { sets: 3, position: 2, settings: [settings(5, null, '2')] },
+        setGroups: [
+          { sets: 4, position: 1, plannedSets: [plannedSets(10, '20.00'), plannedSets(8, null)] },
+          { sets: 3, position: 2, plannedSets: [plannedSets(5, null, '2')] },
         ],
       },
-      { description: 'Rest', weekdays: [{ id: '7' }], workoutSets: [] },
-    ].sort(
-      (a, b) =>
-        PLAN.days.findIndex(({ description }) => description === a.description) -
-        PLAN.days.findIndex(({ description }) => description === b.description),
-    ),
+      { name: 'Rest', weekdays: [{ id: '7' }], setGroups: [] },
+    ].sort((a, b) => PLAN.days.findIndex(({ name }) => name === a.name) - PLAN.days.findIndex(({ name }) => name === b.name)),
   });
 });
 
 test('what is wrong anywhere in it is told at once, in the order of the input, and nothing is written', async () => {
   const before = await rowsOf(ann);
   const { data, errors } = await createWorkout(ann, {
-    comment: 'x'.repeat(101),
+    name: 'x'.repeat(101),
     days: [
-      { description: 'Push', weekdayIds: [] },
+      { name: 'Push', weekdayIds: [] },
       {
-        description: '',
+        name: '',
         weekdayIds: [1],
-        workoutSets: [
-          { sets: 11, settings: [setting(1), setting(2), setting(601, { exerciseId: 999, targetWeight: '1.234' })] },
-          { settings: [setting(-1)] },
+        setGroups: [
+          { sets: 11, plannedSets: [setting(1), setting(2), setting(601, { exerciseId: 999, targetWeight: '1.234' })] },
+          { plannedSets: [setting(-1)] },
         ],
       },
     ],
@@ -110,21 +106,24 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
   expect(data.made.workout).toBeNull();
   const doubled = 'The field date must be unique.';
   expect(data.made.errors).toEqual([
-    { path: ['input', 'comment'], message: 'Ensure this field has no more than 100 characters.' },
+    { path: ['input', 'name'], message: 'Ensure this field has no more than 100 characters.' },
     { path: ['input', 'days', '0', 'weekdayIds'], message: 'This list may not be empty.' },
-    { path: ['input', 'days', '1', 'description'], message: 'This field may not be blank.' },
-    { path: ['input', 'days', '1', 'workoutSets', '0', 'sets'], message: 'Ensure this value is less than or equal to 10.' },
-    { path: ['input', 'days', '1', 'workoutSets', '0', 'settings', '2', 'exerciseId'], message: 'There is no Exercise with the id "999".' },
+    { path: ['input', 'days', '1', 'name'], message: 'This field may not be blank.' },
+    { path: ['input', 'days', '1', 'setGroups', '0', 'sets'], message: 'Ensure this value is less than or equal to 10.' },
     {
-      path: ['input', 'days', '1', 'workoutSets', '0', 'settings', '2', 'reps'],
+      path: ['input', 'days', '1', 'setGroups', '0', 'plannedSets', '2', 'exerciseId'],
+      message: 'There is no Exercise with the id "999".',
+    },
+    {
+      path: ['input', 'days', '1', 'setGroups', '0', 'plannedSets', '2', 'reps'],
       message: 'Ensure this value is less than or equal to 600.',
     },
     {
-      path: ['input', 'days', '1', 'workoutSets', '0', 'settings', '2', 'targetWeight'],
+      path: ['input', 'days', '1', 'setGroups', '0', 'plannedSets', '2', 'targetWeight'],
       message: 'Ensure that there are no more than 2 decimal places.',
     },
     {
-      path: ['input', 'days', '1', 'workoutSets', '1', 'settings', '0', 'reps'],
+      path: ['input', 'days', '1', 'setGroups', '1', 'plannedSets', '0', 'reps'],
       message: 'Ensure this value is greater than or equal to 0.',
     },
     { path: ['input', 'sessions', '1'], message: doubled },
@@ -136,12 +135,12 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
 
 test('values of a wrong type are named by their places too', async () => {
   const { code, errors } = await createWorkout(ann, {
-    days: [{ description: 'x', weekdayIds: [1], workoutSets: [{ settings: [{ reps: 'ten' }] }] }],
+    days: [{ name: 'x', weekdayIds: [1], setGroups: [{ plannedSets: [{ reps: 'ten' }] }] }],
   });
   expect(code).toBe('BAD_USER_INPUT');
   expect(Object.keys(errors![0]!.extensions.fields)).toEqual([
-    'days[0].workoutSets[0].settings[0].exerciseId',
-    'days[0].workoutSets[0].settings[0].reps',
+    'days[0].setGroups[0].plannedSets[0].exerciseId',
+    'days[0].setGroups[0].plannedSets[0].reps',
   ]);
 });
 
@@ -154,8 +153,8 @@ test("another user's row anywhere in it is not found, beside all that is wrong, 
     input: {
       name: 'Year',
       steps: [
-        { workoutId: own, order: 1 },
-        { workoutId, order: 2, duration: 99 },
+        { workoutId: own, position: 1 },
+        { workoutId, position: 2, duration: 99 },
       ],
     },
   });
@@ -177,27 +176,27 @@ test('what a resource does beside storing a row it does in a tree too', async ()
     });
   const workoutId = (await ann.post('/workout/', {})).body.id;
   const first = (await create({ name: 'First' })).made.schedule;
-  const second = (await create({ name: 'Second', steps: [{ workoutId }, { workoutId, duration: 2, order: 2 }] })).made.schedule;
+  const second = (await create({ name: 'Second', steps: [{ workoutId }, { workoutId, duration: 2, position: 2 }] })).made.schedule;
   expect(second).toMatchObject({ isActive: true, steps: [{ duration: 4 }, { duration: 2 }] });
   expect((await ann.get(`/schedule/${first.id}/`)).body.is_active).toBe(false);
   const plan = await ann.sending({ 'Accept-Language': 'en' }).ask(
-    `mutation { made: createNutritionPlan(input: { description: "Bulk", meals: [{ time: "08:00", items: [{ ingredientId: 1, amount: "50" }] }, { items: [] }] }) {
-      nutritionPlan { language { shortName } creationDate meals { time order items { amount ingredientId } } } ${ERRORS} } }`,
+    `mutation { made: createNutritionPlan(input: { name: "Bulk", meals: [{ time: "08:00", items: [{ ingredientId: 1, amount: "50" }] }, { items: [] }] }) {
+      nutritionPlan { language { shortName } createdOn meals { time position items { amount ingredientId } } } ${ERRORS} } }`,
   );
   expect(plan.made.nutritionPlan).toMatchObject({
     language: { shortName: 'en' },
-    creationDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    createdOn: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
     meals: [
-      { time: '08:00:00', order: 1, items: [{ amount: '50.00', ingredientId: '1' }] },
-      { time: null, order: 1, items: [] },
+      { time: '08:00:00', position: 1, items: [{ amount: '50.00', ingredientId: '1' }] },
+      { time: null, position: 1, items: [] },
     ],
   });
 });
 
 test('a mutation writes 500 rows at most, those below counted', async () => {
   const before = await rowsOf(ann);
-  const many = (settings: number) => ({
-    days: [{ description: 'Long', weekdayIds: [1], workoutSets: [{ settings: Array.from({ length: settings }, () => setting(1)) }] }],
+  const many = (plannedSets: number) => ({
+    days: [{ name: 'Long', weekdayIds: [1], setGroups: [{ plannedSets: Array.from({ length: plannedSets }, () => setting(1)) }] }],
   });
   const { errors } = await createWorkout(ann, many(498));
   expect(errors![0]!.extensions).toEqual({
@@ -226,12 +225,12 @@ test('every owned row that can be made can be made below each row that it names'
   }
   expect([...found]).toEqual(
     expect.arrayContaining([
-      'Workout.days.workoutSets.settings',
+      'Workout.days.setGroups.plannedSets',
       'Workout.sessions',
       'Workout.logs',
       'Workout.scheduleSteps',
-      'TrainingDay.workoutSets.settings',
-      'WorkoutSet.settings',
+      'TrainingDay.setGroups.plannedSets',
+      'SetGroup.plannedSets',
       'NutritionPlan.meals.items',
       'NutritionPlan.diaryEntries',
       'Meal.items',

@@ -193,8 +193,8 @@ test('two who note the same new word do not wait for each other', async () => {
 test('other names and one’s own texts are searched alike', async () => {
   const ann = await fitgraph.user('ann');
   await ann.post('/workout/', { comment: 'Morning stretches' });
-  const { workouts } = await ann.ask('{ workouts(where: { comment: { search: "mornign stretchs" } }) { nodes { comment } } }');
-  expect(workouts.nodes).toEqual([{ comment: 'Morning stretches' }]);
+  const { workouts } = await ann.ask('{ workouts(where: { name: { search: "mornign stretchs" } }) { nodes { name } } }');
+  expect(workouts.nodes).toEqual([{ name: 'Morning stretches' }]);
   const trains = (condition: string) => `exercises(where: { muscles: { some: { name: { ${condition} } } } }) { nodes { id } }`;
   const { found, meant } = await ann.ask(`{ found: ${trains('search: "bicep brachi"')} meant: ${trains('eq: "Biceps brachii"')} }`);
   expect(found.nodes.length).toBeGreaterThan(0);

@@ -145,7 +145,7 @@ export class Traffic {
 
   private async settle(comment: string, byGraphQL: boolean): Promise<void> {
     const headers = { 'Idempotency-Key': randomUUID() };
-    const query = 'mutation ($comment: String!) { createWorkout(input: { comment: $comment }) { workout { id } } }';
+    const query = 'mutation ($comment: String!) { createWorkout(input: { name: $comment }) { workout { id } } }';
     const request: Asked = byGraphQL
       ? { method: 'POST', path: '/graphql', headers, body: { query, variables: { comment } } }
       : { method: 'POST', path: '/api/v2/workout/', headers, body: { comment } };

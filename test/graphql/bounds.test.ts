@@ -155,8 +155,8 @@ describe('twenty errors at most, each of them short', () => {
   test.each([
     ['wrong keys', Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`wrong${index}`, 1]))],
     ['a long key', { [long]: 1 }],
-    ['wrong values', { and: Array.from({ length: 500 }, () => ({ addedOn: { eq: 'never' } })) }],
-    ['a long value', { addedOn: { eq: long } }],
+    ['wrong values', { and: Array.from({ length: 500 }, () => ({ createdOn: { eq: 'never' } })) }],
+    ['a long value', { createdOn: { eq: long } }],
   ])('variables with %s', async (_what, where) => {
     fewAndShort(await fitgraph.anyone.query('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where }));
   });
@@ -169,9 +169,10 @@ describe('twenty errors at most, each of them short', () => {
 
   test('an id that no row has is repeated in part', async () => {
     const ann = await fitgraph.user('ann');
-    const document = 'mutation ($id: ID!) { createSetting(input: { setId: $id, exerciseId: $id, reps: 1 }) { errors { message } } }';
+    const document =
+      'mutation ($id: ID!) { createPlannedSet(input: { setGroupId: $id, exerciseId: $id, reps: 1 }) { errors { message } } }';
     const { data, text } = await ann.query(document, { id: long });
-    expect(data.createSetting.errors).toHaveLength(2);
+    expect(data.createPlannedSet.errors).toHaveLength(2);
     expect(text.length).toBeLessThan(2_000);
   });
 

@@ -108,8 +108,8 @@ describe('too much', () => {
 
   test('is not a plan with all that hangs below it, whose lists have no pages and are short', async () => {
     const ann = await fitgraph.user('ann');
-    const today = `{ schedules(where: { isActive: { eq: true } }) { nodes { startDate isLoop steps { duration workout { id comment days { description weekdays { dayOfWeek }
-      workoutSets { sets settings { reps targetWeight exercise { name muscles { name } images { image } } } } } } } } } }`;
+    const today = `{ schedules(where: { isActive: { eq: true } }) { nodes { startsOn isLoop steps { duration workout { id name days { name weekdays { dayOfWeek }
+      setGroups { sets plannedSets { reps targetWeight exercise { name muscles { name } images { image } } } } } } } } } }`;
     expect((await ann.query(today)).errors).toBeUndefined();
   });
 
@@ -126,7 +126,7 @@ describe('too much', () => {
     const ann = await fitgraph.user('ann');
     expect((await fitgraph.anyone.query(getIntrospectionQuery())).errors).toBeUndefined();
     const dashboard = `{ viewer { name }
-      workouts(first: 20) { nodes { id comment days { id description } logs(first: 100) { nodes { date reps weight exercise { name } } } } }
+      workouts(first: 20) { nodes { id name days { id name } logs(first: 100) { nodes { date reps weight exercise { name } } } } }
       weightEntries(first: 365) { nodes { date weight } }
       nutritionPlans { nodes { id meals { items { amount ingredient { name energy } } nutritionalValues { energy } } } } }`;
     const sync =

@@ -29,12 +29,12 @@ describe('a variable that is left out', () => {
       { id: made.createWorkout.workout.id },
     );
     const document = `mutation ($id: ID!, $time: Time, $n: String) {
-      updateWorkoutSession(id: $id, input: { timeStart: $time, notes: $n }) { workoutSession { timeStart notes } }
+      updateWorkoutSession(id: $id, input: { startTime: $time, notes: $n }) { workoutSession { startTime notes } }
     }`;
     const update = async (variables: object) =>
       (await ann.ask(document, { id: session.made.row.id, ...variables })).updateWorkoutSession.workoutSession;
-    expect(await update({ time: '08:00' })).toEqual({ timeStart: '08:00:00', notes: 'kept' });
-    expect(await update({ time: null, n: 'new' })).toEqual({ timeStart: null, notes: 'new' });
+    expect(await update({ time: '08:00' })).toEqual({ startTime: '08:00:00', notes: 'kept' });
+    expect(await update({ time: null, n: 'new' })).toEqual({ startTime: null, notes: 'new' });
   });
 
   test('is no condition', async () => {
@@ -46,7 +46,7 @@ describe('a variable that is left out', () => {
 
   test('leaves an optional field of a creation to its default', async () => {
     const document = `mutation ($name: String!, $start: Date, $loop: Boolean) {
-      createSchedule(input: { name: $name, startDate: $start, isLoop: $loop }) { schedule { isLoop } errors { path message } }
+      createSchedule(input: { name: $name, startsOn: $start, isLoop: $loop }) { schedule { isLoop } errors { path message } }
     }`;
     expect((await ann.ask(document, { name: 'one' })).createSchedule).toEqual({ schedule: { isLoop: false }, errors: [] });
   });
@@ -104,11 +104,11 @@ describe('several operations in a document', () => {
 
 describe('an empty operation name', () => {
   const create = (comment: string) => ({
-    query: `mutation { createWorkout(input: { comment: "${comment}" }) { workout { id } } }`,
+    query: `mutation { createWorkout(input: { name: "${comment}" }) { workout { id } } }`,
     operationName: '',
   });
   const made = async (comment: string) =>
-    (await ann.ask(`{ workouts(where: { comment: { eq: "${comment}" } }) { totalCount } }`)).workouts.totalCount;
+    (await ann.ask(`{ workouts(where: { name: { eq: "${comment}" } }) { totalCount } }`)).workouts.totalCount;
 
   test('is none: the mutation runs and is answered', async () => {
     const { status, body } = await post(create('empty name'));

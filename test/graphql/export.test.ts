@@ -28,7 +28,7 @@ beforeAll(async () => {
     expect((await ann.post('/workoutlog/', { date, exercise, reps, weight, workout: id })).status).toBe(201);
 });
 
-const WORKOUTS = 'query Plans { workouts(orderBy: [{ id: ASC }]) { nodes { comment } } }';
+const WORKOUTS = 'query Plans { workouts(orderBy: [{ id: ASC }]) { nodes { name } } }';
 
 describe('a file', () => {
   test('has a header in the order of the selection, with aliases, and nested objects under both names', async () => {
@@ -55,14 +55,14 @@ describe('a file', () => {
 
   test('is quoted so that a reader of CSV finds what is stored', async () => {
     const { records, text, headers } = await file(ann, { query: WORKOUTS });
-    expect(records.flat()).toEqual(['comment', ...COMMENTS, 'logged']);
-    expect(text).toBe(`comment\r\nplain\r\n"a, b"\r\n"said ""so"""\r\n"two\r\nlines"\r\n""\r\n padded \r\nMöhre\r\nlogged\r\n`);
+    expect(records.flat()).toEqual(['name', ...COMMENTS, 'logged']);
+    expect(text).toBe(`name\r\nplain\r\n"a, b"\r\n"said ""so"""\r\n"two\r\nlines"\r\n""\r\n padded \r\nMöhre\r\nlogged\r\n`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="Plans.csv"');
   });
 
   test('has a byte order mark if it is asked for', async () => {
     const marked = await file(ann, { query: WORKOUTS, bom: 1 });
-    expect(marked.text.startsWith('\uFEFFcomment\r\n')).toBe(true);
+    expect(marked.text.startsWith('\uFEFFname\r\n')).toBe(true);
     expect((await file(ann, { query: WORKOUTS, bom: 0 })).text).toBe(marked.text.slice(1));
     expect((await file(ann, { query: WORKOUTS, bom: 'yes' })).error!.extensions).toEqual({ code: 'BAD_USER_INPUT', field: 'bom' });
   });
@@ -92,14 +92,14 @@ describe('a file', () => {
   ])('with the text %j has a cell that no spreadsheet works out: %j', async (comment, cell) => {
     const bob = await fitgraph.user(`bob-${comment.charCodeAt(0)}-${comment.length}-${cell.length}`);
     await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, bob.id]);
-    const query = '{ workouts { nodes { comment id } } }';
+    const query = '{ workouts { nodes { name id } } }';
     expect((await file(bob, { query })).records[1]![0]).toBe(cell);
     // A program has what is stored.
-    expect((await file(bob, { query }, 'jsonl')).rows[0].comment).toBe(comment);
+    expect((await file(bob, { query }, 'jsonl')).rows[0].name).toBe(comment);
   });
 
   test('as JSON Lines has each row as GraphQL answers it', async () => {
-    const nodes = 'nodes { comment logs(first: 1) { nodes { reps exercise { name } } } }';
+    const nodes = 'nodes { name logs(first: 1) { nodes { reps exercise { name } } } }';
     const { rows, headers } = await file(ann, { query: `{ workouts { ${nodes} } }` }, 'jsonl');
     expect(rows).toEqual((await ann.ask(`{ workouts { ${nodes} } }`)).workouts.nodes);
     expect(headers.get('content-type')).toBe('application/jsonl; charset=utf-8');
@@ -128,7 +128,7 @@ describe('a file', () => {
   });
 
   test('may be a list below one row, or one without pages', async () => {
-    const [{ id }] = (await ann.ask('{ workouts(where: { comment: { eq: "logged" } }) { nodes { id } } }')).workouts.nodes;
+    const [{ id }] = (await ann.ask('{ workouts(where: { name: { eq: "logged" } }) { nodes { id } } }')).workouts.nodes;
     const query = 'query ($id: ID!) { workout(id: $id) { logs(orderBy: [{ reps: DESC }], first: 2) { edges { node { reps } cursor } } } }';
     const { records } = await file(ann, { query, variables: { id } });
     expect(records[0]).toEqual(['node.reps', 'cursor']);
@@ -139,7 +139,7 @@ describe('a file', () => {
 
   test('begins and ends where the operation says', async () => {
     const ids = async (args: string) =>
-      (await file(ann, { query: `{ workouts(orderBy: [{ id: ASC }]${args}) { nodes { comment } } }` })).records.slice(1).flat();
+      (await file(ann, { query: `{ workouts(orderBy: [{ id: ASC }]${args}) { nodes { name } } }` })).records.slice(1).flat();
     expect(await ids(', first: 2, offset: 1')).toEqual(COMMENTS.slice(1, 3));
     const page = await ann.ask('{ workouts(orderBy: [{ id: ASC }], first: 6) { pageInfo { endCursor } } }');
     expect(await ids(`, after: "${page.workouts.pageInfo.endCursor}"`)).toEqual(['Möhre', 'logged']);
@@ -148,17 +148,17 @@ describe('a file', () => {
   });
 
   test('may leave out fields by a variable, and be one of several operations', async () => {
-    const query = `query A($all: Boolean!) { workouts(first: 1) { nodes { id @include(if: $all) comment } } } query B { workouts { totalCount } }`;
+    const query = `query A($all: Boolean!) { workouts(first: 1) { nodes { id @include(if: $all) name } } } query B { workouts { totalCount } }`;
     const header = async (all: boolean) => (await file(ann, { query, variables: { all }, operationName: 'A' })).records[0];
-    expect([await header(true), await header(false)]).toEqual([['id', 'comment'], ['comment']]);
+    expect([await header(true), await header(false)]).toEqual([['id', 'name'], ['name']]);
     expect((await file(ann, { query })).error!.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
   });
 
   test('is asked for by POST too, and HEAD tells of it', async () => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Token ${ann.token}` };
-    const body = JSON.stringify({ query: 'query ($n: Int) { workouts(first: $n) { nodes { comment } } }', variables: { n: 1 } });
+    const body = JSON.stringify({ query: 'query ($n: Int) { workouts(first: $n) { nodes { name } } }', variables: { n: 1 } });
     const sent = await read(await fetch(`${fitgraph.url}/graphql/export.csv?bom=1`, { method: 'POST', headers, body }));
-    expect([sent.status, sent.text]).toEqual([200, '\uFEFFcomment\r\nlogged\r\n']);
+    expect([sent.status, sent.text]).toEqual([200, '\uFEFFname\r\nlogged\r\n']);
     const head = await file(ann, { query: WORKOUTS }, 'csv', { method: 'HEAD' });
     expect([head.status, head.text, head.headers.get('content-type')]).toEqual([200, '', 'text/csv; charset=utf-8; header=present']);
     const put = await file(ann, { query: WORKOUTS }, 'csv', { method: 'PUT' });
@@ -179,7 +179,7 @@ describe('who may have it', () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn('ann', PASSWORD);
     const page = await visitor.get(`/graphql/export.csv?query=${encodeURIComponent(WORKOUTS)}`);
-    expect([page.status, page.text.split('\r\n')[0]]).toEqual([200, 'comment']);
+    expect([page.status, page.text.split('\r\n')[0]]).toEqual([200, 'name']);
     expect((await file(undefined, { query: '{ exercises { nodes { name } } }' })).records.length).toBeGreaterThan(3);
   });
 
@@ -188,7 +188,7 @@ describe('who may have it', () => {
     const wrong = new Person(fitgraph.url, { id: 0, token: 'f'.repeat(40) });
     expect((await file(wrong, { query: WORKOUTS })).status).toBe(401);
     const bob = await fitgraph.user('bob');
-    expect((await file(bob, { query: WORKOUTS })).text).toBe('comment\r\n');
+    expect((await file(bob, { query: WORKOUTS })).text).toBe('name\r\n');
     const [{ id }] = (await ann.ask('{ workouts { nodes { id } } }')).workouts.nodes;
     const hers = 'query ($id: ID!) { workout(id: $id) { logs { nodes { reps } } } }';
     expect(await file(bob, { query: hers, variables: { id } })).toMatchObject({
@@ -200,13 +200,13 @@ describe('who may have it', () => {
 
 describe('what is no file is refused before the first byte', () => {
   test.each([
-    ['{ workouts { nodes { comment } } viewer { username } }', 'viewer'],
+    ['{ workouts { nodes { name } } viewer { username } }', 'viewer'],
     ['{ viewer { username } }', 'viewer.username'],
     ['{ workouts { totalCount } }', 'workouts'],
-    ['{ workouts { nodes { id } more: nodes { comment } } }', 'more'],
-    ['{ workouts { nodes { comment logs { nodes { reps } } } } }', 'logs'],
-    ['{ workouts { nodes { comment inner: logsGrouped { count } } } }', 'inner'],
-    ['{ workouts(last: 3) { nodes { comment } } }', 'last'],
+    ['{ workouts { nodes { id } more: nodes { name } } }', 'more'],
+    ['{ workouts { nodes { name logs { nodes { reps } } } } }', 'logs'],
+    ['{ workouts { nodes { name inner: logsGrouped { count } } } }', 'inner'],
+    ['{ workouts(last: 3) { nodes { name } } }', 'last'],
   ])('%s, with the field that is wrong: %s', async (query, field) => {
     const { status, error, headers } = await file(ann, { query });
     expect([status, error!.extensions]).toEqual([400, { code: 'BAD_USER_INPUT', field }]);
@@ -274,12 +274,12 @@ test('an operation that is stored is asked for by its id', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-stored-'));
   fs.writeFileSync(
     path.join(folder, 'relay.json'),
-    JSON.stringify({ plans: 'query Plans($n: Int) { workouts(first: $n) { nodes { comment } } }' }),
+    JSON.stringify({ plans: 'query Plans($n: Int) { workouts(first: $n) { nodes { name } } }' }),
   );
   const other = await Fitgraph.start({ beside: fitgraph, environment: { PERSISTED_OPERATIONS: folder, PERSISTED_ONLY: 'on' } });
   try {
     const stored = files(other.url);
-    expect((await stored(ann, { id: 'plans', variables: { n: 1 } })).text).toBe('comment\r\nlogged\r\n');
+    expect((await stored(ann, { id: 'plans', variables: { n: 1 } })).text).toBe('name\r\nlogged\r\n');
     expect((await stored(ann, { query: WORKOUTS })).error!.extensions.code).toBe('PERSISTED_QUERY_ONLY');
   } finally {
     await other.stop();

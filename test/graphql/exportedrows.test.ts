@@ -151,9 +151,9 @@ describe('a long file', () => {
   afterEach(() => blocker.query('ROLLBACK'));
   afterAll(() => blocker.end());
 
-  const IDS = '{ workouts(orderBy: [{ creationDate: DESC }]) { nodes { id } } }';
+  const IDS = '{ workouts(orderBy: [{ createdOn: DESC }]) { nodes { id } } }';
   /** Forty megabytes: more than lies between a server and a client that does not read. */
-  const WIDE = `{ workouts { nodes { ${Array.from({ length: 20 }, (_, index) => `c${index}: comment`).join(' ')} } } }`;
+  const WIDE = `{ workouts { nodes { ${Array.from({ length: 20 }, (_, index) => `c${index}: name`).join(' ')} } } }`;
 
   /** What the log has of requests for files. */
   const logged = (at: Fitgraph): { statements: number; user: number }[] =>

@@ -44,11 +44,11 @@ test('each runs what is asked of it, over the same rows', async () => {
   const ann = await fitgraph.user('ann');
   const contexts = new Contexts(fitgraph);
   const create = parse(`mutation ($comment: String!, $date: Date!) {
-    createWorkout(input: { comment: $comment }) { workout { id nodeId } }
+    createWorkout(input: { name: $comment }) { workout { id nodeId } }
     createWeightEntry(input: { date: $date, weight: "80" }) { fieldErrors { message } }
   }`);
   const list = parse(`query ($some: [String!]!) {
-    workouts(where: { comment: { in: $some } }, orderBy: { id: ASC }) { nodes { comment nodeId } }
+    workouts(where: { name: { in: $some } }, orderBy: { id: ASC }) { nodes { name nodeId } }
     weightEntriesGrouped(where: { date: { in: ["2021-03-01", "2021-03-02"] } }) { count }
   }`);
   try {
@@ -60,7 +60,7 @@ test('each runs what is asked of it, over the same rows', async () => {
         comment: comments[index],
         date: `2021-03-0${index + 1}`,
       })) as any;
-      made.push({ comment: comments[index], nodeId: data.createWorkout.workout.nodeId });
+      made.push({ name: comments[index], nodeId: data.createWorkout.workout.nodeId });
     }
     for (const executor of executors) {
       const answer = await executor.execute(list, undefined, await contexts.of(ann.token), { some: comments });

@@ -118,8 +118,8 @@ describe('a hidden exercise', () => {
     const bases = '{ exerciseBases(where: { translations: { some: { name: { startsWith: "ZZ" } } } }) { totalCount } }';
     for (const person of people()) expect((await person.ask(bases)).exerciseBases.totalCount).toBe(0);
     expect((await reviewer.ask(bases)).exerciseBases.totalCount).toBe(1);
-    const settings = '{ settings(where: { exercise: { name: { ne: "x" } } }) { nodes { exerciseId } } }';
-    expect((await ann.ask(settings)).settings.nodes).toEqual([{ exerciseId: '1' }]);
+    const plannedSets = '{ plannedSets(where: { exercise: { name: { ne: "x" } } }) { nodes { exerciseId } } }';
+    expect((await ann.ask(plannedSets)).plannedSets.nodes).toEqual([{ exerciseId: '1' }]);
   });
 
   test('is ordered by as if it had no values', async () => {
@@ -128,20 +128,20 @@ describe('a hidden exercise', () => {
       ['DESC', ['4', '50', '1']],
     ] as const) {
       const document = `query ($after: String) {
-        settings(first: 1, after: $after, orderBy: [{ exercise: { name: ${direction} } }]) { nodes { exerciseId } pageInfo { endCursor } } }`;
+        plannedSets(first: 1, after: $after, orderBy: [{ exercise: { name: ${direction} } }]) { nodes { exerciseId } pageInfo { endCursor } } }`;
       const found: string[] = [];
       for (let after: string | null = null, page = 0; page < 3; page += 1) {
-        const { settings } = await ann.ask(document, { after });
-        found.push(settings.nodes[0].exerciseId);
-        after = settings.pageInfo.endCursor;
+        const { plannedSets } = await ann.ask(document, { after });
+        found.push(plannedSets.nodes[0].exerciseId);
+        after = plannedSets.pageInfo.endCursor;
       }
       expect(found).toEqual(ids);
     }
   });
 
   test('of rows of one’s own is shown by its id, over both interfaces', async () => {
-    const { settings } = await ann.ask('{ settings { nodes { exerciseId exercise { name } } } }');
-    expect(settings.nodes).toEqual([
+    const { plannedSets } = await ann.ask('{ plannedSets { nodes { exerciseId exercise { name } } } }');
+    expect(plannedSets.nodes).toEqual([
       { exerciseId: '4', exercise: null },
       { exerciseId: '50', exercise: null },
       { exerciseId: '1', exercise: { name: 'Squat' } },
@@ -151,10 +151,10 @@ describe('a hidden exercise', () => {
 
   test('counts in what is worked out, also of one’s own logs', async () => {
     const document = `query ($id: ID!, $set: ID!) {
-      workout(id: $id) { canonicalRepresentation { days { sets { exercises { settingText comments exercise { name } } } } } }
-      workoutSet(id: $set) { smartText(exercise: ${PENDING}) } }`;
-    const { workout, workoutSet } = await ann.ask(document, { id: own.workout, set: own.set });
-    expect(workoutSet.smartText).not.toBe('');
+      workout(id: $id) { canonicalRepresentation { days { sets { exercises { summary comments exercise { name } } } } } }
+      setGroup(id: $set) { summary(exerciseId: ${PENDING}) } }`;
+    const { workout, setGroup } = await ann.ask(document, { id: own.workout, set: own.set });
+    expect(setGroup.summary).not.toBe('');
     const shown = workout.canonicalRepresentation.days[0].sets[0].exercises;
     expect(shown.map(({ exercise, comments }: any) => [exercise, comments])).toEqual([
       [null, []],
@@ -173,12 +173,12 @@ describe('a hidden exercise', () => {
   });
 
   test('cannot be named by new rows, as if there were none', async () => {
-    const create = `mutation ($input: SettingInput!) { made: createSetting(input: $input) { errors { path message } } }`;
+    const create = `mutation ($input: PlannedSetInput!) { made: createPlannedSet(input: $input) { errors { path message } } }`;
     for (const exerciseId of [PENDING, DECLINED, 2_000_000_000]) {
-      const { made } = await ann.ask(create, { input: { setId: own.set, exerciseId, reps: 5 } });
+      const { made } = await ann.ask(create, { input: { setGroupId: own.set, exerciseId, reps: 5 } });
       expect(made.errors).toEqual([{ path: ['input', 'exerciseId'], message: `There is no Exercise with the id "${exerciseId}".` }]);
     }
-    expect((await ann.ask(create, { input: { setId: own.set, exerciseId: 1, reps: 5 } })).made.errors).toEqual([]);
+    expect((await ann.ask(create, { input: { setGroupId: own.set, exerciseId: 1, reps: 5 } })).made.errors).toEqual([]);
     expect((await ann.post('/setting/', { set: own.set, exercise: PENDING, reps: 5, weight: '1' })).status).toBe(201);
   });
 

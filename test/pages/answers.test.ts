@@ -248,10 +248,10 @@ describe('the map of the schema', () => {
   test('has every type of rows, and where its fields lead', () => {
     expect(map.types.map(({ name }) => name)).toEqual(expect.arrayContaining(['Exercise', 'Meal', 'WorkoutLog', 'WeightEntry']));
     expect(map.types.map(({ name }) => name)).not.toContain('WorkoutLogConnection');
-    expect(from('WorkoutSet')).toEqual(
+    expect(from('SetGroup')).toEqual(
       expect.arrayContaining([
-        { from: 'WorkoutSet', field: 'settings', to: 'Setting', isMany: true },
-        { from: 'WorkoutSet', field: 'trainingDay', to: 'TrainingDay', isMany: false },
+        { from: 'SetGroup', field: 'plannedSets', to: 'PlannedSet', isMany: true },
+        { from: 'SetGroup', field: 'trainingDay', to: 'TrainingDay', isMany: false },
       ]),
     );
     // A list with pages leads to its rows, a grouping to none.

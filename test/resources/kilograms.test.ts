@@ -134,8 +134,10 @@ test('a setting has one if it has a weight', async () => {
   const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body.id;
   const set = (await ann.post('/set/', { exerciseday: day, sets: 1 })).body.id;
   for (const weight of ['45.00', null]) await ann.post('/setting/', { set, exercise: 1, reps: 5, weight, weight_unit: LB });
-  const { settings } = await ann.ask('{ settings(orderBy: [{ id: ASC }]) { nodes { weight: targetWeight weightKg: targetWeightKg } } }');
-  expect(settings.nodes).toEqual([
+  const { plannedSets } = await ann.ask(
+    '{ plannedSets(orderBy: [{ id: ASC }]) { nodes { weight: targetWeight weightKg: targetWeightKg } } }',
+  );
+  expect(plannedSets.nodes).toEqual([
     { weight: '45.00', weightKg: '20.412' },
     { weight: null, weightKg: null },
   ]);

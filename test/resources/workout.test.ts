@@ -71,7 +71,7 @@ test.each([
 test('the workout of a canonical representation is a whole one', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Whole' })).body;
-  const shown = '{ id nodeId comment creationDate version createdAt updatedAt }';
+  const shown = '{ id nodeId name createdOn version createdAt updatedAt }';
   const { workout } = await ann.ask(`{ workout(id: ${id}) { canonicalRepresentation { workout ${shown} } } }`);
   expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${shown} }`)).workout);
 });

@@ -360,7 +360,7 @@ test('of one user so many keys are known at a time, and who uses more is told so
     const graphql = await ann
       .at(few.url)
       .sending({ 'Idempotency-Key': 'bounded-5' })
-      .query('mutation { createWorkout(input: { comment: "bounded-5" }) { workout { id } } }');
+      .query('mutation { createWorkout(input: { name: "bounded-5" }) { workout { id } } }');
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
     expect(graphql.errors![0]!.extensions.retryAfter).toBe(600);
     // What is known is still answered, others have keys of their own, and a key that has expired makes room.

@@ -70,8 +70,8 @@ test('no secret and no body, whether it goes well or not', async () => {
   expect((await server.signedIn(`${token} ${token}`).get('/workout/')).status).toBe(403);
   const login = 'mutation ($password: String!) { login(username: "ann", password: $password) { token } }';
   expect((await server.anyone.query(login, { password: PASSWORD })).data.login.token).toBe(token);
-  expect((await ann.query(`mutation { createWorkout(input: { comment: "${WRITTEN}" }) { errors { path } } }`)).errors).toBeUndefined();
-  expect((await ann.query(`mutation { createWorkout(input: { comment: ${WRITTEN} }) { errors { path } } }`)).status).toBe(400);
+  expect((await ann.query(`mutation { createWorkout(input: { name: "${WRITTEN}" }) { errors { path } } }`)).errors).toBeUndefined();
+  expect((await ann.query(`mutation { createWorkout(input: { name: ${WRITTEN} }) { errors { path } } }`)).status).toBe(400);
   await until('all are logged', () => lines().length >= 12);
   expectSilence();
 });
@@ -85,7 +85,7 @@ test('nor in what is logged of an unexpected error', async () => {
   const ann = server.signedIn(token);
   const answer = await ann.post('/workout/', { comment: WRITTEN });
   expect(answer.status).toBe(500);
-  const graphql = await ann.query(`mutation ($comment: String!) { createWorkout(input: { comment: $comment }) { errors { path } } }`, {
+  const graphql = await ann.query(`mutation ($comment: String!) { createWorkout(input: { name: $comment }) { errors { path } } }`, {
     comment: WRITTEN,
   });
   expect(graphql.code).toBe('INTERNAL_SERVER_ERROR');

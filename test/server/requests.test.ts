@@ -77,7 +77,7 @@ test('nobody else may', async () => {
 
 test('the log names the client and the operation, and no variable', async () => {
   const from = ann.sending({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
-  const answer = await from.query('query Mine($comment: String) { workouts(where: { comment: { eq: $comment } }) { totalCount } }', {
+  const answer = await from.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
     comment: 'xyzzyx',
   });
   const line = await lineOf(answer);

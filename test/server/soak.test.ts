@@ -55,9 +55,9 @@ async function written(random: Random, socket: Socket, bytes: Buffer): Promise<v
 
 const OPERATIONS = [
   '{ exercises(first: 200) { nodes { id name category { name } images { image } } } }',
-  '{ workouts { nodes { days { workoutSets { settings { reps } } } } } }',
+  '{ workouts { nodes { days { setGroups { plannedSets { reps } } } } } }',
   '{ __schema { types { name } } }',
-  'mutation { createWorkout(input: { comment: "soak" }) { workout { id } } }',
+  'mutation { createWorkout(input: { name: "soak" }) { workout { id } } }',
   '{ wrong }',
   '{',
 ];

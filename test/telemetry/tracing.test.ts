@@ -67,8 +67,8 @@ const TRACES: Record<string, string> = {};
 const REQUESTS: Record<string, (person: Person) => Promise<unknown>> = {
   rest: (person) => person.get(`/workout/?comment=${SECRET}`),
   graphql: (person) =>
-    person.query('query Mine($comment: String) { workouts(where: { comment: { eq: $comment } }) { totalCount } }', { comment: SECRET }),
-  write: (person) => person.query(`mutation { createWorkout(input: { comment: "${SECRET}" }) { workout { id } } }`),
+    person.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', { comment: SECRET }),
+  write: (person) => person.query(`mutation { createWorkout(input: { name: "${SECRET}" }) { workout { id } } }`),
 };
 
 const of = (name: string) => {

@@ -1,5 +1,5 @@
 /** Rules: API contract, section 9 (canonical_representation, smart_text); D-CANON for the unit of each weight. */
-import { isWeighted, settingText, type Effort } from '../../src/training/texts';
+import { isWeighted, setSummary, type Effort } from '../../src/training/texts';
 
 const effort = (given: Partial<Effort> = {}): Effort => ({
   reps: 10,
@@ -42,7 +42,7 @@ const table: [rule: string, sets: number, efforts: Partial<Effort>[], text: stri
 ];
 
 test.each(table)('%s', (_rule, sets, efforts, text) => {
-  expect(settingText(sets, efforts.map(effort))).toBe(text);
+  expect(setSummary(sets, efforts.map(effort))).toBe(text);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 /**
  * What Sequelize knows of models beside their columns, of the same facts: `@Ref` is a `belongsTo`, `@Links` a `belongsToMany` over the model of
  * its link table, `@Children` the other side of either. So rows can be read together with those around them:
- * `Workout.findAll({ include: [{ model: TrainingDay, include: [WorkoutSet] }] })`.
+ * `Workout.findAll({ include: [{ model: TrainingDay, include: [SetGroup] }] })`.
  *
  * A reference that is worked out is no association, because Sequelize joins by one column: an exercise has its category by way of its base,
  * `include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`, and a log its session by three columns.

@@ -7,7 +7,7 @@ import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, T
 import { FilesUnavailable } from '../../platform/filesunavailable';
 import { mistake, MistakeCode, type InputMistake, type Mistake } from './mistakes';
 
-/** Messages by the names of arguments or the paths of fields in them, such as `days[1].workoutSets[0].sets`. */
+/** Messages by the names of arguments or the paths of fields in them, such as `days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
 
 /** Of one answer; who sends more mistakes mends these first. */

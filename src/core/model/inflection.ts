@@ -7,7 +7,7 @@ export const words = (name: string) => name.replace(/([a-z0-9])([A-Z])/g, '$1 $2
 export const lowerFirst = (name: string) => name[0]!.toLowerCase() + name.slice(1);
 export const upperFirst = (name: string) => name[0]!.toUpperCase() + name.slice(1);
 
-/** `creationDate` → `Creation date`. */
+/** `createdOn` → `Created on`. */
 export const label = (name: string) => upperFirst(snake(name).replaceAll('_', ' '));
 
 /** `WeightEntry` → `weight entry`, `DiaryEntry` → `diary entry`. */

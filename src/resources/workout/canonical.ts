@@ -16,10 +16,10 @@ import { Exercise } from '../exercise';
 import { ExerciseComment } from '../exercisecomment';
 import { ExerciseImage } from '../exerciseimage';
 import { Muscle } from '../muscle';
-import { Setting } from '../setting';
+import { PlannedSet } from '../plannedset';
 import { TrainingDay } from '../trainingday';
 import { Workout } from '.';
-import { WorkoutSet } from '../workoutset';
+import { SetGroup } from '../setgroup';
 import { muscleGroups, type MuscleGroups, type Trained } from '../../training/muscles';
 import * as rows from './rows';
 import { rounds } from '../../training/sequence';
@@ -46,28 +46,28 @@ export class CanonicalImage {
   @Field(() => Boolean, { description: 'Whether this is the main image of the exercise.' }) declare isMain: boolean;
 }
 
-@ObjectType({ description: 'An exercise of a set, with the settings that are for it.', simpleResolvers: true })
+@ObjectType({ description: 'An exercise of a set, with the planned sets that are for it.', simpleResolvers: true })
 export class CanonicalExercise extends Memoized {
-  @Field(() => [Setting], { description: 'In their order.' }) readonly settings: RowOf<Setting>[];
+  @Field(() => [PlannedSet], { description: 'In their order.' }) readonly plannedSets: RowOf<PlannedSet>[];
   private readonly exerciseId: number;
 
   constructor(
-    private readonly set: RowOf<WorkoutSet>,
-    settings: RowOf<Setting>[],
+    private readonly set: RowOf<SetGroup>,
+    plannedSets: RowOf<PlannedSet>[],
   ) {
     super();
-    this.settings = settings;
-    this.exerciseId = settings[0]!.exerciseId;
+    this.plannedSets = plannedSets;
+    this.exerciseId = plannedSets[0]!.exerciseId;
   }
 
-  @Field(() => String, { description: 'The settings in words, e.g. `4 × 10 (20 kg)`. Always English.' })
-  settingText(@Ctx() context: Context): string {
-    return rows.textOf(this.set, this.settings, context);
+  @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })
+  summary(@Ctx() context: Context): string {
+    return rows.textOf(this.set, this.plannedSets, context);
   }
 
-  @Field(() => Boolean, { description: 'Whether one of the settings has a weight other than zero.' })
+  @Field(() => Boolean, { description: 'Whether one of the planned sets has a weight other than zero.' })
   hasWeight(): boolean {
-    return this.settings.some((setting) => isWeighted({ weight: setting.targetWeight }));
+    return this.plannedSets.some(({ targetWeight }) => isWeighted({ weight: targetWeight }));
   }
 
   @Field(() => [String], { description: 'The short hints on the exercise.' })
@@ -97,17 +97,17 @@ export class CanonicalExercise extends Memoized {
 
 @ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
 export class CanonicalSet extends Memoized {
-  @Field(() => WorkoutSet, { description: 'The set itself.' }) readonly set: RowOf<WorkoutSet>;
+  @Field(() => SetGroup, { description: 'The set itself.' }) readonly set: RowOf<SetGroup>;
 
-  constructor(set: RowOf<WorkoutSet>) {
+  constructor(set: RowOf<SetGroup>) {
     super();
     this.set = set;
   }
 
-  @Field(() => [CanonicalExercise], { description: 'The exercises of the settings, in the order in which they first appear.' })
+  @Field(() => [CanonicalExercise], { description: 'The exercises of the planned sets, in the order in which they first appear.' })
   exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
     return this.once('exercises', async () =>
-      (await rows.exercisesOf(this.set, context)).map((settings) => new CanonicalExercise(this.set, settings)),
+      (await rows.exercisesOf(this.set, context)).map((plannedSets) => new CanonicalExercise(this.set, plannedSets)),
     );
   }
 
@@ -116,9 +116,9 @@ export class CanonicalSet extends Memoized {
     return (await this.exercises(context)).length > 1;
   }
 
-  @Field(() => [Setting], { description: 'The settings as they are trained, round by round.' })
-  computedSettings(@Ctx() context: Context): Promise<RowOf<Setting>[]> {
-    return this.once('computedSettings', async () => rounds(this.set.sets, await rows.settingsOf(this.set, context)));
+  @Field(() => [PlannedSet], { description: 'The planned sets as they are trained, round by round.' })
+  sequence(@Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
+    return this.once('sequence', async () => rounds(this.set.sets, await rows.plannedSetsOf(this.set, context)));
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that it trains.' })
@@ -191,10 +191,10 @@ export const CANONICAL_SELECTION = `obj: workout { ...workout } day_list: days {
   set_list: sets {
     obj: set { ...set }
     exercise_list: exercises {
-      setting_obj_list: settings { ...setting } setting_text: settingText has_weight: hasWeight comment_list: comments
+      setting_obj_list: plannedSets { ...setting } setting_text: summary has_weight: hasWeight comment_list: comments
       image_list: images { image is_main: isMain } obj: exercise { ...exercise }
     }
-    is_superset: isSuperset settings_computed: computedSettings { ...setting } ${MUSCLES}
+    is_superset: isSuperset settings_computed: sequence { ...setting } ${MUSCLES}
   }
   days_of_week: weekdays { text day_list: days { ...daysofweek } } ${MUSCLES}
 } ${MUSCLES}`;

@@ -25,15 +25,29 @@ import { WorkoutSession } from '../workoutsession';
   description: 'A training plan; its days hang below it.',
   owned: true,
   group: 'training',
-  ordering: ['-creationDate'],
-  filters: ['comment', 'creationDate'],
+  ordering: ['-createdOn'],
+  filters: ['name', 'createdOn'],
 })
 export class Workout extends Model<Workout> {
   @Id() declare id: number;
-  @Day({ label: 'Creation date', note: 'The day on which it was made.', readOnly: true, default: defaults.today })
-  declare creationDate: string;
-  @Text({ label: 'Description', help: 'A short description or goal of the workout, e.g. "Focus on back".', max: 100, blank: true })
-  declare comment: string;
+  @Day({
+    label: 'Creation date',
+    rest: 'creation_date',
+    column: 'creation_date',
+    note: 'The day on which it was made.',
+    readOnly: true,
+    default: defaults.today,
+  })
+  declare createdOn: string;
+  @Text({
+    label: 'Description',
+    rest: 'comment',
+    column: 'comment',
+    help: 'A short description or goal of the workout, e.g. "Focus on back".',
+    max: 100,
+    blank: true,
+  })
+  declare name: string;
   @Owner(() => User, { hidden: true }) declare userId: number;
   @Children(() => TrainingDay, 'workoutId', { part: true, size: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
   @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The days on which it was trained.' })
@@ -45,7 +59,7 @@ export class Workout extends Model<Workout> {
 @Resolver(() => Workout)
 export default class WorkoutResolver extends crud(Workout) {
   @FieldResolver(() => CanonicalWorkout, {
-    description: 'The whole plan in training order: days, sets and exercises with their settings, in words and as they are trained.',
+    description: 'The whole plan in training order: days, sets and exercises with their planned sets, in words and as they are trained.',
   })
   @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @Needs(() => Workout)

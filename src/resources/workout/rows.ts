@@ -4,13 +4,13 @@ import { fieldsOf, type Entity, type RowOf } from '../../core/model/fields';
 import { rowsBelow, rowToCount } from '../../core/read/loaders';
 import { Exercise } from '../exercise';
 import { RepetitionUnit } from '../repetitionunit';
-import { Setting } from '../setting';
+import { PlannedSet } from '../plannedset';
 import { TrainingDay } from '../trainingday';
 import { WeightUnit } from '../weightunit';
-import { WorkoutSet } from '../workoutset';
+import { SetGroup } from '../setgroup';
 import type { Trained } from '../../training/muscles';
 import { byExercise, inWeekOrder } from '../../training/sequence';
-import { settingText } from '../../training/texts';
+import { setSummary } from '../../training/texts';
 
 interface Identified {
   id: number;
@@ -27,21 +27,21 @@ const collected = async <S, T>(items: readonly S[], next: (item: S) => Promise<T
 
 export const daysOf = async (workout: Identified, context: Context): Promise<RowOf<TrainingDay>[]> =>
   inWeekOrder(await below(TrainingDay, 'workoutId', workout.id, context));
-export const setsOf = (day: Identified, context: Context): Promise<RowOf<WorkoutSet>[]> =>
-  below(WorkoutSet, 'trainingDayId', day.id, context);
-export const settingsOf = (set: Identified, context: Context): Promise<RowOf<Setting>[]> => below(Setting, 'setId', set.id, context);
+export const setsOf = (day: Identified, context: Context): Promise<RowOf<SetGroup>[]> => below(SetGroup, 'trainingDayId', day.id, context);
+export const plannedSetsOf = (set: Identified, context: Context): Promise<RowOf<PlannedSet>[]> =>
+  below(PlannedSet, 'setGroupId', set.id, context);
 
 export const exerciseOf = (id: number, context: Context) =>
   rowToCount(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
-/** The settings of each exercise of a set. */
-export const exercisesOf = async (set: Identified, context: Context): Promise<RowOf<Setting>[][]> =>
-  byExercise(await settingsOf(set, context));
+/** The planned sets of each exercise of a set. */
+export const exercisesOf = async (set: Identified, context: Context): Promise<RowOf<PlannedSet>[][]> =>
+  byExercise(await plannedSetsOf(set, context));
 
 export const trainedBySet = (set: Identified, context: Context): Promise<Trained[]> =>
   exercisesOf(set, context).then((groups) =>
-    collected(groups, async ([setting]) => {
-      const exercise = await exerciseOf(setting!.exerciseId, context);
+    collected(groups, async ([first]) => {
+      const exercise = await exerciseOf(first!.exerciseId, context);
       return exercise ? [exercise] : [];
     }),
   );
@@ -54,10 +54,10 @@ export const trainedByWorkout = (workout: Identified, context: Context): Promise
 const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { reference }: Context): string =>
   reference.get(entity, id)?.name ?? '';
 
-export const textOf = (set: Pick<WorkoutSet, 'sets'>, settings: readonly RowOf<Setting>[], context: Context): string =>
-  settingText(
+export const textOf = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
+  setSummary(
     set.sets,
-    settings.map(({ reps, repetitionUnitId, targetWeight: weight, weightUnitId, rir }) => ({
+    plannedSets.map(({ reps, repetitionUnitId, targetWeight: weight, weightUnitId, rir }) => ({
       reps,
       repetitionUnitId,
       repetitionUnit: unitName(RepetitionUnit, repetitionUnitId, context),

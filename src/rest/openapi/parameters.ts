@@ -3,7 +3,7 @@ import type { GraphQLField } from 'graphql';
 import type { FieldFact, FilterFact } from '../../contract/facts';
 import { KEPT_HOURS, KEY } from '../../platform/idempotencykey';
 import type { Endpoint } from '../endpoints';
-import { snake } from '../../contract/casing';
+import { parameter, snake } from '../../contract/casing';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
 import { MAX_INDENT, MEDIA } from '../dialect/negotiate';
 import { argument, takenValue, type Schema } from './schemas';
@@ -145,7 +145,7 @@ export const listParameters = (endpoint: Endpoint): Parameter[] => [
 
 export const fieldParameters = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
   ...args.map(({ name, type, description, defaultValue }) => ({
-    name: snake(name),
+    name: parameter(name),
     in: 'query',
     ...(description && { description }),
     schema: { ...argument(type), ...(defaultValue != null && { default: defaultValue }) },

@@ -72,7 +72,7 @@ const CATALOGUE: Screen[] = [
     query: `query Exercise($id: ID!) {
       exercise(id: $id) {
         ...ExerciseCard
-        description nameOriginal addedOn licenseAuthor
+        description nameOriginal createdOn licenseAuthor
         license { id shortName fullName url }
         language { id shortName fullName }
         musclesSecondary { id name imageUrlSecondary }
@@ -138,18 +138,18 @@ const CATALOGUE: Screen[] = [
     name: 'review of the catalogue',
     query: `query Review {
       byStatus: exercisesGrouped(groupBy: [{ field: status }, { field: language }]) {
-        keys { status language { shortName } } count max { addedOn }
+        keys { status language { shortName } } count max { createdOn }
       }
-      newest: exercises(first: 50, orderBy: [{ addedOn: DESC }, { id: DESC }]) {
+      newest: exercises(first: 50, orderBy: [{ createdOn: DESC }, { id: DESC }]) {
         totalCount
-        nodes { id uuid name nameOriginal status addedOn licenseAuthor license { id shortName } language { id shortName } exerciseBaseId }
+        nodes { id uuid name nameOriginal status createdOn licenseAuthor license { id shortName } language { id shortName } exerciseBaseId }
       }
       images: exerciseImages(first: 50, orderBy: [{ id: DESC }]) {
         totalCount
         nodes { id uuid status isMain image thumbnails { smallCropped { url } } exerciseBaseId licenseAuthor }
       }
       comments: exerciseComments(first: 50, orderBy: [{ id: DESC }]) { totalCount nodes { id comment exercise { id name } } }
-      ingredients(first: 50, orderBy: [{ updateDate: DESC }]) { totalCount nodes { id name status updateDate sourceName license { id shortName } } }
+      ingredients(first: 50, orderBy: [{ updatedOn: DESC }]) { totalCount nodes { id name status updatedOn sourceName license { id shortName } } }
     }`,
   },
   {

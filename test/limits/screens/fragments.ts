@@ -16,8 +16,8 @@ export const LOG_ROW = `fragment LogRow on WorkoutLog {
   weightUnit { id name }
 }`;
 
-export const SETTING_ROW = `fragment SettingRow on Setting {
-  id version order reps targetWeight rir comment
+export const SETTING_ROW = `fragment PlannedSetRow on PlannedSet {
+  id version position reps targetWeight rir notes
   repetitionUnit { id name }
   weightUnit { id name }
 }`;

@@ -18,15 +18,15 @@ const HOME: Screen[] = [
         profile { id calories unitSystem }
       }
         schedules(first: 1, where: { isActive: { eq: true } }) {
-          nodes { id name startDate steps { id order duration workout { id comment } } }
+          nodes { id name startsOn steps { id position duration workout { id name } } }
         }
         workoutSessions(first: 5, orderBy: [{ date: DESC }]) {
           totalCount
-          nodes { id date impression timeStart timeEnd workout { id comment } }
+          nodes { id date impression startTime endTime workout { id name } }
         }
         weightEntries(first: 30, where: { date: { gte: $monthAgo } }, orderBy: [{ date: DESC }]) { nodes { id date weight } }
-        nutritionPlans(first: 1) { nodes { id description } }
-      nutritionIntake(where: { datetime: { gte: $today } }) { nodes { planId total { energy protein carbohydrates fat } } }
+        nutritionPlans(first: 1) { nodes { id name } }
+      nutritionIntake(where: { eatenAt: { gte: $today } }) { nodes { planId total { energy protein carbohydrates fat } } }
       records: personalRecords(first: 5, since: $monthAgo) { totalCount nodes { date kind value exercise { id name } } }
     }`,
     variables: { today: `${TODAY}T00:00:00Z`, monthAgo: daysAgo(30) },
@@ -35,12 +35,12 @@ const HOME: Screen[] = [
     name: 'settings and profile',
     query: `query Settings {
       viewer {
-        id username email firstName lastName dateJoined lastLogin version
+        id username email firstName lastName joinedAt lastLoginAt version
         profile {
           id version age birthdate gender height calories unitSystem
           sleepHours workHours workIntensity sportHours sportIntensity freetimeHours freetimeIntensity
           showComments showEnglishIngredients numDaysWeightReminder
-          timerActive timerPause workoutDuration workoutReminder workoutReminderActive
+          isTimerActive timerPause workoutDuration workoutReminder isWorkoutReminderActive
           notificationLanguage { id shortName fullName }
         }
       }
@@ -61,7 +61,7 @@ const HOME: Screen[] = [
         id
         securityEvents(first: $first, after: $after) {
           totalCount
-          edges { cursor node { id kind at address detail isLast } }
+          edges { cursor node { id kind at address detail wasTruncated } }
           pageInfo { ...PageInfoFields }
         }
       }
@@ -74,7 +74,7 @@ const HOME: Screen[] = [
     query: `query OwnRows {
         viewer { id username }
         workouts { totalCount } schedules { totalCount } scheduleSteps { totalCount } trainingDays { totalCount }
-        workoutSets { totalCount } settings { totalCount } workoutSessions { totalCount } workoutLogs { totalCount }
+        setGroups { totalCount } plannedSets { totalCount } workoutSessions { totalCount } workoutLogs { totalCount }
         weightEntries { totalCount } nutritionPlans { totalCount } meals { totalCount } mealItems { totalCount }
         diaryEntries { totalCount }
     }`,

@@ -6,7 +6,7 @@ import { asApolloSends, type Screen } from './screen';
 const ENGLISH = '2';
 
 const ENTRY = `fragment Entry on DiaryEntry {
-  id version datetime amount notes
+  id version eatenAt amount notes
   ingredient { id name energy }
   ingredientUnit { id gram amount householdUnit { id name } }
   nutritionalValues { ...Nutrients }
@@ -17,15 +17,15 @@ const NUTRITION: Screen[] = [
     name: "today's nutrition plan",
     query: `query TodaysPlan($plan: ID!, $from: DateTime!, $to: DateTime!) {
       nutritionPlan(id: $plan) {
-        id description hasGoalCalories
+        id name hasGoalCalories
         nutritionalValues { total { ...Nutrients energyKilojoule } percent { protein carbohydrates fat } perKg { protein carbohydrates fat } }
         meals {
-          id order time
+          id position time
           nutritionalValues { ...Nutrients }
-          items { id order amount ingredient { id name energy } ingredientUnit { id gram householdUnit { id name } } nutritionalValues { ...Nutrients } }
+          items { id position amount ingredient { id name energy } ingredientUnit { id gram householdUnit { id name } } nutritionalValues { ...Nutrients } }
         }
       }
-      nutritionIntake(where: { planId: { eq: $plan }, datetime: { gte: $from, lte: $to } }) { nodes { total { ...Nutrients } } }
+      nutritionIntake(where: { planId: { eq: $plan }, eatenAt: { gte: $from, lte: $to } }) { nodes { total { ...Nutrients } } }
     }
     ${NUTRIENTS}`,
     variables: { plan: CURRENT.plan, from: `${TODAY}T00:00:00Z`, to: `${TODAY}T23:59:59Z` },
@@ -36,7 +36,7 @@ const NUTRITION: Screen[] = [
       nutritionPlans(first: $first) {
         totalCount
         nodes {
-          id creationDate description hasGoalCalories language { id shortName }
+          id createdOn name hasGoalCalories language { id shortName }
           nutritionalValues { total { ...Nutrients } percent { protein carbohydrates fat } }
           meals { id time }
           diaryEntries { totalCount }
@@ -51,11 +51,11 @@ const NUTRITION: Screen[] = [
     name: 'form that edits a nutrition plan',
     query: `query EditPlan($plan: ID!) {
       nutritionPlan(id: $plan) {
-        id version description hasGoalCalories
+        id version name hasGoalCalories
         meals {
-          id version order time
+          id version position time
           items {
-            id version order amount ingredientUnitId
+            id version position amount ingredientUnitId
             ingredient { id name energy protein carbohydrates fat units { id amount gram householdUnit { id name } } }
           }
         }
@@ -70,12 +70,12 @@ const NUTRITION: Screen[] = [
       nutritionPlan(id: $plan) {
         id
         nutritionalValues { total { ...Nutrients } }
-        diaryEntries(first: 100, where: { datetime: { gte: $from, lte: $to } }, orderBy: [{ datetime: ASC }]) {
+        diaryEntries(first: 100, where: { eatenAt: { gte: $from, lte: $to } }, orderBy: [{ eatenAt: ASC }]) {
           totalCount
           nodes { ...Entry }
         }
       }
-      nutritionIntake(where: { planId: { eq: $plan }, datetime: { gte: $from, lte: $to } }) {
+      nutritionIntake(where: { planId: { eq: $plan }, eatenAt: { gte: $from, lte: $to } }) {
         nodes { total { ...Nutrients energyKilojoule } goalEnergy }
       }
     }
@@ -85,15 +85,15 @@ const NUTRITION: Screen[] = [
   {
     name: 'diary of a week',
     query: `query DiaryWeek($plan: ID!, $since: DateTime!, $from: DateTime!) {
-      diaryEntries(first: 200, where: { planId: { eq: $plan }, datetime: { gte: $since } }, orderBy: [{ datetime: DESC }]) {
+      diaryEntries(first: 200, where: { planId: { eq: $plan }, eatenAt: { gte: $since } }, orderBy: [{ eatenAt: DESC }]) {
         totalCount
         nodes { ...Entry }
         pageInfo { ...PageInfoFields }
       }
-      nutritionIntake(first: 7, by: DAY, where: { planId: { eq: $plan }, datetime: { gte: $since } }) {
+      nutritionIntake(first: 7, by: DAY, where: { planId: { eq: $plan }, eatenAt: { gte: $since } }) {
         nodes { bucket { start } total { ...Nutrients } goal { ...Nutrients } }
       }
-      recent: topFoods(first: 20, where: { datetime: { gte: $from } }) { nodes { count grams ingredient { id name units { id gram householdUnit { id name } } } } }
+      recent: topFoods(first: 20, where: { eatenAt: { gte: $from } }) { nodes { count grams ingredient { id name units { id gram householdUnit { id name } } } } }
     }
     ${ENTRY} ${NUTRIENTS} ${PAGE_INFO}`,
     variables: { plan: CURRENT.plan, since: `${daysAgo(6)}T00:00:00Z`, from: `${daysAgo(30)}T00:00:00Z` },
@@ -101,7 +101,7 @@ const NUTRITION: Screen[] = [
   {
     name: 'all days of the diary',
     query: `query DiaryDays($plan: ID!) {
-      nutritionPlan(id: $plan) { id description }
+      nutritionPlan(id: $plan) { id name }
       nutritionIntake(first: 1000, where: { planId: { eq: $plan } }) { nodes { bucket { start } total { ...Nutrients } } }
     }
     ${NUTRIENTS}`,
@@ -110,15 +110,15 @@ const NUTRITION: Screen[] = [
   {
     name: 'intake of two months against goals and body weight',
     query: `query Intake($since: DateTime!) {
-      days: nutritionIntake(first: 100, by: DAY, where: { datetime: { gte: $since } }) {
+      days: nutritionIntake(first: 100, by: DAY, where: { eatenAt: { gte: $since } }) {
         totalCount
         nodes { bucket { start end } total { ...Nutrients } goalEnergy bodyWeight proteinPerKg carbohydratesPerKg fatPerKg }
       }
-      weeks: nutritionIntake(first: 20, by: WEEK, where: { datetime: { gte: $since } }) {
-        nodes { bucket { start end } days daysOver daysUnder mean { ...Nutrients } goal { ...Nutrients } plan { id description } }
+      weeks: nutritionIntake(first: 20, by: WEEK, where: { eatenAt: { gte: $since } }) {
+        nodes { bucket { start end } days daysOver daysUnder mean { ...Nutrients } goal { ...Nutrients } plan { id name } }
       }
-      meals: nutritionIntake(first: 50, by: MONTH, perMeal: true, where: { datetime: { gte: $since } }) {
-        nodes { bucket { start } meal { id time order } mean { energy protein } }
+      meals: nutritionIntake(first: 50, by: MONTH, perMeal: true, where: { eatenAt: { gte: $since } }) {
+        nodes { bucket { start } meal { id time position } mean { energy protein } }
       }
     }
     ${NUTRIENTS}`,
@@ -127,14 +127,14 @@ const NUTRITION: Screen[] = [
   {
     name: 'charts of the diary',
     query: `query DiaryCharts($since: DateTime!, $zone: String!) {
-      hours: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: HOUR_OF_DAY, timeZone: $zone } }]) {
-        keys { datetimeBucket { number } } count sum { amount }
+      hours: diaryEntriesGrouped(where: { eatenAt: { gte: $since } }, groupBy: [{ eatenAt: { by: HOUR_OF_DAY, timeZone: $zone } }]) {
+        keys { eatenAtBucket { number } } count sum { amount }
       }
-      weeks: diaryEntriesGrouped(where: { datetime: { gte: $since } }, groupBy: [{ datetime: { by: WEEK, timeZone: $zone } }]) {
-        keys { datetimeBucket { start end } } count countDistinct(of: ingredient)
+      weeks: diaryEntriesGrouped(where: { eatenAt: { gte: $since } }, groupBy: [{ eatenAt: { by: WEEK, timeZone: $zone } }]) {
+        keys { eatenAtBucket { start end } } count countDistinct(of: ingredient)
       }
       foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
-        keys { ingredient { id name energy } } count avg { amount } max { datetime }
+        keys { ingredient { id name energy } } count avg { amount } max { eatenAt }
       }
       energy: topFoods(first: 10) { nodes { energyShare ingredient { id name } } }
       protein: topFoods(first: 10, by: PROTEIN) { nodes { count grams total { ...Nutrients } ingredient { id name } } }
@@ -169,13 +169,13 @@ const NUTRITION: Screen[] = [
     name: 'one ingredient',
     query: `query Ingredient($id: ID!, $amount: Decimal!) {
       ingredient(id: $id) {
-        id name commonName brand code foodCategory creationDate updateDate sourceName sourceUrl licenseAuthor
+        id name commonName brand code foodCategory createdOn updatedOn sourceName sourceUrl licenseAuthor
         energy protein carbohydrates carbohydratesSugar fat fatSaturated fibres sodium
         license { id shortName fullName url }
         language { id shortName }
         units { id amount gram householdUnit { id name } }
         portion: valuesOf(amount: $amount) { ...Nutrients energyKilojoule }
-        diaryEntries(first: 10, orderBy: [{ datetime: DESC }]) { totalCount nodes { id datetime amount plan { id description } } }
+        diaryEntries(first: 10, orderBy: [{ eatenAt: DESC }]) { totalCount nodes { id eatenAt amount plan { id name } } }
       }
     }
     ${NUTRIENTS}`,

@@ -98,7 +98,7 @@ export const progress: Screen[] = [
       }
       reserve: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }]) { keys { rir } count avg { reps } }
       weekdays: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ date: { by: WEEKDAY } }]) {
-        keys { dateBucket { number } } count min { timeStart } max { timeEnd }
+        keys { dateBucket { number } } count min { startTime } max { endTime }
       }
       impressions: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: impression }]) {
         keys { impression } count

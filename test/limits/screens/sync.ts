@@ -53,17 +53,17 @@ export const sync: Screen[] = [
   {
     name: 'offline copy of own training rows',
     query: `query OwnTraining($first: Int!) {
-      workouts(first: $first) { nodes { id version comment creationDate } pageInfo { ...PageInfoFields } }
-      trainingDays(first: $first) { nodes { id version workoutId description weekdayIds } pageInfo { ...PageInfoFields } }
-      workoutSets(first: $first) { nodes { id version trainingDayId sets position } pageInfo { ...PageInfoFields } }
-      settings(first: $first) {
-        nodes { id version setId exerciseId reps repetitionUnitId targetWeight weightUnitId rir order comment }
+      workouts(first: $first) { nodes { id version name createdOn } pageInfo { ...PageInfoFields } }
+      trainingDays(first: $first) { nodes { id version workoutId name weekdayIds } pageInfo { ...PageInfoFields } }
+      setGroups(first: $first) { nodes { id version trainingDayId sets position } pageInfo { ...PageInfoFields } }
+      plannedSets(first: $first) {
+        nodes { id version setGroupId exerciseId reps repetitionUnitId targetWeight weightUnitId rir position notes }
         pageInfo { ...PageInfoFields }
       }
-      schedules(first: $first) { nodes { id version name startDate isActive isLoop } pageInfo { ...PageInfoFields } }
-      scheduleSteps(first: $first) { nodes { id version scheduleId workoutId duration order } pageInfo { ...PageInfoFields } }
+      schedules(first: $first) { nodes { id version name startsOn isActive isLoop } pageInfo { ...PageInfoFields } }
+      scheduleSteps(first: $first) { nodes { id version scheduleId workoutId duration position } pageInfo { ...PageInfoFields } }
       workoutSessions(first: $first) {
-        nodes { id version workoutId date notes impression timeStart timeEnd }
+        nodes { id version workoutId date notes impression startTime endTime }
         pageInfo { ...PageInfoFields }
       }
       workoutLogs(first: $first) {
@@ -78,11 +78,11 @@ export const sync: Screen[] = [
   {
     name: 'offline copy of own nutrition rows',
     query: `query OwnNutrition($first: Int!) {
-      nutritionPlans(first: $first) { nodes { id version description creationDate hasGoalCalories languageId } pageInfo { ...PageInfoFields } }
-      meals(first: $first) { nodes { id version planId order time } pageInfo { ...PageInfoFields } }
-      mealItems(first: $first) { nodes { id version mealId ingredientId ingredientUnitId amount order } pageInfo { ...PageInfoFields } }
-      diaryEntries(first: $first, orderBy: [{ datetime: DESC }]) {
-        nodes { id version planId ingredientId ingredientUnitId datetime amount notes }
+      nutritionPlans(first: $first) { nodes { id version name createdOn hasGoalCalories languageId } pageInfo { ...PageInfoFields } }
+      meals(first: $first) { nodes { id version planId position time } pageInfo { ...PageInfoFields } }
+      mealItems(first: $first) { nodes { id version mealId ingredientId ingredientUnitId amount position } pageInfo { ...PageInfoFields } }
+      diaryEntries(first: $first, orderBy: [{ eatenAt: DESC }]) {
+        nodes { id version planId ingredientId ingredientUnitId eatenAt amount notes }
         pageInfo { ...PageInfoFields }
       }
     }
@@ -92,14 +92,14 @@ export const sync: Screen[] = [
   {
     name: 'own rows that changed since yesterday',
     query: `query ChangedRows($since: DateTime!, $first: Int!) {
-      workouts(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version comment updatedAt } }
+      workouts(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version name updatedAt } }
       workoutSessions(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version date notes impression updatedAt } }
       workoutLogs(first: $first, where: { updatedAt: { gte: $since } }, orderBy: [{ updatedAt: ASC }]) {
         totalCount
         nodes { id version date reps weight rir exerciseId workoutId updatedAt }
         pageInfo { ...PageInfoFields }
       }
-      diaryEntries(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version datetime amount ingredientId updatedAt } }
+      diaryEntries(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version eatenAt amount ingredientId updatedAt } }
       weightEntries(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version date weight updatedAt } }
     }
     ${PAGE_INFO}`,
@@ -124,7 +124,7 @@ export const sync: Screen[] = [
             ... on WorkoutLog { id version date reps weight rir exerciseId workoutId }
             ... on WorkoutSession { id version date notes impression workoutId }
             ... on WeightEntry { id version date weight }
-            ... on DiaryEntry { id version datetime amount ingredientId ingredientUnitId planId }
+            ... on DiaryEntry { id version eatenAt amount ingredientId ingredientUnitId planId }
           }
         }
       }

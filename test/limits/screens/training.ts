@@ -10,13 +10,13 @@ export const training: Screen[] = [
     query: `query TodaysWorkout($workout: ID!, $weekday: [ID!]!) {
       trainingDays(first: 2, where: { workoutId: { eq: $workout }, weekdayIds: { in: $weekday } }) {
         nodes {
-          __typename id nodeId description
+          __typename id nodeId name
           weekdays { __typename id dayOfWeek }
-          workout { __typename id comment }
-          workoutSets {
+          workout { __typename id name }
+          setGroups {
             __typename id sets position
-            settings {
-              __typename ...SettingRow
+            plannedSets {
+              __typename ...PlannedSetRow
               exercise {
                 __typename ...ExerciseCard
                 description
@@ -36,17 +36,17 @@ export const training: Screen[] = [
     name: "today's workout round by round, with a muscle figure",
     query: `query WorkoutPlayer($workout: ID!) {
       workout(id: $workout) {
-        id comment
+        id name
         canonicalRepresentation {
           days {
-            day { id description }
+            day { id name }
             weekdays { text }
             muscles { front { ...MuscleFigure } back { ...MuscleFigure } frontSecondary { ...MuscleFigure } backSecondary { ...MuscleFigure } }
             sets {
               isSuperset
               set { id sets }
-              exercises { settingText hasWeight comments images { image isMain } exercise { id name } settings { ...SettingRow } }
-              computedSettings { id reps targetWeight }
+              exercises { summary hasWeight comments images { image isMain } exercise { id name } plannedSets { ...PlannedSetRow } }
+              sequence { id reps targetWeight }
             }
           }
         }
@@ -59,13 +59,13 @@ export const training: Screen[] = [
   {
     name: 'list of workouts',
     query: `query Workouts($first: Int!, $after: String) {
-      workouts(first: $first, after: $after, orderBy: [{ creationDate: DESC }]) {
+      workouts(first: $first, after: $after, orderBy: [{ createdOn: DESC }]) {
         totalCount
         edges {
           cursor
           node {
-            __typename nodeId id comment creationDate updatedAt
-            days { id description weekdays { id dayOfWeek } }
+            __typename nodeId id name createdOn updatedAt
+            days { id name weekdays { id dayOfWeek } }
             logs { totalCount }
             sessions(first: 1, orderBy: [{ date: DESC }]) { totalCount nodes { id date } }
           }
@@ -80,12 +80,12 @@ export const training: Screen[] = [
     name: 'overview of a workout',
     query: `query Workout($id: ID!) {
       workout(id: $id) {
-        id comment creationDate
+        id name createdOn
         days {
-          id description weekdays { id dayOfWeek }
-          workoutSets { id sets position settings { ...SettingRow exercise { ...ExerciseCard } } }
+          id name weekdays { id dayOfWeek }
+          setGroups { id sets position plannedSets { ...PlannedSetRow exercise { ...ExerciseCard } } }
         }
-        scheduleSteps { id order duration schedule { id name isActive } }
+        scheduleSteps { id position duration schedule { id name isActive } }
         logs { totalCount }
         sessions(first: 10, orderBy: [{ date: DESC }]) {
           totalCount
@@ -100,10 +100,10 @@ export const training: Screen[] = [
     name: 'form that edits a workout',
     query: `query EditWorkout($id: ID!) {
       workout(id: $id) {
-        id version comment
+        id version name
         days {
-          id version description weekdayIds
-          workoutSets { id version sets position settings { ...SettingRow exerciseId exercise { id name images { id image isMain } } } }
+          id version name weekdayIds
+          setGroups { id version sets position plannedSets { ...PlannedSetRow exerciseId exercise { id name images { id image isMain } } } }
         }
       }
       daysOfWeek { id dayOfWeek }
@@ -119,10 +119,10 @@ export const training: Screen[] = [
     query: `query PrintWorkouts($first: Int!) {
       workouts(first: $first) {
         nodes {
-          id comment creationDate
+          id name createdOn
           days {
-            id description weekdays { id dayOfWeek }
-            workoutSets { id sets settings { ...SettingRow exercise { id name } } }
+            id name weekdays { id dayOfWeek }
+            setGroups { id sets plannedSets { ...PlannedSetRow exercise { id name } } }
           }
         }
       }
@@ -135,7 +135,7 @@ export const training: Screen[] = [
     query: `query RefetchWorkout($nodeId: ID!) {
       node(nodeId: $nodeId) {
         __typename nodeId
-        ... on Workout { id comment version days { nodeId id description workoutSets { nodeId id sets } } }
+        ... on Workout { id name version days { nodeId id name setGroups { nodeId id sets } } }
       }
     }`,
     variables: { nodeId: nodeIdOfWorkout(CURRENT.workout) },
@@ -144,12 +144,12 @@ export const training: Screen[] = [
     name: 'form that logs a session',
     query: `query LogSession($today: Date!, $workout: ID!) {
       current: workoutSessions(where: { date: { eq: $today } }) {
-        nodes { id version notes impression timeStart timeEnd logs(first: 100) { nodes { ...LogRow exerciseId } } }
+        nodes { id version notes impression startTime endTime logs(first: 100) { nodes { ...LogRow exerciseId } } }
       }
       previous: workoutSessions(first: 3, where: { workoutId: { eq: $workout }, date: { lt: $today } }, orderBy: [{ date: DESC }]) {
         nodes { id date logs(first: 100) { nodes { ...LogRow exercise { id name } } } }
       }
-      workout(id: $workout) { id days { id description workoutSets { id sets settings { ...SettingRow exercise { id name } } } } }
+      workout(id: $workout) { id days { id name setGroups { id sets plannedSets { ...PlannedSetRow exercise { id name } } } } }
       repetitionUnits { id name }
       weightUnits { id name }
     }
@@ -160,8 +160,8 @@ export const training: Screen[] = [
     name: 'one session',
     query: `query Session($id: ID!) {
       workoutSession(id: $id) {
-        id date notes impression timeStart timeEnd
-        workout { id comment }
+        id date notes impression startTime endTime
+        workout { id name }
         logs(first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { ...LogRow weightKg intensity oneRepMax exercise { ...ExerciseCard } } }
         byExercise: logsGrouped(groupBy: [{ field: exercise }]) {
           keys { exercise { id name } } count sum { reps } max { weightKg }
@@ -179,8 +179,8 @@ export const training: Screen[] = [
         edges {
           cursor
           node {
-            __typename nodeId id date impression notes timeStart timeEnd
-            workout { nodeId id comment }
+            __typename nodeId id date impression notes startTime endTime
+            workout { nodeId id name }
             logs(first: 50) { totalCount nodes { nodeId ...LogRow exercise { nodeId id name } } }
           }
         }
@@ -195,7 +195,7 @@ export const training: Screen[] = [
     query: `query SessionsTable($first: Int!, $offset: Int!) {
       workoutSessions(first: $first, offset: $offset, orderBy: [{ date: DESC }]) {
         totalCount
-        nodes { id date impression timeStart timeEnd workout { id comment } logs { totalCount } }
+        nodes { id date impression startTime endTime workout { id name } logs { totalCount } }
         pageInfo { ...PageInfoFields }
       }
     }
@@ -206,7 +206,7 @@ export const training: Screen[] = [
     name: 'training calendar of a month',
     query: `query Calendar($from: Date!, $to: Date!) {
       workoutSessions(first: 31, where: { date: { gte: $from, lte: $to } }) {
-        nodes { id date impression workout { id comment } }
+        nodes { id date impression workout { id name } }
       }
       logsByDay: workoutLogsGrouped(
         first: 31
@@ -215,8 +215,8 @@ export const training: Screen[] = [
       ) { keys { dateBucket { start } } count countDistinct(of: exercise) sum { reps } }
       schedules(first: 1, where: { isActive: { eq: true } }) {
         nodes {
-          id name startDate isLoop
-          steps { id order duration workout { id comment days { id description weekdays { id dayOfWeek } } } }
+          id name startsOn isLoop
+          steps { id position duration workout { id name days { id name weekdays { id dayOfWeek } } } }
         }
       }
     }`,
@@ -225,23 +225,23 @@ export const training: Screen[] = [
   {
     name: 'schedules with their steps',
     query: `query Schedules {
-      schedules(first: 50, orderBy: [{ startDate: DESC }]) {
+      schedules(first: 50, orderBy: [{ startsOn: DESC }]) {
         totalCount
-        nodes { id version name startDate isActive isLoop steps { id version order duration workout { id comment } } }
+        nodes { id version name startsOn isActive isLoop steps { id version position duration workout { id name } } }
       }
-      workouts(first: 100, orderBy: [{ creationDate: DESC }]) { nodes { id comment creationDate } }
+      workouts(first: 100, orderBy: [{ createdOn: DESC }]) { nodes { id name createdOn } }
     }`,
   },
   {
     name: 'active schedule with adherence',
     query: `query Schedule($id: ID!) {
       schedule(id: $id) {
-        id name startDate isActive isLoop
-        steps { id order duration workout { id comment days { id description weekdays { id dayOfWeek } workoutSets { id sets } } } }
+        id name startsOn isActive isLoop
+        steps { id position duration workout { id name days { id name weekdays { id dayOfWeek } setGroups { id sets } } } }
       }
       scheduleAdherence(first: 52) {
         totalCount
-        nodes { start plannedDays doneDays plannedSets doneSets adherence workout { id comment } }
+        nodes { start plannedDays doneDays plannedSets doneSets adherence workout { id name } }
       }
       neglected: plannedExercises(first: 50, weeks: 8, neglected: true) {
         totalCount

@@ -12,7 +12,18 @@ export type Row = Readonly<Record<string, unknown>>;
 export type EndpointOf = (type: string) => string | undefined;
 
 /** Of a row or of what is around it; beside them nobody looks for it in a table. */
-const QUIET = new Set(['id', 'uuid', 'userId', 'status', 'licenseId', 'licenseAuthor', 'code', 'lastImported', 'sourceName', 'sourceUrl']);
+const QUIET = new Set([
+  'id',
+  'uuid',
+  'userId',
+  'status',
+  'licenseId',
+  'licenseAuthor',
+  'code',
+  'lastImportedAt',
+  'sourceName',
+  'sourceUrl',
+]);
 /** One drawing says what both say. */
 const DOUBLED = 'imageUrlSecondary';
 const PICTURES = new Set(['image', 'imageUrlMain']);

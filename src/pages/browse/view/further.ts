@@ -6,7 +6,7 @@ import type { Fact, RowLink, Training } from './view';
 
 const IDS = '{ id }';
 const PLAN = `canonicalRepresentation {
-  days { day { id description } weekdays { text } sets { set { id } exercises { settingText exercise { id name } } } }
+  days { day { id name } weekdays { text } sets { set { id } exercises { summary exercise { id name } } } }
   muscles { front ${IDS} back ${IDS} frontSecondary ${IDS} backSecondary ${IDS} }
 }`;
 const TRANSLATIONS = 'base: exerciseBase { translations { id name language { fullName } } }';
@@ -18,9 +18,9 @@ interface Named {
 
 interface Plan {
   days: {
-    day: { id: string | number; description: string };
+    day: { id: string | number; name: string };
     weekdays: { text: string };
-    sets: { set: { id: string | number }; exercises: { settingText: string; exercise: Named | null }[] }[];
+    sets: { set: { id: string | number }; exercises: { summary: string; exercise: Named | null }[] }[];
   }[];
   muscles: Record<'front' | 'back' | 'frontSecondary' | 'backSecondary', { id: string | number }[]>;
 }
@@ -48,12 +48,12 @@ export function trainingOf({ canonicalRepresentation }: Row): Training | undefin
   const ids = (...muscles: { id: string | number }[]) => muscles.map(({ id }) => String(id));
   return {
     days: plan.days.map(({ day, weekdays, sets }) => ({
-      link: link('day', day.id, day.description),
+      link: link('day', day.id, day.name),
       weekdays: weekdays.text,
       sets: sets.map(({ set, exercises }) => ({
         link: link('set', set.id, `Set ${set.id}`),
-        exercises: exercises.flatMap(({ settingText, exercise }) =>
-          exercise ? [{ link: link('exercise', exercise.id, exercise.name), text: settingText }] : [],
+        exercises: exercises.flatMap(({ summary, exercise }) =>
+          exercise ? [{ link: link('exercise', exercise.id, exercise.name), text: summary }] : [],
         ),
       })),
     })),

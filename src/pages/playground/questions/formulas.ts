@@ -126,7 +126,7 @@ export const FORMULAS: readonly Question[] = [
   scheduleAdherence(first: 1000) {
     nodes {
       start
-      workout { comment }
+      workout { name }
       plannedDays
       doneDays
       plannedSets

@@ -40,7 +40,7 @@ export const NUTRITION: readonly Question[] = [
     query: `query WhatMyPlanHolds {
   nutritionPlans(first: 10) {
     nodes {
-      description
+      name
       nutritionalValues {
         total { energy protein carbohydrates fat fibres }
         perKg { protein carbohydrates fat }
@@ -51,7 +51,7 @@ export const NUTRITION: readonly Question[] = [
 }`,
     chart: {
       kind: 'bar',
-      x: 'description',
+      x: 'name',
       y: ['nutritionalValues.total.protein', 'nutritionalValues.total.carbohydrates', 'nutritionalValues.total.fat'],
     },
   },
@@ -80,7 +80,7 @@ export const NUTRITION: readonly Question[] = [
   diaryEntriesGrouped(groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 30) {
     keys { ingredient { name } }
     times: count
-    last: max { datetime }
+    last: max { eatenAt }
   }
 }`,
     chart: { kind: 'bar', x: 'keys.ingredient.name', y: ['times'] },
@@ -111,13 +111,13 @@ export const NUTRITION: readonly Question[] = [
     sentence: 'Diary entries by hour and weekday, 1 being Monday. Change `zone` to your time zone.',
     query: `query WhenIEat($zone: String!) {
   diaryEntriesGrouped(
-    groupBy: [{ datetime: { by: HOUR_OF_DAY, timeZone: $zone } }, { datetime: { by: WEEKDAY, timeZone: $zone } }]
+    groupBy: [{ eatenAt: { by: HOUR_OF_DAY, timeZone: $zone } }, { eatenAt: { by: WEEKDAY, timeZone: $zone } }]
     orderBy: [{ key: 1 }, { key: 2 }]
     first: 200
   ) {
     keys {
-      hour: datetimeBucket(by: HOUR_OF_DAY) { number }
-      weekday: datetimeBucket(by: WEEKDAY) { number }
+      hour: eatenAtBucket(by: HOUR_OF_DAY) { number }
+      weekday: eatenAtBucket(by: WEEKDAY) { number }
     }
     entries: count
   }
@@ -132,16 +132,16 @@ export const NUTRITION: readonly Question[] = [
     sentence: 'Entries and different foods of each week. Change `zone` to your time zone.',
     query: `query EntriesPerWeek($zone: String!) {
   diaryEntriesGrouped(
-    groupBy: [{ datetime: { by: WEEK, timeZone: $zone, empty: true } }]
+    groupBy: [{ eatenAt: { by: WEEK, timeZone: $zone, empty: true } }]
     orderBy: [{ key: 1 }]
   ) {
-    keys { datetimeBucket { start } }
+    keys { eatenAtBucket { start } }
     entries: count
     foods: countDistinct(of: ingredient)
   }
 }`,
     variables: { zone: 'Europe/Berlin' },
-    chart: { kind: 'line', x: 'keys.datetimeBucket.start', y: ['entries', 'foods'] },
+    chart: { kind: 'line', x: 'keys.eatenAtBucket.start', y: ['entries', 'foods'] },
   },
   {
     slug: 'latest-entries',
@@ -149,9 +149,9 @@ export const NUTRITION: readonly Question[] = [
     title: 'Energy and protein of the latest entries',
     sentence: 'What was eaten last, with what was in it.',
     query: `query LatestEntries($entries: Int!) {
-  diaryEntries(first: $entries, orderBy: [{ datetime: DESC }]) {
+  diaryEntries(first: $entries, orderBy: [{ eatenAt: DESC }]) {
     nodes {
-      datetime
+      eatenAt
       amount
       ingredient { name }
       nutritionalValues { energy protein }

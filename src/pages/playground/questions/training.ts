@@ -156,11 +156,11 @@ export const TRAINING: readonly Question[] = [
     slug: 'planned-sets-per-exercise',
     group: 'Training',
     title: 'What my workouts plan per exercise',
-    sentence: 'The settings of all workouts put together: repetitions and target weights of each exercise.',
+    sentence: 'The planned sets of all workouts put together: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
-  settingsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+  plannedSetsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     keys { exercise { name } }
-    settings: count
+    plannedSets: count
     avg { reps }
     max { targetWeightKg }
   }

@@ -60,8 +60,8 @@ describe('the settings as they are trained', () => {
   ])('%s', async (_name, sets, exercises, expected) => {
     const set = await setOf(sets, exercises);
     expect(await trained(set)).toEqual(expected);
-    const { workoutSet } = await ann.ask('query ($set: ID!) { workoutSet(id: $set) { computedSettings { exerciseId reps } } }', { set });
-    const found = workoutSet.computedSettings as { exerciseId: string; reps: number }[];
+    const { setGroup } = await ann.ask('query ($set: ID!) { setGroup(id: $set) { sequence { exerciseId reps } } }', { set });
+    const found = setGroup.sequence as { exerciseId: string; reps: number }[];
     expect(found.map(({ exerciseId, reps }) => [Number(exerciseId), reps])).toEqual(expected);
   });
 

@@ -11,23 +11,25 @@ import { byUnit } from './kilograms';
 import { KEYS_OF_EXERCISE } from './keysofexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
-import { WorkoutSet } from './workoutset';
+import { SetGroup } from './setgroup';
 
 @Resource({
   rest: 'setting',
+  title: 'Setting',
+  table: 'setting',
   position: 7,
   dump: 'manager.setting',
   description: 'How an exercise is done in a set: repetitions, weight, repetitions in reserve.',
   owned: true,
   group: 'training',
-  ordering: ['order', 'id'],
+  ordering: ['position', 'id'],
   grouped: KEYS_OF_EXERCISE,
   names: ['exercise.name'],
-  filters: ['exerciseId', 'order', 'reps', 'targetWeight', 'setId'],
+  filters: ['exerciseId', 'position', 'reps', 'targetWeight', 'setGroupId'],
 })
-export class Setting extends Model<Setting> {
+export class PlannedSet extends Model<PlannedSet> {
   @Id() declare id: number;
-  @Ref(() => WorkoutSet, { label: 'Sets' }) declare setId: number;
+  @Ref(() => SetGroup, { label: 'Sets', rest: 'set', column: 'set_id' }) declare setGroupId: number;
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
   @Whole({ label: 'Reps', note: 'How many repetitions are planned, in their unit.', min: 0, max: 600 }) declare reps: number;
@@ -44,20 +46,24 @@ export class Setting extends Model<Setting> {
   })
   declare targetWeight: string | null;
   @Decimal(byUnit) declare targetWeightKg: string | null;
-  @Ref(() => WeightUnit, { label: 'Unit', default: 1 }) declare weightUnitId: number;
+  @Ref(() => WeightUnit, { label: 'Unit', default: 1 })
+  declare weightUnitId: number;
   @Choose({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 }) declare rir:
     string | null;
   @Whole({
     label: 'Order',
-    note: 'Place among the settings of the set.',
+    rest: 'order',
+    column: 'order',
+    note: 'Place among the planned sets of the group.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
     default: 1,
     restIgnoredOnCreate: true,
   })
-  declare order: number;
-  @Text({ label: 'Comment', note: 'A remark of the user.', max: 100, blank: true }) declare comment: string;
+  declare position: number;
+  @Text({ label: 'Comment', rest: 'comment', column: 'comment', note: 'A remark of the user.', max: 100, blank: true })
+  declare notes: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 
-export default crud(Setting);
+export default crud(PlannedSet);

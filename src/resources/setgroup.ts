@@ -10,10 +10,10 @@ import { Children, Owner, Ref } from '../core/model/relationfields';
 import { rowToCount } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
-import { settingsOf, textOf } from './workout/rows';
+import { plannedSetsOf, textOf } from './workout/rows';
 import { rounds } from '../training/sequence';
 import { Exercise } from './exercise';
-import { Setting } from './setting';
+import { PlannedSet } from './plannedset';
 import { TrainingDay } from './trainingday';
 import { User } from './user';
 
@@ -21,19 +21,20 @@ import { User } from './user';
   rest: 'set',
   position: 6,
   title: 'Set',
+  table: 'workout_set',
   dump: 'manager.set',
-  description: 'A group of sets on a training day; its exercises are those of its settings.',
+  description: 'A group of sets on a training day; its exercises are those of its planned sets.',
   owned: true,
   group: 'training',
   ordering: ['position'],
   filters: ['trainingDayId', 'position', 'sets'],
-  names: ['settings[].exercise.name'],
-  apart: 'trainingDay.description',
+  names: ['plannedSets[].exercise.name'],
+  apart: 'trainingDay.name',
 })
-export class WorkoutSet extends Model<WorkoutSet> {
+export class SetGroup extends Model<SetGroup> {
   @Id() declare id: number;
   @Ref(() => TrainingDay, { label: 'Exercise day', rest: 'exerciseday' }) declare trainingDayId: number;
-  @Whole({ label: 'Number of sets', note: 'How often its settings are repeated.', min: 0, max: 10, default: 4 }) declare sets: number;
+  @Whole({ label: 'Number of sets', note: 'How often its planned sets are repeated.', min: 0, max: 10, default: 4 }) declare sets: number;
   @Whole({
     label: 'Order',
     rest: 'order',
@@ -45,36 +46,37 @@ export class WorkoutSet extends Model<WorkoutSet> {
   })
   declare position: number | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => Setting, 'setId', { part: true, size: 3, help: 'Its settings, in their order.' }) declare settings: Setting[];
+  @Children(() => PlannedSet, 'setGroupId', { part: true, size: 3, help: 'Its planned sets, in their order.' })
+  declare plannedSets: PlannedSet[];
 }
 
-@Resolver(() => WorkoutSet)
-export default class WorkoutSetResolver extends crud(WorkoutSet) {
-  @FieldResolver(() => [Setting], {
-    description: 'The settings as they are trained, round by round: a single setting of an exercise is repeated for each set.',
+@Resolver(() => SetGroup)
+export default class SetGroupResolver extends crud(SetGroup) {
+  @FieldResolver(() => [PlannedSet], {
+    description: 'The planned sets as they are trained, round by round: a single planned set of an exercise is repeated for each set.',
   })
   @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' } })
-  @Needs(() => WorkoutSet, 'sets')
-  async computedSettings(@Root() set: PartOf<WorkoutSet, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<Setting>[]> {
-    return rounds(set.sets, await settingsOf(set, context));
+  @Needs(() => SetGroup, 'sets')
+  async sequence(@Root() set: PartOf<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
+    return rounds(set.sets, await plannedSetsOf(set, context));
   }
 
   @FieldResolver(() => String, {
-    description: 'The settings of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
+    description: 'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
   })
   @Extensions({ action: { name: 'smart_text', key: 'results' } })
-  @Needs(() => WorkoutSet, 'sets')
-  async smartText(
-    @Arg('exercise', () => ID, { description: 'Id of the exercise.' }) exercise: string,
-    @Root() set: PartOf<WorkoutSet, 'id' | 'sets'>,
+  @Needs(() => SetGroup, 'sets')
+  async summary(
+    @Arg('exerciseId', () => ID, { description: 'Whose planned sets; `NOT_FOUND` if there is no such exercise.' }) exercise: string,
+    @Root() set: PartOf<SetGroup, 'id' | 'sets'>,
     @Ctx() context: Context,
   ): Promise<string> {
-    const id = requiredId('exercise', Exercise.name, exercise, context);
+    const id = requiredId('exerciseId', Exercise.name, exercise, context);
     if (id === undefined || !(await rowToCount(Exercise, ['id'], id, context))) throw notFound();
-    const settings = await settingsOf(set, context);
+    const plannedSets = await plannedSetsOf(set, context);
     return textOf(
       set,
-      settings.filter(({ exerciseId }) => exerciseId === id),
+      plannedSets.filter(({ exerciseId }) => exerciseId === id),
       context,
     );
   }
