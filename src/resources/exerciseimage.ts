@@ -58,7 +58,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
     max: 2,
   })
   declare status: string;
-  @Ref(() => License, { label: 'License', default: 2, hidden: true }) declare licenseId: number;
+  @Ref(() => License, { label: 'License', default: 2, absent: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
   @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: MAX_AUTHOR, null: true, blank: true, hidden: true })
   declare licenseAuthor: string | null;
 }

@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
-import { byUnit } from './kilograms';
+import { byUnit, WEIGHTS } from './kilograms';
 import { KEYS_OF_EXERCISE } from './keysofexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
@@ -31,7 +31,7 @@ export class PlannedSet extends Model<PlannedSet> {
   @Id() declare id: number;
   @Ref(() => SetGroup, { label: 'Sets', rest: 'set', column: 'set_id' }) declare setGroupId: number;
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
-  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, absent: 'repetitions' }) declare repetitionUnitId: number;
   @Whole({ label: 'Reps', note: 'How many repetitions are planned, in their unit.', min: 0, max: 600 }) declare reps: number;
   @Decimal({
     label: 'Weight',
@@ -46,7 +46,7 @@ export class PlannedSet extends Model<PlannedSet> {
   })
   declare targetWeight: string | null;
   @Decimal(byUnit) declare targetWeightKg: string | null;
-  @Ref(() => WeightUnit, { label: 'Unit', default: 1 })
+  @Ref(() => WeightUnit, { label: 'Unit', default: WEIGHTS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
   declare weightUnitId: number;
   @Choose({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 }) declare rir:
     string | null;

@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
-import { byUnit } from './kilograms';
+import { byUnit, WEIGHTS } from './kilograms';
 import { KEYS_OF_EXERCISE } from './keysofexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
@@ -41,8 +41,8 @@ export class WorkoutLog extends Model<WorkoutLog> {
   declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1 }) declare repetitionUnitId: number;
-  @Ref(() => WeightUnit, { label: 'Unit', default: 1 })
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, absent: 'repetitions' }) declare repetitionUnitId: number;
+  @Ref(() => WeightUnit, { label: 'Unit', default: WEIGHTS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
   declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',

@@ -23,7 +23,7 @@ const inputs = entities().flatMap((entity) => {
   return isInputObjectType(type) ? [{ entity, type }] : [];
 });
 
-test('every default that is a value is the default of its input field, and no patch has one', () => {
+test('every default that is a value is the default of its input field, an id is none, and no patch has one', () => {
   for (const { entity, type } of inputs)
     for (const field of fieldsOf(entity).filter(({ readOnly }) => !readOnly)) {
       const input = type.getFields()[field.name]!;

@@ -142,3 +142,39 @@ test('a setting has one if it has a weight', async () => {
     { weight: null, weightKg: null },
   ]);
 });
+
+describe('a set that comes without a unit of weight', () => {
+  afterAll(() => units('kg'));
+
+  test('has that of the profile, logged or planned, alone or below its plan; over REST it is in kg', async () => {
+    const logged = `mutation ($workout: ID!) {
+      made: createWorkoutLog(input: { workoutId: $workout, exerciseId: 1, date: "2021-05-01", reps: 5, weight: "100" }) {
+        workoutLog { weightUnitId repetitionUnitId weightKg } } }`;
+    const planned = `mutation {
+      made: createWorkout(input: { days: [{ name: "a", weekdayIds: [1], setGroups: [{ plannedSets: [
+        { exerciseId: 1, reps: 5, targetWeight: "100" }, { exerciseId: 1, reps: 5, targetWeight: "100", weightUnitId: ${KG} }] }] }] }) {
+        workout { days { setGroups { plannedSets { weightUnitId } } } } } }`;
+    for (const [unit, id, weightKg] of [
+      ['kg', KG, '100.000'],
+      ['lb', LB, '45.359'],
+    ] as const) {
+      await units(unit);
+      const log = (await ann.ask(logged, { workout: String(workout) })).made.workoutLog;
+      expect(log).toEqual({ weightUnitId: String(id), repetitionUnitId: '1', weightKg });
+      const [group] = (await ann.ask(planned)).made.workout.days[0].setGroups;
+      expect(group.plannedSets).toEqual([{ weightUnitId: String(id) }, { weightUnitId: String(KG) }]);
+      const { body } = await ann.post('/workoutlog/', { workout, exercise: 1, date: '2021-05-01', reps: 5, weight: '100' });
+      expect(body).toMatchObject({ weight_unit: KG, repetition_unit: 1 });
+    }
+  });
+
+  test('may not have null for one', async () => {
+    const { made } = await ann.ask(
+      `mutation ($workout: ID!) {
+        made: createWorkoutLog(input: { workoutId: $workout, exerciseId: 1, date: "2021-05-01", reps: 5, weight: "1", weightUnitId: null }) {
+          errors { path message } } }`,
+      { workout: String(workout) },
+    );
+    expect(made.errors).toEqual([{ path: ['input', 'weightUnitId'], message: 'This field may not be null.' }]);
+  });
+});

@@ -55,6 +55,10 @@ export interface FieldOptions<N extends boolean = boolean> {
   null?: N;
   /** Stored when a creation leaves it out. A function gets the server's zone. */
   default?: unknown | ((timeZone: string) => unknown);
+  /** Of a reference with a default: what GraphQL says of an absent value in place of the id. */
+  absent?: string;
+  /** A trigger of the table decides what GraphQL stores where a creation leaves it out; REST stores `default`. */
+  byTriggerInGraphQL?: boolean;
   /** Key in REST where it is not the snake-case name. */
   rest?: string;
   /** Of the database, where it is not the snake-case name. */
@@ -95,6 +99,8 @@ export interface FieldMeta extends FieldFact {
   sorted?: boolean;
   automatic?: boolean;
   default?: FieldOptions['default'];
+  absent?: string;
+  byTriggerInGraphQL?: boolean;
   mistakes(value: unknown, timeZone: string): Mistake[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
   enum?: Choices;

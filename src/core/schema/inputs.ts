@@ -23,8 +23,8 @@ function newValue(field: FieldMeta): Shape {
     const when = field.default === defaults.today ? 'Today' : 'Now';
     return { nullable: true, description: `${description} ${when} if absent.` };
   }
-  const value = field.default ?? (blank && !field.null ? '' : undefined);
-  return { nullable: field.null, description, defaultValue: relation && value !== undefined ? String(value as number) : value };
+  if (relation && field.default !== undefined) return { nullable: true, description: `${description} If absent, ${field.absent}.` };
+  return { nullable: field.null, description, defaultValue: field.default ?? (blank && !field.null ? '' : undefined) };
 }
 
 const changedValue = ({ description }: FieldMeta): Shape => ({ nullable: true, description });

@@ -85,11 +85,12 @@ export function levelsOf(drafts: readonly Draft[]): Draft[][] {
   return [...levels.values()].sort(([a], [b]) => a!.depth - b!.depth);
 }
 
-export function withDefaults(entity: Entity, input: Values, { timeZone }: Pick<Context, 'timeZone'>): Values {
+export function withDefaults(entity: Entity, input: Values, { timeZone, api }: Pick<Context, 'timeZone' | 'api'>): Values {
   const values: Values = { ...input };
   for (const field of fieldsOf(entity))
     if (field.hasDefault && values[field.name] === undefined)
-      values[field.name] = typeof field.default === 'function' ? field.default(timeZone) : field.default;
+      if (field.byTriggerInGraphQL && api === 'graphql') values[field.name] = null;
+      else values[field.name] = typeof field.default === 'function' ? field.default(timeZone) : field.default;
     else if (field.blank && !field.null && values[field.name] === undefined) values[field.name] = '';
   return values;
 }
