@@ -1,4 +1,4 @@
-/** Rows that references lead to from the rows of a grouping, each joined once whatever is asked of it. */
+/** Rows that references lead to from the rows of a grouping, each joined once however many keys and values use it. */
 import { reachable } from '../access/access';
 import type { Condition } from '../access/conditions';
 import type { Context } from '../context';

@@ -23,7 +23,10 @@ function newValue(field: FieldMeta): Shape {
     const when = field.default === defaults.today ? 'Today' : 'Now';
     return { nullable: true, description: `${description} ${when} if absent.` };
   }
-  if (relation && field.default !== undefined) return { nullable: true, description: `${description} If absent, ${field.absent}.` };
+  if (relation && field.default !== undefined) {
+    if (field.absent === undefined) throw new Error(`The default of ${field.name} is an id: say in \`absent\` what it stands for.`);
+    return { nullable: true, description: `${description} If absent, ${field.absent}.` };
+  }
   return { nullable: field.null, description, defaultValue: field.default ?? (blank && !field.null ? '' : undefined) };
 }
 
