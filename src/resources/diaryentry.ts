@@ -11,7 +11,7 @@ import { asTexts } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { NutritionPlan } from './nutritionplan';
-import { UNIT_OF_INGREDIENT } from './unitofingredient';
+import { AMOUNT_UNIT, UNIT_OF_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
 @Resource({
@@ -34,17 +34,11 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, {
-    label: 'Weight unit',
-    note: 'Unit of `amount`; null means grams.',
-    rest: 'weight_unit',
-    column: 'weight_unit_id',
-    null: true,
-  })
+  @Ref(() => IngredientUnit, AMOUNT_UNIT)
   declare ingredientUnitId: number | null;
-  @Moment({ label: 'Datetime', rest: 'datetime', column: 'datetime', note: 'When it was eaten.', default: defaults.now })
+  @Moment({ label: 'Datetime', storedAs: 'datetime', note: 'When it was eaten.', default: defaults.now })
   declare eatenAt: string;
-  @Text({ label: 'Comment', note: 'A remark of the user.', rest: 'comment', column: 'comment', null: true, blank: true, hidden: true })
+  @Text({ label: 'Comment', note: 'A remark of the user.', storedAs: 'comment', null: true, blank: true, hidden: true })
   declare notes: string | null;
   @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;

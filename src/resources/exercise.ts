@@ -73,8 +73,7 @@ export class Exercise extends Model<Exercise> {
   @Day({
     label: 'Date',
     note: 'The day on which it was contributed, if that is known.',
-    rest: 'creation_date',
-    column: 'creation_date',
+    storedAs: 'creation_date',
     readOnly: true,
     null: true,
     default: defaults.today,

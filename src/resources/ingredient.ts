@@ -74,8 +74,7 @@ export class Ingredient extends Model<Ingredient> {
   @Text({ label: 'Name', note: 'What it is called in its language.', min: 3, max: 200, searched: true, sorted: true }) declare name: string;
   @Day({
     label: 'Date',
-    rest: 'creation_date',
-    column: 'creation_date',
+    storedAs: 'creation_date',
     note: 'The day on which it was contributed.',
     readOnly: true,
     default: defaults.today,
@@ -83,8 +82,7 @@ export class Ingredient extends Model<Ingredient> {
   declare createdOn: string;
   @Day({
     label: 'Date',
-    rest: 'update_date',
-    column: 'update_date',
+    storedAs: 'update_date',
     note: 'The day of its last change.',
     readOnly: true,
     default: defaults.today,
@@ -136,8 +134,7 @@ export class Ingredient extends Model<Ingredient> {
     string | null;
   @Moment({
     label: 'Last imported',
-    rest: 'last_imported',
-    column: 'last_imported',
+    storedAs: 'last_imported',
     note: 'When the values were last taken over.',
     null: true,
     readOnly: true,
@@ -156,8 +153,7 @@ export class Ingredient extends Model<Ingredient> {
   @Text({
     label: 'Category',
     note: 'What kind of food it is.',
-    rest: 'category',
-    column: 'category',
+    storedAs: 'category',
     max: 100,
     null: true,
     blank: true,

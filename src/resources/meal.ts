@@ -27,7 +27,7 @@ import { User } from './user';
 export class Meal extends Model<Meal> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
-  @Whole({ label: 'Order', rest: 'order', column: 'order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' })
+  @Whole({ label: 'Order', storedAs: 'order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' })
   declare position: number;
   @Clock({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;

@@ -11,7 +11,7 @@ import { asTexts } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
-import { UNIT_OF_INGREDIENT } from './unitofingredient';
+import { AMOUNT_UNIT, UNIT_OF_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
 @Resource({
@@ -30,15 +30,9 @@ export class MealItem extends Model<MealItem> {
   @Id() declare id: number;
   @Ref(() => Meal, { label: 'Nutrition plan' }) declare mealId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, {
-    label: 'Weight unit',
-    note: 'Unit of `amount`; null means grams.',
-    rest: 'weight_unit',
-    column: 'weight_unit_id',
-    null: true,
-  })
+  @Ref(() => IngredientUnit, AMOUNT_UNIT)
   declare ingredientUnitId: number | null;
-  @Whole({ label: 'Order', rest: 'order', column: 'order', note: 'Place in the meal.', default: 1, readOnly: 'rest' })
+  @Whole({ label: 'Order', storedAs: 'order', note: 'Place in the meal.', default: 1, readOnly: 'rest' })
   declare position: number;
   @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;

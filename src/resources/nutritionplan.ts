@@ -53,8 +53,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @Id() declare id: number;
   @Day({
     label: 'Creation date',
-    rest: 'creation_date',
-    column: 'creation_date',
+    storedAs: 'creation_date',
     note: 'The day on which it was made.',
     readOnly: true,
     default: defaults.today,
@@ -62,8 +61,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare createdOn: string;
   @Text({
     label: 'Description',
-    rest: 'description',
-    column: 'description',
+    storedAs: 'description',
     help: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',
     max: 80,
     blank: true,

@@ -36,8 +36,7 @@ export class PlannedSet extends Model<PlannedSet> {
   @Decimal({
     label: 'Weight',
     note: 'How much is to be lifted, in its unit; null where it is left open.',
-    rest: 'weight',
-    column: 'weight',
+    storedAs: 'weight',
     digits: 6,
     places: 2,
     min: 0,
@@ -52,8 +51,7 @@ export class PlannedSet extends Model<PlannedSet> {
     string | null;
   @Whole({
     label: 'Order',
-    rest: 'order',
-    column: 'order',
+    storedAs: 'order',
     note: 'Place among the planned sets of the group.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
@@ -61,7 +59,7 @@ export class PlannedSet extends Model<PlannedSet> {
     restIgnoredOnCreate: true,
   })
   declare position: number;
-  @Text({ label: 'Comment', rest: 'comment', column: 'comment', note: 'A remark of the user.', max: 100, blank: true })
+  @Text({ label: 'Comment', storedAs: 'comment', note: 'A remark of the user.', max: 100, blank: true })
   declare notes: string;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }

@@ -24,8 +24,7 @@ export class Schedule extends Model<Schedule> {
   @Text({ label: 'Name', help: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
   @Day({
     label: 'Start date',
-    rest: 'start_date',
-    column: 'start_date',
+    storedAs: 'start_date',
     note: 'The day on which its first workout begins.',
     default: defaults.today,
   })

@@ -37,8 +37,7 @@ export class SetGroup extends Model<SetGroup> {
   @Whole({ label: 'Number of sets', note: 'How often its planned sets are repeated.', min: 0, max: 10, default: 4 }) declare sets: number;
   @Whole({
     label: 'Order',
-    rest: 'order',
-    column: 'order',
+    storedAs: 'order',
     note: 'Place among the sets of the day; rows without one come last.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,

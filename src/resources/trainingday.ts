@@ -24,8 +24,7 @@ export class TrainingDay extends Model<TrainingDay> {
   @Ref(() => Workout, { label: 'Workout', rest: 'training' }) declare workoutId: number;
   @Text({
     label: 'Description',
-    rest: 'description',
-    column: 'description',
+    storedAs: 'description',
     help: 'What is done on this day, e.g. "Pull day" or "Chest".',
     max: 100,
   })

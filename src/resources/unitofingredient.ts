@@ -1,5 +1,14 @@
 import type { Rule } from '../core/model/registry';
 
+/** The reference to the unit of an amount of an ingredient. */
+export const AMOUNT_UNIT = {
+  label: 'Weight unit',
+  note: 'Unit of `amount`; null means grams.',
+  rest: 'weight_unit',
+  column: 'weight_unit_id',
+  null: true,
+} as const;
+
 /** Of what is an amount of an ingredient in one of its units. */
 export const UNIT_OF_INGREDIENT: Rule = {
   fields: ['ingredientId', 'ingredientUnitId'],

@@ -39,8 +39,7 @@ export class User extends Model<User> {
   declare isSuperuser: boolean;
   @Moment({
     label: 'Joined',
-    rest: 'date_joined',
-    column: 'date_joined',
+    storedAs: 'date_joined',
     note: 'When the account was made.',
     default: defaults.now,
     readOnly: true,
@@ -48,8 +47,7 @@ export class User extends Model<User> {
   declare joinedAt: string;
   @Moment({
     label: 'Last login',
-    rest: 'last_login',
-    column: 'last_login',
+    storedAs: 'last_login',
     note: 'When they last signed in; null if never.',
     null: true,
     readOnly: true,

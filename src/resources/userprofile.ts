@@ -66,8 +66,7 @@ export class UserProfile extends Model<UserProfile> {
   declare showEnglishIngredients: boolean;
   @Flag({
     label: 'Activate workout reminders',
-    rest: 'workout_reminder_active',
-    column: 'workout_reminder_active',
+    storedAs: 'workout_reminder_active',
     help: 'Whether to be reminded when a workout is about to end.',
     default: false,
   })
@@ -78,8 +77,7 @@ export class UserProfile extends Model<UserProfile> {
   declare workoutDuration: number;
   @Day({
     label: 'Last workout notification',
-    rest: 'last_workout_notification',
-    column: 'last_workout_notification',
+    storedAs: 'last_workout_notification',
     help: 'When the last reminder was sent.',
     null: true,
     readOnly: true,
@@ -89,8 +87,7 @@ export class UserProfile extends Model<UserProfile> {
   declare notificationLanguageId: number;
   @Flag({
     label: 'Use pauses in workout timer',
-    rest: 'timer_active',
-    column: 'timer_active',
+    storedAs: 'timer_active',
     help: 'Whether to use timed pauses between exercises.',
     default: true,
   })
@@ -163,8 +160,7 @@ export class UserProfile extends Model<UserProfile> {
   declare calories: number | null;
   @Choose({
     label: 'Weight unit',
-    rest: 'weight_unit',
-    column: 'weight_unit',
+    storedAs: 'weight_unit',
     help: 'kg or lb, for weights from now on; those that were logged keep theirs. Plan totals and diary sums follow it.',
     choices: UNIT_SYSTEM,
     default: 'kg',

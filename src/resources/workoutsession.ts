@@ -53,10 +53,9 @@ export class WorkoutSession extends Model<WorkoutSession> {
     max: 2,
   })
   declare impression: string;
-  @Clock({ label: 'Start time', rest: 'time_start', column: 'time_start', note: 'When the training began.', null: true })
+  @Clock({ label: 'Start time', storedAs: 'time_start', note: 'When the training began.', null: true })
   declare startTime: string | null;
-  @Clock({ label: 'Finish time', rest: 'time_end', column: 'time_end', note: 'When the training was over.', null: true }) declare endTime:
-    string | null;
+  @Clock({ label: 'Finish time', storedAs: 'time_end', note: 'When the training was over.', null: true }) declare endTime: string | null;
   @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'What was logged for the workout on that day.' })
   declare logs: WorkoutLog[];
 }

@@ -59,9 +59,11 @@ export interface FieldOptions<N extends boolean = boolean> {
   absent?: string;
   /** A trigger of the table decides what GraphQL stores where a creation leaves it out; REST stores `default`. */
   byTriggerInGraphQL?: boolean;
-  /** Key in REST where it is not the snake-case name. */
+  /** Key in REST and column of the database where they are not the snake-case name. */
+  storedAs?: string;
+  /** Key in REST where that alone is another one. */
   rest?: string;
-  /** Of the database, where it is not the snake-case name. */
+  /** Column of the database where that alone is another one. */
   column?: string;
   hidden?: boolean;
   /** REST's rows have it only by way of their parent, and cannot be ordered by it. */
@@ -198,7 +200,7 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
       name,
       kind,
       type,
-      rest: options.rest ?? snake(options.object ?? name),
+      rest: options.rest ?? options.storedAs ?? snake(options.object ?? name),
       label: options.label ?? label(options.object ?? name),
       description: options.note ?? options.help ?? `${options.label ?? label(options.object ?? name)}.`,
       null: options.null ?? false,
@@ -210,7 +212,7 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       stored,
       ordered: stored && !options.inherited,
-      ...(stored && { column: options.column ?? snake(name) }),
+      ...(stored && { column: options.column ?? options.storedAs ?? snake(name) }),
       sequelizeType,
       mistakes: (value, timeZone) => {
         const found = mistakesOf(value, meta);

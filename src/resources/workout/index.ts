@@ -32,8 +32,7 @@ export class Workout extends Model<Workout> {
   @Id() declare id: number;
   @Day({
     label: 'Creation date',
-    rest: 'creation_date',
-    column: 'creation_date',
+    storedAs: 'creation_date',
     note: 'The day on which it was made.',
     readOnly: true,
     default: defaults.today,
@@ -41,8 +40,7 @@ export class Workout extends Model<Workout> {
   declare createdOn: string;
   @Text({
     label: 'Description',
-    rest: 'comment',
-    column: 'comment',
+    storedAs: 'comment',
     help: 'A short description or goal of the workout, e.g. "Focus on back".',
     max: 100,
     blank: true,
