@@ -13,7 +13,7 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { withExercise } from './exerciseofrow';
 import { ABOUT_SCHEDULE, DAYS_OF_WEEK, MAX_WEEKS, plannedCtes } from './plannedsets';
-import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { FACTS, ranking, RankingArgs, SERIES, series, SeriesArgs, type During } from './question';
 
 const PERCENT = 'percent of what was planned, 100 at most; null where nothing was.';
 
@@ -27,10 +27,9 @@ export class AdherenceWeek {
   @Field(() => Int, { description: 'How many sets of it were logged.' }) declare doneSets: number;
   @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT}` }) declare adherence: string | null;
 }
-const AdherenceWeekPage = pageOf(AdherenceWeek);
 
 @ArgsType()
-class PlannedArgs extends QuestionArgs {
+class PlannedArgs extends RankingArgs {
   @Field(() => Int, { defaultValue: 4, description: `How many weeks of the schedule count, this one included, from 1 to ${MAX_WEEKS}.` })
   declare weeks: number;
   @Field(() => Boolean, { defaultValue: false, description: 'Whether only exercises count of which nothing was done.' })
@@ -51,11 +50,10 @@ export class PlannedExercise {
   @Field(() => DateScalar, { nullable: true, description: 'When it was last done, in these weeks or before; null if never.' })
   declare lastDone: string | null;
 }
-const PlannedExercisePage = pageOf(PlannedExercise);
 
 const WEEK = `BETWEEN w."start" AND w."start" + ${DAYS_OF_WEEK - 1}`;
 
-function adherence(context: Context, bind: Bind): string {
+function adherence(context: Context, bind: Bind, during: During): string {
   const done = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereOf([...visible(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${WEEK}`], 't', bind)}`;
   const logged = done(WorkoutLog, 'workout_log');
@@ -65,7 +63,8 @@ function adherence(context: Context, bind: Bind): string {
       (SELECT count(DISTINCT d."day_of_week_id") FROM d WHERE d."workout_id" = w."workout_id")::int AS "plannedDays",
       (SELECT count(*) FROM (${done(WorkoutSession, 'workout_session')} UNION ${logged}) x)::int AS "doneDays",
       (SELECT coalesce(sum(p."sets"), 0) FROM p WHERE p."workout_id" = w."workout_id")::int AS "plannedSets",
-      (SELECT count(*) FROM (${logged}) x)::int AS "doneSets" FROM w) a`;
+      (SELECT count(*) FROM (${logged}) x)::int AS "doneSets" FROM w
+      WHERE ${during('w."start"', `w."start" + ${DAYS_OF_WEEK - 1}`)}) a`;
 }
 
 function planned({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind): string {
@@ -84,14 +83,13 @@ function planned({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind
 
 @Resolver(() => AdherenceWeek)
 export class AdherenceResolver {
-  @Query(() => AdherenceWeekPage, { description: `What the viewer did of what was planned, week by week, oldest first. ${ABOUT_SCHEDULE}` })
-  @Extensions(FACTS)
-  scheduleAdherence(
-    @Args(() => QuestionArgs) args: QuestionArgs,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ): Promise<Answer<Row>> {
-    return answer((bind) => ({ select: adherence(context, bind), order: '"start", "workoutId"' }), args, context, info);
+  @Query(() => [AdherenceWeek], {
+    description: `What the viewer did of what was planned, week by week, oldest first: the weeks that have a day from \`from\` to \`until\`. ${ABOUT_SCHEDULE}`,
+  })
+  @Extensions(SERIES)
+  scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
+    const ask = (bind: Bind, during: During) => ({ select: adherence(context, bind, during), order: ['"start"', '"workoutId"'] });
+    return series(ask, { ...args, by: 'WEEK' }, context);
   }
 
   @FieldResolver(() => Workout, { description: 'What was to be trained in that week.' })
@@ -102,16 +100,12 @@ export class AdherenceResolver {
 
 @Resolver(() => PlannedExercise)
 export class PlannedExerciseResolver extends withExercise(PlannedExercise, 'What was planned. Null while it has not passed the review.') {
-  @Query(() => PlannedExercisePage, {
+  @Query(() => [PlannedExercise], {
     description: `The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. ${ABOUT_SCHEDULE}`,
   })
   @Extensions(FACTS)
-  plannedExercises(
-    @Args(() => PlannedArgs) args: PlannedArgs,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ): Promise<Answer<Row>> {
+  plannedExercises(@Args(() => PlannedArgs) args: PlannedArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw badArgument('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
-    return answer((bind) => ({ select: planned(args, context, bind), order: '"share", "exerciseId"' }), args, context, info);
+    return ranking((bind) => ({ select: planned(args, context, bind), order: ['"share"', '"exerciseId"'] }), args, context);
   }
 }

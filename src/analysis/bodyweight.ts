@@ -1,6 +1,5 @@
 /** What the body weighs, less what changes from day to day. */
-import { Args, ArgsType, Ctx, Extensions, Field, Info, Int, ObjectType, Query, Resolver } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { scope } from '../core/access/access';
@@ -12,7 +11,7 @@ import { entryFactor } from '../resources/kilograms';
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 import { IN_UNIT, shownIn } from './masses';
-import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { SERIES, series, SeriesArgs } from './question';
 
 const SHARE = 0.1;
 const MAX_DAYS = 3660;
@@ -20,10 +19,7 @@ const DAYS_OF_WEEK = 7;
 const PLACES = 3;
 
 @ArgsType()
-class TrendArgs extends QuestionArgs {
-  @Field(() => DateScalar, { nullable: true, description: 'Only this day and later ones; earlier entries count for the trend.' })
-  declare since?: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'Only this day and earlier ones.' }) declare until?: string | null;
+class TrendArgs extends SeriesArgs {
   @Field(() => Int, { defaultValue: 28, description: `Of how many days up to each entry the rate is worked out, from 2 to ${MAX_DAYS}.` })
   declare days: number;
   @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
@@ -40,35 +36,30 @@ export class BodyWeight {
   })
   declare ratePerWeek: string | null;
 }
-const BodyWeightPage = pageOf(BodyWeight);
 
 @Resolver()
 export class BodyWeightResolver {
-  @Query(() => BodyWeightPage, {
-    description: `Body weights with their trend, oldest first. The trend is an exponential moving average, factor 0.1 per entry, whatever the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
+  @Query(() => [BodyWeight], {
+    description: `Body weights of the days from \`from\` to \`until\`, oldest first, with their trend, for which earlier ones count too. The trend is an exponential moving average, factor 0.1 per entry, whatever the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
   })
-  @Extensions(FACTS)
-  bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
-    const { since, until, days, unit } = args;
+  @Extensions(SERIES)
+  bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {
+    const { days, unit } = args;
     if (days < 2 || days > MAX_DAYS) throw badArgument('days', `Must be from 2 to ${MAX_DAYS}.`);
     const own = scope(WeightEntry, context);
-    return answer(
-      (bind) => {
-        const shown = [...(since ? [`x."date" >= ${bind(since)}::date`] : []), ...(until ? [`x."date" <= ${bind(until)}::date`] : [])];
-        return {
-          select: `SELECT x."date", ${shownIn(unit, 'x."mass"')} AS "weight", ${shownIn(unit, 'x."trend"::numeric', PLACES)} AS "trend",
-            ${shownIn(unit, `x."slope"::numeric * ${DAYS_OF_WEEK}`, PLACES)} AS "ratePerWeek"
-            FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SHARE}) OVER (ORDER BY w."date") AS "trend",
-              regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
-                RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
-              FROM (SELECT t."date", t."weight" * ${entryFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(own, 't', bind)}) w) x
-            ${shown.length ? `WHERE ${shown.join(' AND ')}` : ''}`,
-          order: '"date"',
-        };
-      },
+    return series(
+      (bind, during) => ({
+        select: `SELECT x."date", ${shownIn(unit, 'x."mass"')} AS "weight", ${shownIn(unit, 'x."trend"::numeric', PLACES)} AS "trend",
+          ${shownIn(unit, `x."slope"::numeric * ${DAYS_OF_WEEK}`, PLACES)} AS "ratePerWeek"
+          FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SHARE}) OVER (ORDER BY w."date") AS "trend",
+            regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
+              RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
+            FROM (SELECT t."date", t."weight" * ${entryFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(own, 't', bind)}) w) x
+          WHERE ${during('x."date"')}`,
+        order: ['"date"'],
+      }),
       args,
       context,
-      info,
     );
   }
 }

@@ -22,8 +22,9 @@ import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
-import { DiaryArgs, entries, rounded, valuesOf } from './portions';
-import { answer, FACTS, pageOf, type Answer } from './question';
+import type { Where } from './logs';
+import { entries, rounded, valuesOf, WhereEntries } from './portions';
+import { FACTS, ranking, RankingArgs } from './question';
 
 enum FoodOrder {
   COUNT = 'COUNT',
@@ -57,32 +58,31 @@ export class EatenFood {
   @Field(() => DecimalScalar, { nullable: true, description: 'Which part of the energy of all foods it is, in percent; null of none.' })
   declare energyShare: string | null;
 }
-const EatenFoodPage = pageOf(EatenFood);
 
 @ArgsType()
-class FoodArgs extends DiaryArgs {
+class FoodArgs extends RankingArgs {
+  @WhereEntries declare where?: Where;
   @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'What foods are ranked by.' }) declare by: FoodOrder;
 }
 
 @Resolver(() => EatenFood)
 export class EatenFoodResolver {
-  @Query(() => EatenFoodPage, { description: 'Foods of the diary, largest total first.' })
+  @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
   @Extensions(FACTS)
-  topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+  async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
     const measure = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
-    return answer(
+    const rows = await ranking(
       (bind) => ({
         select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count", round(sum(e."grams"), 2) AS "grams",
           ${rounded('total', (name) => `sum(e."${name}")`)}, ${measure} AS "measure",
           round(sum(e."energy") * 100.0 / nullif(sum(sum(e."energy")) OVER (), 0), 2) AS "energyShare"
           FROM (${entries(args.where, '', context, bind)}) e GROUP BY 1`,
-        order: '"measure" DESC, "ingredientId"',
+        order: ['"measure" DESC', '"ingredientId"'],
       }),
       args,
       context,
-      info,
-      (row) => ({ ...row, total: valuesOf(row, 'total') }),
     );
+    return rows.map((row) => ({ ...row, total: valuesOf(row, 'total') }));
   }
 
   @FieldResolver(() => Ingredient, { nullable: true, description: 'The food. Null while it has not passed the review.' })

@@ -1,7 +1,7 @@
 /** What was eaten, by days put together, against what was planned. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { IN_KILOGRAMS } from '../contract/masses';
+import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { mayRead, scope } from '../core/access/access';
 import { binder, whereOf, type Bind } from '../core/access/conditions';
@@ -11,21 +11,24 @@ import { badArgument } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
+import { MASS_UNIT } from '../resources/massunit';
 import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
-import { bodyMass } from './masses';
-import { COMPOSED, contents, DiaryArgs, each, entries, rounded, valuesOf } from './portions';
-import { answer, FACTS, pageOf, type Answer } from './question';
+import { bodyMass, IN_UNIT, shownIn } from './masses';
+import type { Where } from './logs';
+import { COMPOSED, contents, each, entries, rounded, valuesOf, WhereEntries } from './portions';
+import { SERIES, series, SeriesArgs, type During } from './question';
 
 const MAX_TOLERANCE = 100;
 /** Each entry is held against each meal of its plan. */
 const MAX_MEALS = 100;
 
 @ArgsType()
-class IntakeArgs extends DiaryArgs {
+class IntakeArgs extends SeriesArgs {
+  @WhereEntries declare where?: Where;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
   @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
   @Field(() => String, {
@@ -40,6 +43,7 @@ class IntakeArgs extends DiaryArgs {
   declare perMeal: boolean;
   @Field(() => Int, { defaultValue: 5, description: 'Tolerance around the goal in percent.' })
   declare tolerance: number;
+  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
 @ObjectType({ description: 'What was eaten of a plan in some days.', simpleResolvers: true })
@@ -63,7 +67,7 @@ export class NutritionIntake {
   declare goalEnergy: string | null;
   @Field(() => Int, { description: 'On how many days there was more energy than the goal and its tolerance.' }) declare daysOver: number;
   @Field(() => Int, { description: 'On how many days there was less energy than the goal less its tolerance.' }) declare daysUnder: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `What the body weighed, ${IN_KILOGRAMS}; the mean of the days.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `What the body weighed, ${IN_UNIT_ASKED_FOR}; the mean of the days.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'Protein in g per kg of the body; the mean of the days.' })
   declare proteinPerKg: string | null;
@@ -72,7 +76,6 @@ export class NutritionIntake {
   @Field(() => DecimalScalar, { nullable: true, description: 'Fat in g per kg of the body; the mean of the days.' })
   declare fatPerKg: string | null;
 }
-const NutritionIntakePage = pageOf(NutritionIntake);
 
 function goals(perMeal: boolean, context: Context, bind: Bind): string {
   return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${each((name) => `sum(x."${name}") AS "${name}"`)}
@@ -80,8 +83,8 @@ function goals(perMeal: boolean, context: Context, bind: Bind): string {
     JOIN "meal" m ON m."id" = x."meal_id"${whereOf(scope(Meal, context), 'm', bind)} GROUP BY 1, 2`;
 }
 
-function intake(args: IntakeArgs, context: Context, bind: Bind): string {
-  const { where, by, firstDay, timeZone, perMeal, tolerance } = args;
+function intake(args: IntakeArgs, context: Context, bind: Bind, during: During): string {
+  const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
   const local = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.timeZone)}::text)`;
   const nearest =
     () => `(SELECT m."id" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
@@ -98,9 +101,9 @@ function intake(args: IntakeArgs, context: Context, bind: Bind): string {
   return `SELECT ${bucketSql(by, dayNumber(firstDay), 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
     ${rounded('total', (name) => `sum(d."${name}")`)}, ${rounded('mean', (name) => `avg(d."${name}")`)}, ${rounded('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
     ${missed('>', '+')} AS "daysOver", ${missed('<', '-')} AS "daysUnder",
-    round(avg(d."mass"), 2) AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
+    ${shownIn(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
     FROM (SELECT e."plan_id", e."meal_id", e."day", ${each((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMass('e."day"', context, bind)} AS "mass"
-      FROM (${eaten}) e GROUP BY 1, 2, 3) d
+      FROM (${eaten}) e WHERE ${during('e."day"')} GROUP BY 1, 2, 3) d
     JOIN (${plans}) p ON p."id" = d."plan_id"
     LEFT JOIN (${goals(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
     GROUP BY 1, 2, 3`;
@@ -120,34 +123,23 @@ async function checkMeals(context: Context): Promise<void> {
 
 @Resolver(() => NutritionIntake)
 export class NutritionIntakeResolver {
-  @Query(() => NutritionIntakePage, {
+  @Query(() => [NutritionIntake], {
     description:
       'What the viewer ate, by day, week or other days, oldest first: nutrients of each plan and its goals. Values are exact and rounded to two places at the end. A kg of the body is that of the weight entry nearest to the day, the earlier of two as near.',
   })
-  @Extensions(FACTS)
-  async nutritionIntake(
-    @Args(() => IntakeArgs) args: IntakeArgs,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ): Promise<Answer<Row>> {
+  @Extensions(SERIES)
+  async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
     const { by, timeZone, tolerance } = args;
     if (timeZone != null && !isZone(timeZone))
       throw badArgument('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw badArgument('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
     if (args.perMeal) await checkMeals(context);
-    const inBucket = inBuckets(by);
-    return answer(
-      (bind) => ({ select: intake(args, context, bind), order: '"start", "planId", "mealId"' }),
-      args,
-      context,
-      info,
-      (row) => ({
-        ...inBucket(row),
-        total: valuesOf(row, 'total'),
-        mean: valuesOf(row, 'mean'),
-        goal: valuesOf(row, 'goal'),
-      }),
-    );
+    const ask = (bind: Bind, during: During) => ({
+      select: intake(args, context, bind, during),
+      order: ['"start"', '"planId"', '"mealId"'],
+    });
+    const rows = (await series(ask, args, context)).map(inBuckets(by));
+    return rows.map((row) => ({ ...row, total: valuesOf(row, 'total'), mean: valuesOf(row, 'mean'), goal: valuesOf(row, 'goal') }));
   }
 
   @FieldResolver(() => NutritionPlan, { description: 'The plan whose diary it is.' })

@@ -34,7 +34,7 @@ export class IntensityResolver {
       const rows = await context.session.query(
         `SELECT x."id", round(round(100 * x."mass" / x."best", ${SAME_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
           max(${oneRepMaxOf(formula, 'l')}) OVER (PARTITION BY l."exercise_id" ORDER BY l."date") AS "best"
-          FROM (${logsOf(null, context, bind, [sameExercise])}) l) x WHERE x."id" = ANY(${wanted})`,
+          FROM (${logsOf(null, context, bind, undefined, [sameExercise])}) l) x WHERE x."id" = ANY(${wanted})`,
         values,
       );
       const found = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

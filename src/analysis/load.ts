@@ -1,6 +1,5 @@
 /** What training of the last week asks of a body beside that of the last six weeks. */
-import { Args, ArgsType, Ctx, Extensions, Field, Info, ObjectType, Query, registerEnumType, Resolver } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, registerEnumType, Resolver } from 'type-graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
@@ -8,7 +7,7 @@ import { MASS_UNIT } from '../resources/massunit';
 import { MAX_DAYS } from './days';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { IN_UNIT, shownIn } from './masses';
-import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { SERIES, series, SeriesArgs } from './question';
 import { ABOUT_VOLUME, isHard } from './volume';
 
 const [ACUTE_DAYS, CHRONIC_DAYS] = [7, 42];
@@ -27,7 +26,7 @@ registerEnumType(LoadMeasure, {
 });
 
 @ArgsType()
-class LoadArgs extends QuestionArgs {
+class LoadArgs extends SeriesArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'What it is measured by.' }) declare measure: LoadMeasure;
   @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
@@ -42,35 +41,33 @@ export class TrainingLoad {
   @Field(() => DecimalScalar, { nullable: true, description: 'The acute one divided by the chronic one; null where that is 0.' })
   declare ratio: string | null;
 }
-const TrainingLoadPage = pageOf(TrainingLoad);
 
 @Resolver()
 export class TrainingLoadResolver {
-  @Query(() => TrainingLoadPage, {
-    description: `The load of each day from the first log to the last one, oldest first, and its exponentially weighted means, which begin with the first day: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_DAYS} days before the last log are looked at. ${ABOUT_VOLUME}`,
+  @Query(() => [TrainingLoad], {
+    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_DAYS} days before the last log are looked at. ${ABOUT_VOLUME}`,
   })
-  @Extensions(FACTS)
-  trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+  @Extensions(SERIES)
+  trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, measure, unit } = args;
     const ofTonnage = measure === LoadMeasure.TONNAGE;
     const load = ofTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHard('l')})`;
     const mean = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
     const shown = (column: string) =>
       `${ofTonnage ? shownIn(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
-    return answer(
-      (bind) => ({
+    return series(
+      (bind, during) => ({
         select: `WITH s AS (SELECT l."date", ${load} AS "load" FROM (${logsOf(where, context, bind)}) l GROUP BY 1),
           b AS (SELECT greatest(min("date"), max("date") - ${MAX_DAYS}) AS "low", max("date") AS "high" FROM s),
           d AS (SELECT v."date", coalesce(s."load", 0) AS "load"
             FROM (SELECT "low" + generate_series(0, "high" - "low") AS "date" FROM b) v LEFT JOIN s USING ("date")),
           m AS (SELECT d.*, ${mean(ACUTE_DAYS)} AS "acute", ${mean(CHRONIC_DAYS)} AS "chronic" FROM d)
           SELECT m."date", ${shown('load')}, ${shown('acute')}, ${shown('chronic')},
-            round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m`,
-        order: '"date"',
+            round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m WHERE ${during('m."date"')}`,
+        order: ['"date"'],
       }),
       args,
       context,
-      info,
     );
   }
 }

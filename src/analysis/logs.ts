@@ -9,17 +9,19 @@ import { filtered } from '../core/sql/where';
 import { WorkoutLog } from '../resources/workoutlog';
 import { REPETITIONS, UNTIL_FAILURE } from '../training/texts';
 import { liftedMass } from './masses';
+import type { During } from './question';
 
 export type Where = Record<string, unknown> | null | undefined;
 
 export const WhereLogs = (description: string): PropertyDecorator => Field(() => whereInput(WorkoutLog), { nullable: true, description });
 
 /** Columns: `id`, `date`, `exercise_id`, `reps` (null where they are no repetitions), `reserve` (null where none is logged), `mass` in kg. */
-export function logsOf(where: Where, context: Context, bind: Bind, further: readonly Condition[] = []): string {
+export function logsOf(where: Where, context: Context, bind: Bind, during?: During, further: readonly Condition[] = []): string {
   const own = visible(WorkoutLog, context);
   const { conditions, joins } = filtered(WorkoutLog, where, context);
+  const days: Condition[] = during ? [(alias) => during(`${alias}."date"`)] : [];
   return `SELECT t."id", t."date", t."exercise_id",
     CASE WHEN t."repetition_unit_id" IN (${REPETITIONS}, ${UNTIL_FAILURE}) THEN t."reps" END AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMass('t', context, bind)} AS "mass"
-    ${from(WorkoutLog, joins, bind)}${whereOf([...further, ...own, ...conditions], 't', bind)}`;
+    ${from(WorkoutLog, joins, bind)}${whereOf([...further, ...own, ...days, ...conditions], 't', bind)}`;
 }

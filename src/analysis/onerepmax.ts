@@ -31,7 +31,7 @@ import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
-import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { SERIES, series, SeriesArgs } from './question';
 
 export enum OneRepMaxFormula {
   EPLEY = 'EPLEY',
@@ -81,7 +81,7 @@ export const ABOUT_ONE_REP_MAX = `Repetitions in reserve count as if they had be
 export const BY_FORMULA = { defaultValue: OneRepMaxFormula.EPLEY, description: 'By which formula it is estimated.' };
 
 @ArgsType()
-class BestArgs extends QuestionArgs {
+class BestArgs extends SeriesArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
   @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
@@ -97,29 +97,27 @@ export class BestOneRepMax {
   @Field(() => DateScalar, { description: 'When the best set was done, first of all if several are as good.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
-const BestOneRepMaxPage = pageOf(BestOneRepMax);
 
 @Resolver(() => BestOneRepMax)
 export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, 'What was trained. Null while it has not passed the review.') {
-  @Query(() => BestOneRepMaxPage, {
+  @Query(() => [BestOneRepMax], {
     description: `How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first. ${ABOUT_ONE_REP_MAX}`,
   })
-  @Extensions(FACTS)
-  bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+  @Extensions(SERIES)
+  async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, by, firstDay, formula, unit } = args;
-    return answer(
-      (bind) => ({
+    const rows = await series(
+      (bind, during) => ({
         select: `SELECT DISTINCT ON (e."start", e."exerciseId") e."start", e."exerciseId", e."date", e."logId", ${shownIn(unit, 'e."best"')} AS "oneRepMax"
           FROM (SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id" AS "exerciseId", l."date", l."id" AS "logId",
-            ${oneRepMaxOf(formula, 'l')} AS "best" FROM (${logsOf(where, context, bind)}) l) e
+            ${oneRepMaxOf(formula, 'l')} AS "best" FROM (${logsOf(where, context, bind, during)}) l) e
           WHERE e."best" IS NOT NULL ORDER BY e."start", e."exerciseId", e."best" DESC, e."date", e."logId"`,
-        order: '"start", "exerciseId"',
+        order: ['"start"', '"exerciseId"'],
       }),
       args,
       context,
-      info,
-      inBuckets(by),
     );
+    return rows.map(inBuckets(by));
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
@@ -144,7 +142,7 @@ export class OneRepMaxResolver {
   ): Promise<string | null> {
     const estimates = async (ids: readonly unknown[]) => {
       const { bind, values } = binder();
-      const logs = logsOf(null, context, bind, [anyOf('id', ids)]);
+      const logs = logsOf(null, context, bind, undefined, [anyOf('id', ids)]);
       const rows = await context.session.query(
         `SELECT l."id", ${shownIn(unit, oneRepMaxOf(formula, 'l'))} AS "value" FROM (${logs}) l`,
         values,

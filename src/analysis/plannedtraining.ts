@@ -1,7 +1,6 @@
 /** What the active schedule asks for, day by day, and what was trained. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { DateTime } from 'luxon';
 import type { Row } from '../database/rows';
 import { visible } from '../core/access/access';
 import { binder, whereOf, type Bind } from '../core/access/conditions';
@@ -13,6 +12,7 @@ import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
 import { DAYS_OF_WEEK, own, scheduleCtes, stepOfWeek } from './plannedsets';
+import { checkOrder, daysBetween } from './question';
 
 /** A leap year. */
 const MAX_DAYS = 366;
@@ -46,9 +46,8 @@ export class PlannedTrainingResolver {
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,
     @Ctx() context: Context,
   ): Promise<Row[]> {
-    const count = DateTime.fromISO(until).diff(DateTime.fromISO(from), 'days').days + 1;
-    if (count < 1) throw badArgument('until', 'Ensure that `from` is not greater than `until`.');
-    if (count > MAX_DAYS) throw badArgument('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
+    checkOrder(from, until);
+    if (daysBetween(from, until) > MAX_DAYS) throw badArgument('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
     const { bind, values } = binder();
     return context.session.query(days(from, until, context, bind), values);
   }

@@ -1,5 +1,5 @@
 /** What portions of food contain, in SQL, and the entries of the viewer's diary as such. */
-import { ArgsType, Field } from 'type-graphql';
+import { Field } from 'type-graphql';
 import type { Row } from '../database/rows';
 import { visible } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
@@ -12,14 +12,13 @@ import { NUTRIENTS } from '../nutrition/values';
 import { DiaryEntry } from '../resources/diaryentry';
 import { Ingredient } from '../resources/ingredient';
 import type { Where } from './logs';
-import { QuestionArgs } from './question';
 
 const KILOJOULES_PER_KILOCALORIE = '4.184';
 
-@ArgsType()
-export class DiaryArgs extends QuestionArgs {
-  @Field(() => whereInput(DiaryEntry), { nullable: true, description: 'Which entries of the diary count.' }) declare where?: Where;
-}
+export const WhereEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry), {
+  nullable: true,
+  description: 'Which entries of the diary count.',
+});
 
 const nutrients = (each: (column: string) => string) =>
   NUTRIENTS.map((name) => `${each(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');

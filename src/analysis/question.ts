@@ -1,71 +1,112 @@
-/** What all questions share: their pages, of what one statement works out, and what they cost. */
-import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+/** What all questions share: which days they are asked about, how many rows they answer, and what that costs. */
+import { ArgsType, Field, Int } from 'type-graphql';
+import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
 import { binder, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { classNamed } from '../core/grouping/inputs';
-import { MAX_PAGE, PageInfo } from '../core/read/connection';
-import { CountedPage, DEFAULT_ROWS } from '../core/read/countedpage';
-import { selected } from '../core/read/plan';
+import { bucketSql, dayNumber, FirstDay, isRecurring, STEPS, type DayUnit } from '../core/grouping/units';
+import { today } from '../core/model/clock';
+import { badArgument } from '../core/model/errors';
+import { DateScalar } from '../core/model/scalars';
+import { count, MAX_PAGE } from '../core/read/connection';
+
+const DEFAULT_ROWS = 100;
+const [DEFAULT_DAYS, DEFAULT_UNITS] = [90, 26];
+const DAY_MS = 86_400_000;
+
+const TOO_MANY = `Ensure that there are no more than ${MAX_PAGE} rows, by a later day or by \`last\`.`;
+
+@ArgsType()
+export class SeriesArgs {
+  @Field(() => DateScalar, {
+    nullable: true,
+    description: `The first day that counts. Absent: the ${DEFAULT_DAYS} days, or ${DEFAULT_UNITS} weeks, months, quarters or years, up to \`until\`; with \`last\` all days.`,
+  })
+  declare from?: string | null;
+  @Field(() => DateScalar, { nullable: true, description: 'The last day that counts; today if absent.' }) declare until?: string | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: `Only so many of the newest rows, ${MAX_PAGE} at most; without it, more rows than that are an error.`,
+  })
+  declare last?: number | null;
+}
+
+@ArgsType()
+export class RankingArgs {
+  @Field(() => Int, { defaultValue: DEFAULT_ROWS, description: `How many rows, ${MAX_PAGE} at most.` }) declare first: number;
+  @Field(() => Int, { nullable: true, description: 'How many rows to skip.' }) declare offset?: number | null;
+}
 
 /** All rows of a viewer are read, however few the answer has. */
 export const FACTS = { only: 'graphql', cost: { weight: 100 } };
 
-@ArgsType()
-export class QuestionArgs {
-  @Field(() => Int, { defaultValue: DEFAULT_ROWS, description: `How many rows, ${MAX_PAGE} at most.` })
-  declare first: number;
-  @Field(() => String, {
-    nullable: true,
-    description: 'Only rows after the one with this cursor. It counts the rows before it, so a change of the data may move what follows.',
-  })
-  declare after?: string | null;
+export const daysBetween = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
+
+function sizeOf({ from, until, last }: SeriesArgs): number {
+  if (last != null) return last;
+  return from == null ? DEFAULT_ROWS : daysBetween(from, until ?? today('utc'));
 }
 
-/** `XPage`. */
-export function pageOf(row: ClassType): ClassType {
-  const name = `${row.name}Page`;
-  const Page = classNamed(name);
-  Field(() => Int, { description: 'How many rows there are in all pages together; counted only if asked for.' })(
-    Page.prototype,
-    'totalCount',
-  );
-  Field(() => [row], { description: 'The rows of this page.' })(Page.prototype, 'nodes');
-  Field(() => PageInfo, { description: 'Where this page lies.' })(Page.prototype, 'pageInfo');
-  ObjectType(name, { description: `A page of rows of ${row.name}.`, simpleResolvers: true })(Page);
-  return Page;
+/** With a row for each day, on an average. */
+export const SERIES = { ...FACTS, listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(sizeOf(args), 0), MAX_PAGE) } };
+
+export function checkOrder(from: string | null | undefined, until: string): void {
+  if (from != null && from > until) throw badArgument('until', 'Ensure that `from` is not greater than `until`.');
 }
 
 export interface Statement {
   select: string;
-  /** Of all columns that tell a row from others, so that no two share a place. */
-  order: string;
+  /** Terms of all columns that tell a row from others, so that no two share a place. */
+  order: readonly string[];
 }
 
-export interface Answer<T> {
-  totalCount: number;
-  nodes: T[];
-  pageInfo: PageInfo;
+/** Whether one of these days counts, two columns; the same one if there is one alone. */
+export type During = (first: string, last?: string) => string;
+
+interface Windowed extends SeriesArgs {
+  by?: DayUnit;
+  firstDay?: FirstDay;
+  timeZone?: string | null;
 }
 
-/** A page of the rows of a statement. */
-export async function answer<T = Row>(
-  ask: (bind: Bind) => Statement,
-  { first, after, ...asked }: QuestionArgs,
-  context: Context,
-  { fieldName, fieldNodes, fragments }: GraphQLResolveInfo,
-  show: (row: Row) => T = (row) => row as T,
-): Promise<Answer<T>> {
-  const page = new CountedPage({ first, after }, [fieldName, asked], 'list');
+/** A file has all days, those to come too. */
+function windowOf(args: Windowed, { timeZone: ofServer }: Context, isFile: boolean): (bind: Bind) => During {
+  const { from, until, last, by = 'DAY', firstDay = FirstDay.MONDAY, timeZone } = args;
+  const end = until ?? (isFile ? 'infinity' : today(timeZone ?? ofServer));
+  checkOrder(from, end);
+  const unit = isRecurring(by) ? 'WEEK' : by;
+  const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;
+  return (bind) => {
+    const high = `${bind(end)}::date`;
+    const usual = () => `(${bucketSql(unit, dayNumber(firstDay), high, '')} - ${steps} * interval '${STEPS[unit]}')::date`;
+    const earliest = () => (last == null ? usual() : `date '-infinity'`);
+    const low = from == null ? earliest() : `${bind(from)}::date`;
+    return (first, latest = first) => `${latest} >= ${low} AND ${first} <= ${high}`;
+  };
+}
+
+/** Some rows of a statement, from its first one on. */
+export async function ranking(ask: (bind: Bind) => Statement, args: RankingArgs, { session }: Context): Promise<Row[]> {
+  const first = count('first', args.first, MAX_PAGE);
+  const offset = count('offset', args.offset, MAX_INTEGER) ?? 0;
   const { bind, values } = binder();
   const { select, order } = ask(bind);
-  const told = selected(fieldNodes, fragments).has('totalCount') ? '(SELECT count(*) FROM q) AS "_count"' : 'TRUE AS "_any"';
-  const rows = await context.session.query(
-    `WITH q AS (${select}) SELECT c.*, p.* FROM (SELECT ${told}) c LEFT JOIN LATERAL
-      (SELECT TRUE AS "_row", q.* FROM q ORDER BY ${order} LIMIT ${bind(page.limit + 1)} OFFSET ${bind(page.skip)}) p ON TRUE`,
+  return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
+}
+
+/** The last rows of a statement, oldest first, or those that a file goes on with. */
+export async function series(ask: (bind: Bind, during: During) => Statement, args: Windowed, context: Context): Promise<Row[]> {
+  const { session, written } = context;
+  const isFile = written !== undefined;
+  const last = count('last', args.last, MAX_PAGE) ?? MAX_PAGE + 1;
+  const window = windowOf(args, context, isFile);
+  const { bind, values } = binder();
+  const { select, order } = ask(bind, window(bind));
+  const newest = isFile ? order : order.map((term) => `${term} DESC`);
+  const rows = await session.query(
+    `SELECT * FROM (${select}) q ORDER BY ${newest.join(', ')} LIMIT ${bind(last)} OFFSET ${bind(written ?? 0)}`,
     values,
   );
-  const { nodes, pageInfo } = page.of(rows.filter((row) => row._row));
-  return { totalCount: Number(rows[0]!._count ?? 0), nodes: nodes.map(show), pageInfo };
+  if (rows.length > MAX_PAGE) throw badArgument('from', TOO_MANY);
+  return isFile ? rows : rows.reverse();
 }

@@ -28,7 +28,7 @@ import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { IN_UNIT, shownIn } from './masses';
 import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
-import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { SERIES, series, SeriesArgs } from './question';
 
 enum RecordKind {
   WEIGHT = 'WEIGHT',
@@ -48,12 +48,10 @@ registerEnumType(RecordKind, {
 });
 
 @ArgsType()
-class RecordArgs extends QuestionArgs {
+class RecordArgs extends SeriesArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
     RecordKind[] | null;
-  @Field(() => DateScalar, { nullable: true, description: 'Only records that were set on this day or later; all days count for them.' })
-  declare since?: string | null;
   @Field(() => Boolean, { defaultValue: false, description: 'Whether only records count that have not been broken.' })
   declare standing: boolean;
   @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
@@ -73,7 +71,6 @@ export class PersonalRecord {
   @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null of a volume.' }) declare reps: number | null;
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null of a volume.' }) declare logId: number | null;
 }
-const PersonalRecordPage = pageOf(PersonalRecord);
 
 /** Of each kind what might be a record. `at` parts what is not compared. */
 function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind): string {
@@ -87,25 +84,21 @@ function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind
 
 @Resolver(() => PersonalRecord)
 export class PersonalRecordResolver extends withExercise(PersonalRecord, 'What was trained. Null while it has not passed the review.') {
-  @Query(() => PersonalRecordPage, {
+  @Query(() => [PersonalRecord], {
     description: `The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set. ${ABOUT_ONE_REP_MAX}`,
   })
-  @Extensions(FACTS)
-  personalRecords(
-    @Args(() => RecordArgs) args: RecordArgs,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ): Promise<Answer<Row>> {
-    const { kinds, since, standing, unit } = args;
+  @Extensions(SERIES)
+  personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {
+    const { kinds, standing, unit } = args;
     const shown = (column: string) =>
       `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${shownIn(unit, `r."${column}"`)} END AS "${column}"`;
-    return answer(
-      (bind) => {
+    return series(
+      (bind, during) => {
         const which = [
+          during('r."date"'),
           'r."value" > coalesce(r."previous", 0)',
           `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
           ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),
-          ...(since ? [`r."date" >= ${bind(since)}::date`] : []),
           ...(standing ? ['r."value" = r."best"'] : []),
         ];
         return {
@@ -116,12 +109,11 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, 'What w
               WINDOW "ever" AS (PARTITION BY c."kind", c."exercise_id", c."at"),
                 "before" AS ("ever" ORDER BY c."date", c."value" DESC, c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
             WHERE ${which.join(' AND ')}`,
-          order: '"date", "exerciseId", "kind", "at"',
+          order: ['"date"', '"exerciseId"', '"kind"', '"at"'],
         };
       },
       args,
       context,
-      info,
     );
   }
 

@@ -14,7 +14,7 @@ import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
-import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { SERIES, series, SeriesArgs, type During } from './question';
 
 /** Of a column as `logsOf` has them. */
 export const isHard = (alias: string): string =>
@@ -25,7 +25,7 @@ const ABOUT_FRACTIONS =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
-class MuscleVolumeArgs extends QuestionArgs {
+class MuscleVolumeArgs extends SeriesArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BY_DAYS }) declare by: DayUnit;
   @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
@@ -47,7 +47,6 @@ export class MuscleVolume {
   @Field(() => DecimalScalar, { description: `Repetitions times mass, that of secondary muscles half, ${IN_UNIT_ASKED_FOR}.` })
   declare tonnage: string;
 }
-const MuscleVolumePage = pageOf(MuscleVolume);
 
 @ObjectType({ description: 'What was trained in some days.', simpleResolvers: true })
 export class TrainingVolume {
@@ -60,13 +59,12 @@ export class TrainingVolume {
   @Field(() => DecimalScalar, { description: 'All repetitions; seconds and the like are none.' }) declare reps: string;
   @Field(() => DecimalScalar, { description: `Repetitions times mass, ${IN_UNIT_ASKED_FOR}.` }) declare tonnage: string;
 }
-const TrainingVolumePage = pageOf(TrainingVolume);
 
 /** What each exercise came to; few rows beside those of the logs. */
-function perExercise({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind): string {
+function perExercise({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind, during: During): string {
   return `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${logsOf(where, context, bind)}) l GROUP BY 1, 2`;
+    FROM (${logsOf(where, context, bind, during)}) l GROUP BY 1, 2`;
 }
 
 /** The muscles of the exercises in `x`, a few of the whole catalogue; one of both kinds is a primary one. */
@@ -76,31 +74,26 @@ const TRAINED = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_s
 
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
-  @Query(() => MuscleVolumePage, {
+  @Query(() => [MuscleVolume], {
     description: `How much the viewer trained each muscle: hard sets, sets and tonnage by week, or by other days, oldest first. ${ABOUT_FRACTIONS} ${ABOUT_VOLUME}`,
   })
-  @Extensions(FACTS)
-  muscleVolume(
-    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ): Promise<Answer<Row>> {
+  @Extensions(SERIES)
+  async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     // Summed before they are halved, which thousands of products of decimals would take longer for than all else.
     const sum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
-    return answer(
-      (bind) => ({
-        select: `WITH x AS MATERIALIZED (${perExercise(args, context, bind)})
+    const rows = await series(
+      (bind, during) => ({
+        select: `WITH x AS MATERIALIZED (${perExercise(args, context, bind, during)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${sum('hard')}) AS "hardSets", trim_scale(${sum('sets')}) AS "sets",
           ${shownIn(args.unit, sum('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${TRAINED}) m USING ("exercise_id") GROUP BY 1, 2`,
-        order: '"start", "muscleId"',
+        order: ['"start"', '"muscleId"'],
       }),
       args,
       context,
-      info,
-      inBuckets(args.by),
     );
+    return rows.map(inBuckets(args.by));
   }
 
   @FieldResolver(() => Muscle, { nullable: true, description: 'What was trained; null for exercises of which no muscles are known.' })
@@ -114,28 +107,23 @@ export class TrainingVolumeResolver extends withExercise(
   TrainingVolume,
   'What was trained. Null unless there is a row for each exercise, and while it has not passed the review.',
 ) {
-  @Query(() => TrainingVolumePage, {
+  @Query(() => [TrainingVolume], {
     description: `How much the viewer trained: sets, hard sets, repetitions and tonnage by week, or by other days, oldest first; of all exercises together, or of each. ${ABOUT_VOLUME}`,
   })
-  @Extensions(FACTS)
-  trainingVolume(
-    @Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs,
-    @Ctx() context: Context,
-    @Info() info: GraphQLResolveInfo,
-  ): Promise<Answer<Row>> {
+  @Extensions(SERIES)
+  async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, by, firstDay, unit } = args;
-    return answer(
-      (bind) => ({
+    const rows = await series(
+      (bind, during) => ({
         select: `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", ${args.perExercise ? 'l."exercise_id"' : 'NULL::int'} AS "exerciseId",
           count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
           coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
-          FROM (${logsOf(where, context, bind)}) l GROUP BY 1, 2`,
-        order: '"start", "exerciseId"',
+          FROM (${logsOf(where, context, bind, during)}) l GROUP BY 1, 2`,
+        order: ['"start"', '"exerciseId"'],
       }),
       args,
       context,
-      info,
-      inBuckets(by),
     );
+    return rows.map(inBuckets(by));
   }
 }

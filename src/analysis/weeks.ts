@@ -1,6 +1,5 @@
 /** How often one trains, week by week, and for how long that has gone on. */
-import { Args, ArgsType, Ctx, Extensions, Field, Info, Int, ObjectType, Query, Resolver } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Row } from '../database/rows';
 import { visible } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
@@ -10,12 +9,12 @@ import { badArgument } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { FIRST_DAY, inBuckets, MAX_DAYS } from './days';
-import { answer, FACTS, pageOf, QuestionArgs, type Answer } from './question';
+import { SERIES, series, SeriesArgs, type During } from './question';
 
 const DAYS_OF_WEEK = 7;
 
 @ArgsType()
-class WeekArgs extends QuestionArgs {
+class WeekArgs extends SeriesArgs {
   @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
   @Field(() => Int, {
     defaultValue: 1,
@@ -31,9 +30,8 @@ export class TrainingWeek {
   @Field(() => Int, { description: 'How many weeks up to this one have reached the goal without a break; 0 if this one has not.' })
   declare streak: number;
 }
-const TrainingWeekPage = pageOf(TrainingWeek);
 
-function weeks({ firstDay, goal }: WeekArgs, context: Context, bind: Bind): string {
+function weeks({ firstDay, goal }: WeekArgs, context: Context, bind: Bind, during: During): string {
   const days = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereOf(visible(entity, context), 't', bind)}`;
   const reached = `w."sessions" >= ${bind(goal)}::int`;
@@ -42,18 +40,20 @@ function weeks({ firstDay, goal }: WeekArgs, context: Context, bind: Bind): stri
     b AS (SELECT greatest(min("start"), max("start") - ${MAX_DAYS}) AS "low", max("start") AS "high" FROM c),
     w AS (SELECT v."start", coalesce(c."sessions", 0)::int AS "sessions"
       FROM (SELECT "high" - ${DAYS_OF_WEEK} * generate_series(0, ("high" - "low") / ${DAYS_OF_WEEK}) AS "start" FROM b) v LEFT JOIN c USING ("start")),
-    n AS (SELECT w.*, ${reached} AS "reached", count(*) FILTER (WHERE NOT ${reached}) OVER (ORDER BY w."start") AS "missed" FROM w)
-    SELECT n."start", n."sessions", CASE WHEN n."reached" THEN (count(*) FILTER (WHERE n."reached") OVER (PARTITION BY n."missed" ORDER BY n."start"))::int ELSE 0 END AS "streak" FROM n`;
+    n AS (SELECT w.*, ${reached} AS "reached", count(*) FILTER (WHERE NOT ${reached}) OVER (ORDER BY w."start") AS "missed" FROM w),
+    s AS (SELECT n."start", n."sessions", CASE WHEN n."reached" THEN (count(*) FILTER (WHERE n."reached") OVER (PARTITION BY n."missed" ORDER BY n."start"))::int ELSE 0 END AS "streak" FROM n)
+    SELECT * FROM s WHERE ${during('s."start"', `s."start" + ${DAYS_OF_WEEK - 1}`)}`;
 }
 
 @Resolver()
 export class TrainingWeekResolver {
-  @Query(() => TrainingWeekPage, {
-    description: `How often the viewer trained, from the first week with a session or a log to the last one, oldest first; weeks without any too. The ${MAX_DAYS} days before the last week are looked at.`,
+  @Query(() => [TrainingWeek], {
+    description: `How often the viewer trained: the weeks that have a day from \`from\` to \`until\`, oldest first, from the first one with a session or a log to the last one, those without any too. The ${MAX_DAYS} days before the last week are looked at.`,
   })
-  @Extensions(FACTS)
-  trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Answer<Row>> {
+  @Extensions(SERIES)
+  async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.goal < 1 || args.goal > DAYS_OF_WEEK) throw badArgument('goal', `Must be from 1 to ${DAYS_OF_WEEK}.`);
-    return answer((bind) => ({ select: weeks(args, context, bind), order: '"start"' }), args, context, info, inBuckets(DayUnit.WEEK));
+    const ask = (bind: Bind, during: During) => ({ select: weeks(args, context, bind, during), order: ['"start"'] });
+    return (await series(ask, { ...args, by: DayUnit.WEEK }, context)).map(inBuckets(DayUnit.WEEK));
   }
 }

@@ -181,8 +181,8 @@ declare module 'graphql' {
     only?: Only;
     /** What a value costs beside the objects that it consists of (`@cost` of IBM's cost directives). */
     cost?: { readonly weight: number };
-    /** How many values a list has, where no page is asked for (`@listSize`). */
-    listSize?: { readonly assumedSize: number };
+    /** How many values a list has, where no page is asked for (`@listSize`); a function tells it of the arguments. */
+    listSize?: { readonly assumedSize: number | ((args: any) => number) };
     /** Resolves all rows of the connection at once: the public schema has them as a list. */
     wholeList?: (source: unknown, args: unknown, context: any, info: any) => unknown;
     /** May stand once in an operation, because it takes long or is a try of something. */

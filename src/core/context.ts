@@ -101,6 +101,8 @@ export interface Context {
   credentials(): Credentials;
   /** Throws if the viewer may no longer be signed in. */
   confirm(): Promise<void>;
+  /** Of a file that is written from a series: how many of its rows are there, so that the next ones are asked for. Absent: there is no file. */
+  written?: number;
   /** Of the answer to the operation that runs, where it is bounded. */
   size?: AnswerSize;
   /** Absent: whoever asks may spend as much as they like. */

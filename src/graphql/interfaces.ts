@@ -85,8 +85,9 @@ function asPlainList(config: FieldConfig): FieldConfig {
 export function publicSchema(whole: GraphQLSchema): GraphQLSchema {
   const nullable = nullableNames(whole);
   const isNode = (name: string) => (whole.getType(name) as GraphQLObjectType).getInterfaces().some((shared) => shared.name === 'Node');
-  // A root field or a page that fails becomes null by itself, instead of all that is beside it.
-  const failsAlone = (config: FieldConfig, type: string) => type === whole.getQueryType()!.name || Boolean(config.args?.first);
+  // A root field, a page or a series that fails becomes null by itself, instead of all that is beside it.
+  const failsAlone = (config: FieldConfig, type: string) =>
+    type === whole.getQueryType()!.name || Boolean(config.args?.first ?? config.args?.last);
   const mapped = mapSchema(whole, {
     [MapperKind.OBJECT_FIELD]: (config, name, type) =>
       isOnlyRest(config)

@@ -2,7 +2,7 @@
 import type { Decimal } from 'decimal.js';
 import { DateTime } from 'luxon';
 import type { Row } from '../core/groupingmodel';
-import { bodyOn, bucketOf, dayAfter, exact, groups, ordered, placeOf, shown, sum, type Log, type Trained } from './trainingmodel';
+import { bodyOn, bucketOf, dayAfter, exact, groups, inUnit, ordered, placeOf, shown, sum, type Log, type Trained } from './trainingmodel';
 
 export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
 type Values = Record<(typeof NUTRIENTS)[number], Decimal>;
@@ -60,7 +60,7 @@ const secondsOf = (time: string) => {
   return (hours * 60 + minutes) * 60 + seconds;
 };
 
-export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance }: Row, entries: Entry[], person: Eaten): Row[] {
+export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, unit, counts }: Row, entries: Entry[], person: Eaten): Row[] {
   const eaten = entries.map((entry) => {
     const local = DateTime.fromISO(entry.datetime, { zone: timeZone ?? 'Europe/Berlin' });
     const distance = ({ time }: Meal) => Math.abs(secondsOf(time!) - secondsOf(local.toFormat('HH:mm:ss')));
@@ -68,7 +68,10 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance }: 
     const [nearest] = timed.sort((a, b) => distance(a) - distance(b) || a.id - b.id);
     return { ...entry, day: local.toISODate()!, meal: perMeal ? (nearest?.id ?? null) : null };
   });
-  const rows = groups(eaten, ({ plan, meal, day }) => [placeOf(by, firstDay, day), plan, meal]).map((group) => {
+  const rows = groups(
+    eaten.filter(({ day }) => counts(day)),
+    ({ plan, meal, day }) => [placeOf(by, firstDay, day), plan, meal],
+  ).map((group) => {
     const [{ plan, meal, day }] = group as [(typeof eaten)[number]];
     const days = groups(group, (entry) => entry.day).map((one) => ({ ...contents(one, person), body: bodyOn(one[0]!.day, person) }));
     const mean = (values: readonly Decimal[]) => (values.length ? sum(values).dividedBy(values.length) : null);
@@ -91,7 +94,7 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance }: 
         goalEnergy: shown(goalEnergy),
         daysOver: goalEnergy ? days.filter(({ energy }) => energy.greaterThan(limit(1)!)).length : 0,
         daysUnder: goalEnergy ? days.filter(({ energy }) => energy.lessThan(limit(-1)!)).length : 0,
-        bodyWeight: shown(mean(days.flatMap(({ body }) => body ?? []))),
+        bodyWeight: inUnit(unit, mean(days.flatMap(({ body }) => body ?? []))),
         proteinPerKg: perKg('protein'),
         carbohydratesPerKg: perKg('carbohydrates'),
         fatPerKg: perKg('fat'),
@@ -182,8 +185,9 @@ function setsOf(workout: number, { days }: Planned): { exercise: number; sets: n
 
 const within = (date: string, start: string) => date >= start && date <= dayAfter(start, 6);
 
-export function scheduleAdherence(_args: Row, person: Planned, today: string): Row[] {
-  return weeksOf(person, today).map(({ start, workout }) => {
+export function scheduleAdherence({ counts }: Row, person: Planned, today: string): Row[] {
+  const weeks = weeksOf(person, today).filter(({ start }) => counts(start, dayAfter(start, 6)));
+  return weeks.map(({ start, workout }) => {
     const logs = person.logs.filter((log) => log.workout === workout && within(log.date, start));
     const sessions = person.sessions.filter((session) => session.workout === workout && within(session.date, start));
     const plannedDays = new Set(person.days.filter((day) => day.workout === workout).flatMap(({ weekdays }) => weekdays)).size;

@@ -6,20 +6,20 @@ import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 
 /** Each with what it reads. */
 const QUESTIONS = [
-  'bestOneRepMaxes { nodes { oneRepMax } }',
-  'personalRecords { nodes { value } }',
-  'trainingVolume { nodes { sets } }',
-  'muscleVolume { nodes { hardSets } }',
-  'trainingLoad { nodes { load } }',
+  'bestOneRepMaxes { oneRepMax }',
+  'personalRecords { value }',
+  'trainingVolume { sets }',
+  'muscleVolume { hardSets }',
+  'trainingLoad { load }',
   'strength { total }',
-  'trainingWeeks { nodes { sessions } }',
+  'trainingWeeks { sessions }',
   'workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }]) { count }',
-  'scheduleAdherence { nodes { start } }',
-  'plannedExercises { nodes { plannedSets } }',
-  'bodyWeightTrend { nodes { trend } }',
-  'nutritionIntake { nodes { days } }',
-  'nutritionIntake(perMeal: true) { nodes { days } }',
-  'topFoods { nodes { grams } }',
+  'scheduleAdherence { start }',
+  'plannedExercises { plannedSets }',
+  'bodyWeightTrend { trend }',
+  'nutritionIntake { days }',
+  'nutritionIntake(perMeal: true) { days }',
+  'topFoods { grams }',
 ];
 const READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
 
@@ -55,7 +55,7 @@ test('each costs what reading all rows does, before it runs', async () => {
   const ann = await fitgraph.user('ann');
   const many = Array.from(
     { length: 40 },
-    (_, index) => `a${index}: personalRecords(first: 10000) { nodes { value exercise { category { name } } log { reps } } }`,
+    (_, index) => `a${index}: personalRecords(last: 10000) { value exercise { category { name } } log { reps } }`,
   );
   const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
   // The statement is that of who asks.
@@ -71,14 +71,14 @@ test('entries are told apart by meals where a plan has few enough of them', asyn
         SELECT p."user_id", p."id", time '06:00' + n * interval '1 minute', 1 FROM "nutrition_plan" p, generate_series(1, $2::int) n WHERE p."id" = $1`,
       [body.id, count],
     );
-  const asked = (args: string) => bob.query(`{ nutritionIntake(${args}) { totalCount } }`);
+  const asked = (args: string) => bob.query(`{ nutritionIntake(${args}) { days } }`);
   await meals(100);
-  expect((await asked('perMeal: true')).data).toEqual({ nutritionIntake: { totalCount: 0 } });
+  expect((await asked('perMeal: true')).data).toEqual({ nutritionIntake: [] });
   await meals(1);
   const { code, errors } = await asked('perMeal: true');
   expect([code, errors![0]!.extensions.fields]).toEqual([
     'BAD_USER_INPUT',
     { perMeal: ['A plan may have 100 meals with a time for this, and one of yours has 101. Ask without it.'] },
   ]);
-  expect((await asked('perMeal: false')).data).toEqual({ nutritionIntake: { totalCount: 0 } });
+  expect((await asked('perMeal: false')).data).toEqual({ nutritionIntake: [] });
 });

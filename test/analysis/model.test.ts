@@ -5,7 +5,7 @@ import type { Person } from '../setup/person';
 import { NUTRIENTS, nutritionIntake, plannedExercises, scheduleAdherence, topFoods, type Eaten } from './foodmodel';
 import { furnished, inserting, type World } from './modelled';
 import { TRAINING } from './questionmodel';
-import { dayAfter, inUnit, intensity, oneRepMax, WEEKDAYS, type Trained } from './trainingmodel';
+import { countsOf, dayAfter, inUnit, intensity, oneRepMax, WEEKDAYS, type Trained } from './trainingmodel';
 import { today } from '../../src/core/model/clock';
 import { TIME_ZONE } from '../setup/databases';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -49,18 +49,29 @@ const BUCKET = 'bucket { unit start end number }';
 const VALUES = `{ ${NUTRIENTS.join(' ')} energyKilojoule }`;
 const unit = () => random.pick(['KG', 'LB']);
 const formula = () => random.pick(['EPLEY', 'BRZYCKI', 'WATHAN', 'LOMBARDI', 'MAYHEW']);
+const page = () => ({ first: random.chance(0.2) ? random.int(1, 20) : 500, offset: random.pick([null, 0, 1, 3]) });
 const days = () => ({ by: random.pick(['DAY', 'WEEKDAY', 'WEEK', 'WEEK', 'MONTH', 'QUARTER', 'YEAR']), firstDay: random.pick(WEEKDAYS) });
-const someDay = () => (random.chance(0.7) ? null : dayAfter('2025-03-01', random.int(0, 60)));
+/** Days around those of the rows, or what is meant without them. */
+const span = () => {
+  const from = random.chance(0.6) ? dayAfter('2025-03-01', random.int(0, 60)) : null;
+  const until = random.chance(0.6) ? dayAfter(from ?? '2025-05-01', random.int(0, 60)) : null;
+  return { from, until, last: random.chance(0.4) ? random.int(0, 100) : null };
+};
 
 interface Question {
   shown: string;
   /** By which rows are chosen. */
   of?: 'logs' | 'entries';
+  /** Of what the arguments leave open. */
+  usual?: Row;
   args(): Row;
   model(args: Row, rows: any[], world: World): Row[];
 }
 
-const training = (name: string, shown: string, args: () => Row): Question => ({ shown, args, of: 'logs', model: TRAINING[name]! });
+const training = (name: string, shown: string, args: () => Row): Question => ({
+  ...{ shown, of: 'logs', model: TRAINING[name]! },
+  args: () => ({ ...(name !== 'strength' && span()), ...args() }),
+});
 
 const QUESTIONS: Record<string, Question> = {
   bestOneRepMaxes: training('bestOneRepMaxes', `${BUCKET} exerciseId oneRepMax date logId`, () => ({
@@ -75,7 +86,7 @@ const QUESTIONS: Record<string, Question> = {
     perExercise: random.chance(0.5),
   })),
   personalRecords: training('personalRecords', 'kind date exerciseId value previous weight reps logId', () => ({
-    ...{ unit: unit(), formula: formula(), standing: random.chance(0.3), since: someDay() },
+    ...{ unit: unit(), formula: formula(), standing: random.chance(0.3) },
     kinds: random.pick([null, null, ['WEIGHT'], ['ONE_REP_MAX', 'REPETITIONS'], ['VOLUME', 'REPETITIONS'], []]),
   })),
   trainingLoad: training('trainingLoad', 'date load acute chronic ratio', () => ({
@@ -88,19 +99,20 @@ const QUESTIONS: Record<string, Question> = {
   })),
   trainingWeeks: {
     shown: `${BUCKET} sessions streak`,
-    args: () => ({ firstDay: random.pick(WEEKDAYS), goal: random.int(1, 3) }),
+    usual: { by: 'WEEK' },
+    args: () => ({ ...span(), firstDay: random.pick(WEEKDAYS), goal: random.int(1, 3) }),
     model: (args, _rows, world) => TRAINING.trainingWeeks!(args, world.logs, world),
   },
   bodyWeightTrend: {
     shown: 'date weight trend ratePerWeek',
-    args: () => ({ since: someDay(), until: someDay(), days: random.pick([2, 7, 28, 3660]), unit: unit() }),
+    args: () => ({ ...span(), days: random.pick([2, 7, 28, 3660]), unit: unit() }),
     model: (args, _rows, world) => TRAINING.bodyWeightTrend!(args, [], world),
   },
   nutritionIntake: {
     shown: `${BUCKET} planId mealId days total ${VALUES} mean ${VALUES} goal ${VALUES} goalEnergy daysOver daysUnder bodyWeight proteinPerKg carbohydratesPerKg fatPerKg`,
     of: 'entries',
     args: () => ({
-      ...days(),
+      ...{ ...span(), ...days(), unit: unit() },
       timeZone: random.pick([null, 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Asia/Kolkata', 'UTC']),
       perMeal: random.chance(0.4),
       tolerance: random.pick([0, 5, 50, 100]),
@@ -110,17 +122,18 @@ const QUESTIONS: Record<string, Question> = {
   topFoods: {
     shown: `ingredientId count grams total ${VALUES} energyShare`,
     of: 'entries',
-    args: () => ({ by: random.pick(['COUNT', 'GRAMS', 'ENERGY', 'PROTEIN', 'CARBOHYDRATES', 'FAT', 'FIBRES']) }),
+    args: () => ({ ...page(), by: random.pick(['COUNT', 'GRAMS', 'ENERGY', 'PROTEIN', 'CARBOHYDRATES', 'FAT', 'FIBRES']) }),
     model: topFoods,
   },
   scheduleAdherence: {
     shown: 'start workoutId plannedDays doneDays plannedSets doneSets adherence',
-    args: () => ({}),
+    usual: { by: 'WEEK' },
+    args: span,
     model: (args, _rows, world) => scheduleAdherence(args, world, today(TIME_ZONE)),
   },
   plannedExercises: {
     shown: 'exerciseId plannedSets doneSets share plannedReps doneReps lastDone',
-    args: () => ({ weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
+    args: () => ({ ...page(), weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
     model: (args, _rows, world) => plannedExercises(args, world, today(TIME_ZONE)),
   },
 };
@@ -149,8 +162,11 @@ const TYPES: Record<string, string> = {
   },
   ...{ perExercise: 'Boolean!', standing: 'Boolean!', estimated: 'Boolean!', perMeal: 'Boolean!', neglected: 'Boolean!' },
   ...{
-    since: 'Date',
+    from: 'Date',
     until: 'Date',
+    first: 'Int!',
+    offset: 'Int',
+    last: 'Int',
     days: 'Int!',
     goal: 'Int!',
     tolerance: 'Int!',
@@ -161,39 +177,12 @@ const TYPES: Record<string, string> = {
 };
 const whereType = { logs: 'WorkoutLogWhere', entries: 'DiaryEntryWhere' } as const;
 
-const MOST_PAGES = 4;
-
-interface Answered {
-  nodes: Row[];
-  total: number;
-  /** So many are asked for. */
-  most: number;
-}
-
-async function answered(name: string, { shown, of }: Question, args: Row, where: object | undefined, person: Person): Promise<Answered> {
-  const isList = name !== 'strength';
+async function answered(name: string, { shown, of }: Question, args: Row, where: object | undefined, person: Person): Promise<Row[]> {
   const type = (argument: string) => (name === 'topFoods' && argument === 'by' ? 'FoodOrder!' : TYPES[argument]);
-  const declared = [
-    ...Object.keys(args).map((argument) => `$${argument}: ${type(argument)}`),
-    ...(of ? [`$where: ${whereType[of]}`] : []),
-    ...(isList ? ['$first: Int!', '$after: String'] : []),
-  ];
+  const declared = [...Object.keys(args).map((argument) => `$${argument}: ${type(argument)}`), ...(of ? [`$where: ${whereType[of]}`] : [])];
   const given = declared.map((one) => one.slice(1).split(':')[0]!).map((argument) => `${argument}: $${argument}`);
-  const rows = isList ? `totalCount nodes { ${shown} } pageInfo { hasNextPage endCursor }` : shown;
-  const head = declared.length ? `query (${declared.join(', ')})` : '';
-  const document = `${head} { q: ${name}${given.length ? `(${given.join(', ')})` : ''} { ${rows} } }`;
-  const first = random.chance(0.2) ? random.int(1, 20) : 500;
-  const nodes: Row[] = [];
-  let total = 0;
-  // Not all of many small pages.
-  for (let [page, after, more]: [number, string | null, boolean] = [1, null, true]; more && page <= MOST_PAGES; page += 1) {
-    const { q } = await person.ask(document, { ...args, where, first, after });
-    if (!isList) return q ? { nodes: [q], total: 1, most: 1 } : { nodes, total, most: 1 };
-    nodes.push(...q.nodes);
-    total = q.totalCount;
-    ({ hasNextPage: more, endCursor: after } = q.pageInfo);
-  }
-  return { nodes, total, most: first * MOST_PAGES };
+  const { q } = await person.ask(`query (${declared.join(', ')}) { q: ${name}(${given.join(', ')}) { ${shown} } }`, { ...args, where });
+  return q === null ? [] : [q].flat();
 }
 
 /** Worked out in floating point, whose last digit may be another one. */
@@ -214,16 +203,18 @@ async function tried(name: string, number: number): Promise<void> {
   const { person, world } = people[number]!;
   const { where, meant } = question.of ? some(question.of) : { where: undefined, meant: () => true };
   const rows = question.of ? world[question.of].filter(meant) : [];
-  const { most, ...found } = await answered(name, question, args, where, person);
-  const expected = question.model(
-    { ...args, gender: args.gender && { MALE: '1', FEMALE: '2' }[args.gender as 'MALE'] },
+  const found = await answered(name, question, args, where, person);
+  const counts = 'last' in args && countsOf({ ...question.usual, ...args }, today((args.timeZone as string | undefined) ?? TIME_ZONE));
+  const all = question.model(
+    { ...args, counts, gender: args.gender && { MALE: '1', FEMALE: '2' }[args.gender as 'MALE'] },
     rows as any[],
     world,
   );
+  const { first = Infinity, last, offset } = args;
+  const expected = all.slice(offset ?? Math.max(0, all.length - (last ?? Infinity))).slice(0, first);
   // What is told of a difference is for people.
   const told = JSON.stringify({ name, person: number, ...args, where });
-  const same = { nodes: expected.slice(0, most), total: expected.length };
-  if (!alike(found, same)) expect([told, found]).toEqual([told, same]);
+  if (!alike(found, expected)) expect([told, found]).toEqual([told, expected]);
 }
 
 const NAMES = Object.keys(QUESTIONS);

@@ -27,7 +27,8 @@ import {
 
 type Model = (args: Row, logs: Log[], person: Trained) => Row[];
 
-const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit }, logs, person) => {
+const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, person) => {
+  const logs = all.filter(({ date }) => counts(date));
   const place = ({ date }: Log) => placeOf(by, firstDay, date);
   const rows = groups(logs, (log) => [place(log), log.exercise]).flatMap((group) => {
     const [best] = group
@@ -50,7 +51,8 @@ const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit }, logs, person) =
   ).map((row) => ({ bucket: bucketOf(by, row.place), exerciseId: String(row.exercise), ...row.shown }));
 };
 
-const muscleVolume: Model = ({ by, firstDay, unit }, logs, person) => {
+const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
+  const logs = all.filter(({ date }) => counts(date));
   const parts = logs.flatMap((log) => {
     const muscles = [...(person.muscles.get(log.exercise) ?? [])];
     return (muscles.length ? muscles : [[null, 1] as const]).map(([muscle, weight]) => ({ log, muscle, weight }));
@@ -69,7 +71,8 @@ const muscleVolume: Model = ({ by, firstDay, unit }, logs, person) => {
   ).map(({ place, muscle, ...row }) => ({ bucket: bucketOf(by, place), muscleId: muscle === null ? null : String(muscle), ...row }));
 };
 
-const trainingVolume: Model = ({ by, firstDay, unit, perExercise }, logs, person) => {
+const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all, person) => {
+  const logs = all.filter(({ date }) => counts(date));
   const rows = groups(logs, ({ date, exercise }) => [placeOf(by, firstDay, date), perExercise && exercise]).map((group) => ({
     place: placeOf(by, firstDay, group[0]!.date),
     exercise: perExercise ? group[0]!.exercise : null,
@@ -90,7 +93,7 @@ const trainingVolume: Model = ({ by, firstDay, unit, perExercise }, logs, person
   }));
 };
 
-const personalRecords: Model = ({ kinds, since, standing, formula, unit }, logs, person) => {
+const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs, person) => {
   const sets = logs.filter((log) => (repsOf(log) ?? 0) >= 1 && massOf(log, person)?.greaterThan(0));
   interface Candidate {
     kind: string;
@@ -115,7 +118,7 @@ const personalRecords: Model = ({ kinds, since, standing, formula, unit }, logs,
       const sameDay = known.filter((one) => one.log.date === log.date);
       const isBest = sameDay.every((one) => one.value.lessThan(value) || (one.value.equals(value) && one.log.id >= log.id));
       if (!isBest || value.lessThanOrEqualTo(before ?? 0) || (kind === 'REPETITIONS' && !before)) continue;
-      if ((kinds && !kinds.includes(kind)) || (since && log.date < since)) continue;
+      if ((kinds && !kinds.includes(kind)) || !counts(log.date)) continue;
       if (standing && known.some((one) => one.value.greaterThan(value))) continue;
       const told = (number: Decimal | null) => (kind === 'REPETITIONS' ? number && number.toFixed() : inUnit(unit, number));
       const set = isDay ? { weight: null, reps: null, logId: null } : undefined;
@@ -138,7 +141,7 @@ const personalRecords: Model = ({ kinds, since, standing, formula, unit }, logs,
   ).map((row) => row.shown);
 };
 
-const trainingLoad: Model = ({ measure, unit }, logs, person) => {
+const trainingLoad: Model = ({ measure, unit, counts }, logs, person) => {
   const dates = logs.map(({ date }) => date).sort();
   const [first, last] = [dates[0], dates.at(-1)!];
   const rows: Row[] = [];
@@ -158,7 +161,7 @@ const trainingLoad: Model = ({ measure, unit }, logs, person) => {
     const [acute, chronic] = means as [Decimal, Decimal];
     const told = (value: Decimal) => (measure === 'TONNAGE' ? inUnit(unit, value) : shown(value));
     const ratio = chronic.isZero() ? null : shown(acute.dividedBy(chronic));
-    rows.push({ date, load: told(load), acute: told(acute), chronic: told(chronic), ratio });
+    if (counts(date)) rows.push({ date, load: told(load), acute: told(acute), chronic: told(chronic), ratio });
   }
   return rows;
 };
@@ -202,7 +205,7 @@ const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => 
   return [{ total: inUnit(unit, total), date, bodyWeight: inUnit(unit, body), dots: body && of ? shown(points()) : null }];
 };
 
-const trainingWeeks: Model = ({ firstDay, goal }, logs, { sessions }) => {
+const trainingWeeks: Model = ({ firstDay, goal, counts }, logs, { sessions }) => {
   const days = [...new Set([...logs, ...sessions].map(({ date }) => date))];
   const weeks = days.map((date) => String(placeOf('WEEK', firstDay, date))).sort();
   const rows: Row[] = [];
@@ -210,12 +213,12 @@ const trainingWeeks: Model = ({ firstDay, goal }, logs, { sessions }) => {
   for (let start = weeks[0]; start !== undefined && start <= weeks.at(-1)!; start = dayAfter(start, 7)) {
     const count = weeks.filter((week) => week === start).length;
     streak = count >= goal ? streak + 1 : 0;
-    rows.push({ bucket: bucketOf('WEEK', start), sessions: count, streak });
+    if (counts(start, dayAfter(start, 6))) rows.push({ bucket: bucketOf('WEEK', start), sessions: count, streak });
   }
   return rows;
 };
 
-const bodyWeightTrend: Model = ({ since, until, days, unit }, _logs, person) => {
+const bodyWeightTrend: Model = ({ counts, days, unit }, _logs, person) => {
   const entries = ordered(
     person.weights.map((entry) => ({ ...entry, mass: kilogramsOf(entry) })),
     ({ date }) => date,
@@ -233,7 +236,7 @@ const bodyWeightTrend: Model = ({ since, until, days, unit }, _logs, person) => 
         : null;
     return { date, weight: inUnit(unit, mass), trend: inUnit(unit, trend, 3), ratePerWeek: inUnit(unit, slope && slope.times(7), 3) };
   });
-  return rows.filter(({ date }) => (!since || date >= since) && (!until || date <= until));
+  return rows.filter(({ date }) => counts(date));
 };
 
 export const TRAINING: Record<string, Model> = {

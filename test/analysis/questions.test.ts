@@ -1,7 +1,18 @@
 /** What holds for every question: whose rows it reads, what it costs, that it is one statement, and that it can be taken away as a file. */
-import { getNamedType, getOperationAST, isLeafType, isObjectType, parse, type GraphQLEnumType, type GraphQLObjectType } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  getOperationAST,
+  isLeafType,
+  isListType,
+  parse,
+  type GraphQLEnumType,
+  type GraphQLObjectType,
+} from 'graphql';
+import { DateTime } from 'luxon';
 import { costOf } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { TIME_ZONE } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { BODY_WEIGHT, train } from './training';
@@ -26,16 +37,15 @@ const QUESTIONS: [question: string, scope: string][] = [
 ];
 
 const fieldOf = (question: string) => schema.getQueryType()!.getFields()[question]!;
-/** All leaves of a row and, of a page, how many rows there are. */
+const isSized = (question: string, by: string) => fieldOf(question).args.some(({ name }) => name === by);
+/** Of rows of any day. */
+const given = (question: string) => (isSized(question, 'last') ? 'last: 1000' : isSized(question, 'first') ? 'first: 1000' : 'unit: KG');
+/** All leaves of a row. */
 function selection(question: string): string {
-  const type = getNamedType(fieldOf(question).type) as GraphQLObjectType;
-  const nodes = type.getFields().nodes;
-  const row = nodes ? (getNamedType(nodes.type) as GraphQLObjectType) : type;
-  const leaves = Object.values(row.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
-  const shown = leaves.map(({ name }) => name).join(' ');
-  return nodes ? `{ totalCount nodes { ${shown} } pageInfo { hasNextPage } }` : `{ ${shown} }`;
+  const leaves = Object.values((getNamedType(fieldOf(question).type) as GraphQLObjectType).getFields());
+  return `{ ${leaves.flatMap(({ name, type }) => (isLeafType(getNamedType(type)) ? name : [])).join(' ')} }`;
 }
-const ask = (question: string) => `{ q: ${question} ${selection(question)} }`;
+const ask = (question: string) => `{ q: ${question}(${given(question)}) ${selection(question)} }`;
 
 let ann: Person;
 beforeAll(async () => {
@@ -56,10 +66,13 @@ beforeAll(async () => {
 });
 
 test('these are all', () => {
-  const own = Object.values(schema.getQueryType()!.getFields()).filter(({ type }) => {
-    const named = getNamedType(type);
-    return isObjectType(named) && (/Page$/.test(named.name) || named.name === 'Strength');
-  });
+  const own = Object.values(schema.getQueryType()!.getFields()).filter(
+    ({ type, args }) =>
+      getNamedType(type).name === 'Strength' ||
+      (isListType(getNullableType(type)) &&
+        !/Group$/.test(getNamedType(type).name) &&
+        args.some(({ name }) => ['first', 'last'].includes(name))),
+  );
   expect(own.map(({ name }) => name).sort()).toEqual(QUESTIONS.map(([question]) => question));
 });
 
@@ -69,15 +82,14 @@ describe.each(QUESTIONS)('%s', (question, scope) => {
     expect([errors, statements]).toEqual([undefined, 2]);
     if (question === 'strength') expect(data.q.total).toBe('102.50');
     // Nothing is planned of the workout.
-    else expect(data.q.nodes.length > 0).toBe(question !== 'plannedExercises');
+    else expect(data.q.length > 0).toBe(question !== 'plannedExercises');
     const document = parse(ask(question));
     expect(costOf(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
   });
 
   test('reads rows of the viewer alone', async () => {
     const { q } = await (await fitgraph.user('bob')).ask(ask(question));
-    if (question === 'strength') expect(q).toBeNull();
-    else expect(q).toEqual({ totalCount: 0, nodes: [], pageInfo: { hasNextPage: false } });
+    expect(q).toEqual(question === 'strength' ? null : []);
     expect((await fitgraph.anyone.query(ask(question))).code).toBe('UNAUTHENTICATED');
   });
 
@@ -108,16 +120,107 @@ test('the first and the last day of all, and the most that can be written, are n
       ? (schema.getType('DayUnit') as GraphQLEnumType).getValues().map(({ name }) => name)
       : [undefined];
     for (const by of units) {
-      const args = by ? `(by: ${by}, firstDay: SATURDAY)` : '';
-      const { errors, data } = await eve.query(`{ q: ${question}${args} ${selection(question)} }`);
+      const args = [
+        given(question),
+        ...(by ? [`by: ${by}, firstDay: SATURDAY`] : []),
+        ...(isSized(question, 'until') ? ['until: "9999-12-31"'] : []),
+      ];
+      const { errors, data } = await eve.query(`{ q: ${question}(${args.join(', ')}) ${selection(question)} }`);
       expect([question, by, errors]).toEqual([question, by, undefined]);
       expect(data.q === null).toBe(false);
     }
   }
 });
 
-test('a page after the other is a file', async () => {
-  const query = '{ bestOneRepMaxes { nodes { date exercise { name } oneRepMax } } }';
-  const { text } = await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`);
-  expect(text.split('\r\n')).toEqual(['date,exercise.name,oneRepMax', '2021-03-08,Squat,116.67', '2021-03-16,Squat,129.83', '']);
+const file = async (query: string) =>
+  (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
+
+test('a file has all days, those to come too, unless it is asked for less', async () => {
+  const rows = ['2021-03-08,Squat,116.67', '2021-03-16,Squat,129.83'];
+  const header = 'date,exercise.name,oneRepMax';
+  const best = (args: string) => file(`{ bestOneRepMaxes${args} { ${header.replaceAll(',', ' ').replace('.name', ' { name }')} } }`);
+  expect(await best('')).toEqual([header, ...rows]);
+  expect(await best('(until: "2021-03-10")')).toEqual([header, rows[0]]);
+  expect(await best('(last: 1)')).toEqual([header, rows[1]]);
+  expect(await file('{ topFoods { grams } }')).toEqual(['grams', '50.00']);
+  expect(await file('{ topFoods(first: 0) { grams } }')).toEqual(['grams']);
+});
+
+describe('the days of a series', () => {
+  const day = (ago: number) => DateTime.now().setZone(TIME_ZONE).minus({ days: ago }).toISODate()!;
+  const DAYS = 10_020;
+  let dan: Person;
+  let trend: (args: string) => Promise<string[]>;
+  beforeAll(async () => {
+    dan = await fitgraph.user('dan');
+    await fitgraph.sql(
+      `INSERT INTO "weight_entry" ("user_id", "date", "weight", "unit") SELECT $1, $2::date - n, 80, 'kg' FROM generate_series(-9, $3::int - 10) n`,
+      [dan.id, day(0), DAYS],
+    );
+    trend = async (args) => (await dan.ask(`{ q: bodyWeightTrend${args} { date } }`)).q.map(({ date }: { date: string }) => date);
+  });
+  const from = (first: number, last: number) => Array.from({ length: first - last + 1 }, (_, index) => day(first - index));
+
+  test('end today, and are the last ninety', async () => {
+    expect(await trend('')).toEqual(from(89, 0));
+    expect(await trend(`(until: "${day(100)}")`)).toEqual(from(189, 100));
+    expect(await trend(`(from: "${day(2)}")`)).toEqual(from(2, 0));
+    expect(await trend(`(from: "${day(2)}", until: "${day(-1)}")`)).toEqual(from(2, -1));
+  });
+
+  test('are all of them where the last rows are asked for', async () => {
+    expect(await trend('(last: 3)')).toEqual(from(2, 0));
+    expect(await trend(`(last: 2, until: "${day(200)}")`)).toEqual(from(201, 200));
+    expect(await trend(`(last: 9, from: "${day(1)}")`)).toEqual(from(1, 0));
+  });
+
+  test('are whole weeks, months or years by default', async () => {
+    const eve = await fitgraph.user('eva');
+    await train(
+      eve,
+      [0, 100, 190, 800].map((ago) => ({ date: day(ago), reps: 5, weight: '50.00' })),
+    );
+    const starts = async (by: string) =>
+      (await eve.ask(`{ q: trainingVolume(by: ${by}) { bucket { start } sets } }`)).q.map(({ bucket }: any) => bucket.start);
+    const startOf = (ago: number, unit: 'week' | 'month' | 'year') => DateTime.fromISO(day(ago)).startOf(unit).toISODate();
+    expect(await starts('DAY')).toEqual([day(0)]);
+    expect(await starts('WEEK')).toEqual([startOf(100, 'week'), startOf(0, 'week')]);
+    expect(await starts('WEEKDAY')).toHaveLength(new Set([0, 100].map((ago) => DateTime.fromISO(day(ago)).weekday)).size);
+    expect((await starts('MONTH')).at(-1)).toBe(startOf(0, 'month'));
+    expect((await starts('YEAR'))[0]).toBe(startOf(800, 'year'));
+  });
+
+  test('are no more than can be answered, but all in a file', async () => {
+    const { code, errors } = await dan.query('{ bodyWeightTrend(from: "1980-01-01", until: "2100-01-01") { date } }');
+    const message = 'Ensure that there are no more than 10000 rows, by a later day or by `last`.';
+    expect([code, errors![0]!.extensions.fields]).toEqual(['BAD_USER_INPUT', { from: [message] }]);
+    const { text } = await dan.send('GET', `/graphql/export.csv?query=${encodeURIComponent('{ bodyWeightTrend { date } }')}`);
+    expect(text.split('\r\n').slice(1, -1)).toEqual(from(DAYS - 10, -9));
+  });
+
+  test.each([
+    ['bodyWeightTrend(from: "2021-03-02", until: "2021-03-01") { date }', 'until'],
+    ['trainingWeeks(from: "9000-01-01") { streak }', 'until'],
+    ['trainingLoad(last: 10001) { date }', 'last'],
+    ['topFoods(first: 10001) { grams }', 'first'],
+    ['plannedExercises(first: -1) { plannedSets }', 'first'],
+    ['topFoods(offset: -1) { grams }', 'offset'],
+  ])('%s is refused by name', async (asked, field) => {
+    const { code, errors } = await dan.query(`{ ${asked} }`);
+    expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
+  });
+
+  test('are what it costs before it runs', () => {
+    const costs = (asked: string) => {
+      const document = parse(`{ ${asked} { date log { reps } } }`);
+      return costOf(schema, document, getOperationAST(document)!, {}).total;
+    };
+    const [short, usual, long, most] = ['(last: 10)', '', `(from: "2020-01-01", until: "2022-09-26")`, '(from: "0001-01-01")'].map((args) =>
+      costs(`personalRecords${args}`),
+    ) as [number, number, number, number];
+    const row = (usual - short) / 90;
+    expect(row).toBeGreaterThan(1);
+    expect(long).toBeCloseTo(usual + 900 * row);
+    expect(most).toBeCloseTo(usual + 9_900 * row);
+  });
 });

@@ -1,5 +1,6 @@
 /** Logs as masses, repetitions and estimates, in plain JavaScript: what the database is held to. It shares nothing with what it checks. */
 import { Decimal } from 'decimal.js';
+import { DateTime } from 'luxon';
 import { firstDayOf, nextDay, type Row } from '../core/groupingmodel';
 
 export const Exact = Decimal.clone({ precision: 45, rounding: Decimal.ROUND_HALF_UP, toExpNeg: -50, toExpPos: 50 });
@@ -41,6 +42,20 @@ export const inUnit = (unit: string, value: Decimal | null, places = 2) =>
   shown(value && (unit === 'LB' ? value.dividedBy(POUND) : value), places);
 export const dayOf = (date: string) => Date.parse(date) / DAY_MS;
 export const dayAfter = (date: string, days: number) => new Date((dayOf(date) + days) * DAY_MS).toISOString().slice(0, 10);
+
+/** Whether one of these days counts. */
+export type Counts = (first: string, last?: string) => boolean;
+const USUAL: Record<string, object> = {
+  ...{ DAY: { days: 89 }, WEEKDAY: { weeks: 25 }, WEEK: { weeks: 25 } },
+  ...{ MONTH: { months: 25 }, QUARTER: { quarters: 25 }, YEAR: { years: 25 } },
+};
+export function countsOf({ from, until, last, by = 'DAY', firstDay = 'MONDAY' }: Row, today: string): Counts {
+  const end = until ?? today;
+  const begin = firstDayOf(by === 'WEEKDAY' ? 'WEEK' : by, end, WEEKDAYS.indexOf(firstDay) + 1);
+  const usual = DateTime.fromISO(begin, { zone: 'utc' }).minus(USUAL[by]!).toISODate()!;
+  const start = from ?? (last === null ? usual : '0001-01-01');
+  return (one, other = one) => other >= start && one <= end;
+}
 
 export function groups<T>(rows: readonly T[], key: (row: T) => unknown): T[][] {
   const found = new Map<string, T[]>();

@@ -75,6 +75,6 @@ test('offline copies hold all rows of the account', async () => {
     weights: training.get('weightEntries.nodes'),
     plans: nutrition.get('nutritionPlans.nodes'),
     meals: nutrition.get('meals.nodes'),
-    diaryDays: days.get('nutritionIntake.nodes'),
+    diaryDays: days.get('nutritionIntake'),
   }).toEqual(COUNTS);
 });

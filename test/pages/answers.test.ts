@@ -270,17 +270,16 @@ describe('a mass', () => {
   const masses = (query: string, variables = {}) => Object.fromEntries(massesOf(schema, { query: parseQuery(query), variables }));
 
   test('is what is asked for in a unit, by itself or by a field around it, whichever way that is told', () => {
-    expect(masses('{ bestOneRepMaxes { nodes { oneRepMax log { max: oneRepMax(unit: LB) reps } } } }')).toEqual({
-      'bestOneRepMaxes.nodes.oneRepMax': 'kg',
-      'bestOneRepMaxes.nodes.log.max': 'lb',
+    expect(masses('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
+      'bestOneRepMaxes.oneRepMax': 'kg',
+      'bestOneRepMaxes.log.max': 'lb',
     });
-    const asked =
-      'query ($unit: MassUnit!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolumePage { nodes { tonnage hardSets } }';
-    expect(masses(asked, { unit: 'LB' })).toEqual({ 'muscleVolume.nodes.tonnage': 'lb' });
-    expect(masses('{ bodyWeightTrend(unit: LB) { nodes { date weight trend ratePerWeek } } }')).toEqual({
-      'bodyWeightTrend.nodes.weight': 'lb',
-      'bodyWeightTrend.nodes.trend': 'lb',
-      'bodyWeightTrend.nodes.ratePerWeek': 'lb',
+    const asked = 'query ($unit: MassUnit!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolume { tonnage hardSets }';
+    expect(masses(asked, { unit: 'LB' })).toEqual({ 'muscleVolume.tonnage': 'lb' });
+    expect(masses('{ bodyWeightTrend(unit: LB) { date weight trend ratePerWeek } }')).toEqual({
+      'bodyWeightTrend.weight': 'lb',
+      'bodyWeightTrend.trend': 'lb',
+      'bodyWeightTrend.ratePerWeek': 'lb',
     });
   });
 
@@ -291,7 +290,7 @@ describe('a mass', () => {
       'workoutLogsGrouped.median.weightKg': 'kg',
     });
     // Its kind says whether it is one.
-    expect(masses('{ personalRecords { nodes { kind value previous weight } } }')).toEqual({ 'personalRecords.nodes.weight': 'kg' });
+    expect(masses('{ personalRecords { kind value previous weight } }')).toEqual({ 'personalRecords.weight': 'kg' });
   });
 
   test('is shown in the unit that a reader chooses, and called by it', () => {

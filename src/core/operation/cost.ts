@@ -66,7 +66,7 @@ export function tooCostly({ total, coordinate }: Pick<Cost, 'total' | 'coordinat
   const cost = Math.ceil(total);
   const [type, name] = coordinate.split('.') as [string, string | undefined];
   const field = name && (schema.getType(type) as GraphQLObjectType | undefined)?.getFields()[name];
-  const advice = field && isPaged(field) ? 'ask for fewer rows there' : 'select less below it';
+  const advice = field && takesSize(field) ? 'ask for fewer rows there' : 'select less below it';
   return new KnownError(
     'COST_LIMIT',
     `This operation may cost ${cost}, and at most ${limit} is allowed. Most of it comes from ${coordinate}: ${advice}.`,
@@ -85,6 +85,8 @@ export const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).val
 const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
+
+const takesSize = (field: Field): boolean => field.args.some(({ name }) => name === 'first' || name === 'last');
 
 /** Of as many rows as are asked for: a list, or a connection with one below it. */
 const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
@@ -253,7 +255,8 @@ class Estimate {
     if (named) return Array.isArray(given[named.name]) ? (given[named.name] as unknown[]).length : 1;
     if (isPaged(field)) return this.page(given);
     if (isIntrospected(parent)) return introspectedSize(this.schema, field.name, scope);
-    return field.extensions.listSize?.assumedSize ?? ASSUMED_SIZE;
+    const { assumedSize = ASSUMED_SIZE } = field.extensions.listSize ?? {};
+    return typeof assumedSize === 'number' ? assumedSize : assumedSize(given);
   }
 
   /** What a field costs by itself. */

@@ -24,12 +24,14 @@ type Variables = Record<string, unknown>;
 /** What is asked of one page; the arguments of the list have it. */
 export interface Window {
   first: number;
+  /** The same, as series have it. */
+  last: number;
   after: string | null;
   offset: number | null;
 }
 
 /** As the operation has it: all in all, and from where on. */
-type Asked = Omit<Window, 'first'> & { first: number | null };
+type Asked = Omit<Window, 'first' | 'last'> & { first: number | null };
 
 export interface ExportedList {
   /** Of the field. */
@@ -46,6 +48,8 @@ export interface ExportedList {
   pages?: {
     /** Where `pageInfo` is; absent: a page with fewer rows than were asked for is the last one. */
     info?: readonly string[];
+    /** How many rows are there already is said by the context, and not by an argument. */
+    isSeries: boolean;
     /** What is worked out of rows is so anew for each page. */
     workedOut: boolean;
     asked: Asked;
@@ -55,9 +59,9 @@ export interface ExportedList {
 
 const INFO = 'exportedPage';
 /** The arguments that say which page, by their types as variables have them. */
-const WINDOW = { first: 'Int!', after: 'String', offset: 'Int' } as const;
+const WINDOW = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
 type Argument = keyof typeof WINDOW;
-const ARGUMENTS = Object.keys(WINDOW) as Argument[];
+const [OF_SERIES, OF_PAGES]: Argument[][] = [['last'], ['first', 'after', 'offset']];
 
 const nameNode = (value: string) => ({ kind: Kind.NAME, value }) as const;
 const fieldNode = (name: string, selections: readonly SelectionNode[], further: Partial<FieldNode> = {}): FieldNode => ({
@@ -94,7 +98,8 @@ export function exportedList(
     const type = selections.typeBelow(step);
     if (!type) throw refused(`${placeOf([...path, step.key])} is no list of objects.`, [...path, step.key].join('.'));
     const whole = { ...operation, directives: [] };
-    if (isPaged(step)) return paged(whole, fragments, way, type, selections, variables);
+    if (isPaged(step) || (isSeries(step) && valueOf(step, 'last', variables) === null))
+      return paged(whole, fragments, way, type, selections, variables);
     if (isPlain(step))
       return {
         name: step.name,
@@ -110,9 +115,12 @@ export function exportedList(
 
 const isPlain = ({ field }: Selected): boolean => isListType(getNullableType(field.type));
 
-/** Connections and groups. */
-export const isPaged = ({ field: { args } }: Selected): boolean =>
-  args.some(({ name }) => name === 'first') && args.some(({ name }) => name === 'after' || name === 'offset');
+const has = ({ field }: Selected, argument: Argument): boolean => field.args.some(({ name }) => name === argument);
+
+const isSeries = (list: Selected): boolean => isPlain(list) && has(list, 'last');
+
+/** Connections, groups and rankings. */
+export const isPaged = (list: Selected): boolean => has(list, 'first') && (has(list, 'after') || has(list, 'offset'));
 
 function paged(
   operation: OperationDefinitionNode,
@@ -125,11 +133,8 @@ function paged(
   const list = way.at(-1)!;
   const listPath = way.map(({ key }) => key);
   const rows = isPlain(list) ? list : rowsOf(list, listPath, type, selections);
-  const valueOf = (name: string): unknown => {
-    const argument = argumentsOf(list).find((one) => one.name.value === name);
-    return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
-  };
-  if (valueOf('last') !== null)
+  const asked = (name: Argument) => valueOf(list, name, variables);
+  if (asked('last') !== null)
     throw refused('A file begins with the first row: turn `orderBy` around, and ask with `first` instead of `last`.', 'last');
   const named = namesOf(list, operation);
   return {
@@ -142,13 +147,19 @@ function paged(
     pages: {
       ...(rows !== list && { info: [...listPath, INFO] }),
       workedOut: rows === list || !named.some(([argument]) => argument === 'offset'),
-      asked: { first: valueOf('first'), after: valueOf('after'), offset: valueOf('offset') } as Asked,
+      isSeries: isSeries(list),
+      asked: { first: asked('first'), after: asked('after'), offset: asked('offset') } as Asked,
       variables: (window) => Object.fromEntries(named.map(([argument, name]) => [name, window[argument]])),
     },
   };
 }
 
 const argumentsOf = (list: Selected): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
+
+function valueOf(list: Selected, name: Argument, variables: Variables): unknown {
+  const argument = argumentsOf(list).find((one) => one.name.value === name);
+  return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
+}
 
 /** The one list below a connection. */
 function rowsOf(list: Selected, listPath: readonly string[], type: GraphQLCompositeType, selections: Selections): Selected {
@@ -158,13 +169,15 @@ function rowsOf(list: Selected, listPath: readonly string[], type: GraphQLCompos
   return rows;
 }
 
-/** The arguments that the list has, with names for their variables which the operation has not taken. */
+/** The arguments of the list that say which page, with names for their variables which the operation has not taken. */
 function namesOf(list: Selected, { variableDefinitions = [] }: OperationDefinitionNode): [Argument, string][] {
   const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  return ARGUMENTS.filter((argument) => list.field.args.some(({ name }) => name === argument)).map((argument) => {
+  const wanted = (isSeries(list) ? OF_SERIES : OF_PAGES)!;
+  return wanted.flatMap((argument): [Argument, string][] => {
+    if (!has(list, argument)) return [];
     let name = `exported_${argument}`;
     while (taken.has(name)) name += '_';
-    return [argument, name];
+    return [[argument, name]];
   });
 }
 
@@ -186,7 +199,7 @@ function pageOf(
     variable: variableOf(name),
     type: typeNode(WINDOW[argument]),
   }));
-  const others = argumentsOf(way.at(-1)!).filter(({ name }) => ![...ARGUMENTS, 'last'].includes(name.value));
+  const others = argumentsOf(way.at(-1)!).filter(({ name }) => !(name.value in WINDOW));
   const info = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], { alias: nameNode(INFO) });
   const shown = fieldNode(rows.name, below(rows), { alias: nameNode(rows.key) });
   const innermost = rows === way.at(-1) ? below(rows) : [shown, info];

@@ -49,7 +49,8 @@ export class Pages {
     let left = pages.asked.first ?? Infinity;
     for (;;) {
       const first = () => Math.min(left, this.size);
-      const window = (): Window => ({ first: first(), after, offset });
+      const window = (): Window => ({ first: first(), last: first(), after, offset });
+      if (pages.isSeries) this.context.written = offset ?? 0;
       const data = await this.answer(() => ({ ...this.variables, ...pages.variables(window()) }));
       const found = this.rowsIn(data);
       yield found;

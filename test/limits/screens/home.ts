@@ -26,8 +26,8 @@ const HOME: Screen[] = [
         }
         weightEntries(first: 30, where: { date: { gte: $monthAgo } }, orderBy: [{ date: DESC }]) { nodes { id date weight } }
         nutritionPlans(first: 1) { nodes { id name } }
-      nutritionIntake(where: { eatenAt: { gte: $today } }) { nodes { planId total { energy protein carbohydrates fat } } }
-      records: personalRecords(first: 5, since: $monthAgo) { totalCount nodes { date kind value exercise { id name } } }
+      nutritionIntake(where: { eatenAt: { gte: $today } }) { planId total { energy protein carbohydrates fat } }
+      records: personalRecords(last: 5, from: $monthAgo) { date kind value exercise { id name } }
     }`,
     variables: { today: `${TODAY}T00:00:00Z`, monthAgo: daysAgo(30) },
   },

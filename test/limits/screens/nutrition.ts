@@ -25,7 +25,7 @@ const NUTRITION: Screen[] = [
           items { id position amount ingredient { id name energy } ingredientUnit { id gram householdUnit { id name } } nutritionalValues { ...Nutrients } }
         }
       }
-      nutritionIntake(where: { planId: { eq: $plan }, eatenAt: { gte: $from, lte: $to } }) { nodes { total { ...Nutrients } } }
+      nutritionIntake(where: { planId: { eq: $plan }, eatenAt: { gte: $from, lte: $to } }) { total { ...Nutrients } }
     }
     ${NUTRIENTS}`,
     variables: { plan: CURRENT.plan, from: `${TODAY}T00:00:00Z`, to: `${TODAY}T23:59:59Z` },
@@ -76,7 +76,8 @@ const NUTRITION: Screen[] = [
         }
       }
       nutritionIntake(where: { planId: { eq: $plan }, eatenAt: { gte: $from, lte: $to } }) {
-        nodes { total { ...Nutrients energyKilojoule } goalEnergy }
+        total { ...Nutrients energyKilojoule }
+        goalEnergy
       }
     }
     ${ENTRY} ${NUTRIENTS}`,
@@ -90,10 +91,12 @@ const NUTRITION: Screen[] = [
         nodes { ...Entry }
         pageInfo { ...PageInfoFields }
       }
-      nutritionIntake(first: 7, by: DAY, where: { planId: { eq: $plan }, eatenAt: { gte: $since } }) {
-        nodes { bucket { start } total { ...Nutrients } goal { ...Nutrients } }
+      nutritionIntake(last: 7, where: { planId: { eq: $plan }, eatenAt: { gte: $since } }, by: DAY) {
+        bucket { start }
+        total { ...Nutrients }
+        goal { ...Nutrients }
       }
-      recent: topFoods(first: 20, where: { eatenAt: { gte: $from } }) { nodes { count grams ingredient { id name units { id gram householdUnit { id name } } } } }
+      recent: topFoods(first: 20, where: { eatenAt: { gte: $from } }) { count grams ingredient { id name units { id gram householdUnit { id name } } } }
     }
     ${ENTRY} ${NUTRIENTS} ${PAGE_INFO}`,
     variables: { plan: CURRENT.plan, since: `${daysAgo(6)}T00:00:00Z`, from: `${daysAgo(30)}T00:00:00Z` },
@@ -102,7 +105,7 @@ const NUTRITION: Screen[] = [
     name: 'all days of the diary',
     query: `query DiaryDays($plan: ID!) {
       nutritionPlan(id: $plan) { id name }
-      nutritionIntake(first: 1000, where: { planId: { eq: $plan } }) { nodes { bucket { start } total { ...Nutrients } } }
+      nutritionIntake(last: 1000, where: { planId: { eq: $plan } }) { bucket { start } total { ...Nutrients } }
     }
     ${NUTRIENTS}`,
     variables: { plan: CURRENT.plan },
@@ -110,15 +113,22 @@ const NUTRITION: Screen[] = [
   {
     name: 'intake of two months against goals and body weight',
     query: `query Intake($since: DateTime!) {
-      days: nutritionIntake(first: 100, by: DAY, where: { eatenAt: { gte: $since } }) {
-        totalCount
-        nodes { bucket { start end } total { ...Nutrients } goalEnergy bodyWeight proteinPerKg carbohydratesPerKg fatPerKg }
+      days: nutritionIntake(last: 100, where: { eatenAt: { gte: $since } }, by: DAY) {
+        bucket { start end }
+        total { ...Nutrients }
+        goalEnergy bodyWeight proteinPerKg carbohydratesPerKg fatPerKg
       }
-      weeks: nutritionIntake(first: 20, by: WEEK, where: { eatenAt: { gte: $since } }) {
-        nodes { bucket { start end } days daysOver daysUnder mean { ...Nutrients } goal { ...Nutrients } plan { id name } }
+      weeks: nutritionIntake(last: 20, where: { eatenAt: { gte: $since } }, by: WEEK) {
+        bucket { start end }
+        days daysOver daysUnder
+        mean { ...Nutrients }
+        goal { ...Nutrients }
+        plan { id name }
       }
-      meals: nutritionIntake(first: 50, by: MONTH, perMeal: true, where: { eatenAt: { gte: $since } }) {
-        nodes { bucket { start } meal { id time position } mean { energy protein } }
+      meals: nutritionIntake(last: 50, where: { eatenAt: { gte: $since } }, by: MONTH, perMeal: true) {
+        bucket { start }
+        meal { id time position }
+        mean { energy protein }
       }
     }
     ${NUTRIENTS}`,
@@ -136,8 +146,8 @@ const NUTRITION: Screen[] = [
       foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         keys { ingredient { id name energy } } count avg { amount } max { eatenAt }
       }
-      energy: topFoods(first: 10) { nodes { energyShare ingredient { id name } } }
-      protein: topFoods(first: 10, by: PROTEIN) { nodes { count grams total { ...Nutrients } ingredient { id name } } }
+      energy: topFoods(first: 10) { energyShare ingredient { id name } }
+      protein: topFoods(first: 10, by: PROTEIN) { count grams total { ...Nutrients } ingredient { id name } }
     }
     ${NUTRIENTS}`,
     variables: { since: `${daysAgo(59)}T00:00:00Z`, zone: 'Europe/Berlin' },

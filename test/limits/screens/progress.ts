@@ -18,8 +18,8 @@ export const progress: Screen[] = [
           keys { dateBucket { start } } count sum { reps } max { weightKg reps }
         }
       }
-      bestOneRepMaxes(first: 200, where: { exerciseId: { eq: $exercise } }) { nodes { date oneRepMax log { id reps weight } } }
-      personalRecords(first: 100, where: { exerciseId: { eq: $exercise } }) { nodes { date kind value previous reps weight } }
+      bestOneRepMaxes(last: 200, where: { exerciseId: { eq: $exercise } }) { date oneRepMax log { id reps weight } }
+      personalRecords(last: 100, where: { exerciseId: { eq: $exercise } }) { date kind value previous reps weight }
     }
     ${LOG_ROW} ${PAGE_INFO}`,
     variables: { exercise: SQUAT, since: daysAgo(365) },
@@ -31,49 +31,47 @@ export const progress: Screen[] = [
       bench: bestOneRepMaxes(by: WEEK, where: { exerciseId: { eq: $bench } }) { ...Curve }
       deadlift: bestOneRepMaxes(by: WEEK, where: { exerciseId: { eq: $deadlift } }) { ...Curve }
     }
-    fragment Curve on BestOneRepMaxPage { totalCount nodes { bucket { start end } date oneRepMax } }`,
+    fragment Curve on BestOneRepMax { bucket { start end } date oneRepMax }`,
     variables: { squat: SQUAT, bench: BENCH, deadlift: DEADLIFT },
   },
   {
     name: 'standing personal records',
     query: `query Records {
-      personalRecords(first: 100, standing: true) {
-        totalCount
-        nodes { date kind value previous reps weight exercise { id name images { id image isMain } } log { id date reps weight } }
-        pageInfo { ...PageInfoFields }
+      personalRecords(last: 100, standing: true) {
+        date kind value previous reps weight
+        exercise { id name images { id image isMain } }
+        log { id date reps weight }
       }
       strength { date total bodyWeight dots }
       pounds: strength(unit: LB) { total bodyWeight }
-    }
-    ${PAGE_INFO}`,
+    }`,
   },
   {
     name: 'weekly volume by muscle',
     query: `query MuscleVolume($since: Date!) {
-      muscleVolume(first: 400, by: WEEK, where: { date: { gte: $since } }) {
-        totalCount
-        nodes { bucket { start end } sets hardSets tonnage muscle { id name isFront imageUrlMain } }
-        pageInfo { ...PageInfoFields }
+      muscleVolume(from: $since, by: WEEK) {
+        bucket { start end }
+        sets hardSets tonnage
+        muscle { id name isFront imageUrlMain }
       }
-    }
-    ${PAGE_INFO}`,
+    }`,
     variables: { since: daysAgo(84) },
   },
   {
     name: 'training volume of two quarters side by side',
     query: `query Volume($from: Date!, $middle: Date!, $to: Date!) {
-      before: trainingVolume(first: 60, by: WEEK, where: { date: { gte: $from, lt: $middle } }) { ...Bars }
-      now: trainingVolume(first: 60, by: WEEK, where: { date: { gte: $middle, lte: $to } }) { ...Bars }
+      before: trainingVolume(from: $from, until: $middle, by: WEEK) { ...Bars }
+      now: trainingVolume(from: $middle, until: $to, by: WEEK) { ...Bars }
     }
-    fragment Bars on TrainingVolumePage { totalCount nodes { bucket { start end } days sets hardSets reps tonnage } }`,
+    fragment Bars on TrainingVolume { bucket { start end } days sets hardSets reps tonnage }`,
     variables: { from: daysAgo(140), middle: daysAgo(70), to: TODAY },
   },
   {
     name: 'training load, weeks and streak',
     query: `query Load {
-      trainingLoad(first: 365) { totalCount nodes { date load acute chronic ratio } }
-      hardSets: trainingLoad(first: 365, measure: HARD_SETS) { nodes { date load acute chronic } }
-      trainingWeeks(first: 104, goal: 3) { totalCount nodes { bucket { start end } sessions streak } }
+      trainingLoad(last: 365) { date load acute chronic ratio }
+      hardSets: trainingLoad(last: 365, measure: HARD_SETS) { date load acute chronic }
+      trainingWeeks(last: 104, goal: 3) { bucket { start end } sessions streak }
     }`,
   },
   {
@@ -131,13 +129,8 @@ export const progress: Screen[] = [
   {
     name: 'body weight with its trend',
     query: `query WeightTrend($since: Date!, $until: Date!) {
-      bodyWeightTrend(first: 366, days: 28, since: $since, until: $until) {
-        totalCount
-        nodes { date weight trend ratePerWeek }
-        pageInfo { ...PageInfoFields }
-      }
-    }
-    ${PAGE_INFO}`,
+      bodyWeightTrend(from: $since, until: $until, last: 366, days: 28) { date weight trend ratePerWeek }
+    }`,
     variables: { since: daysAgo(364), until: TODAY },
   },
 ];

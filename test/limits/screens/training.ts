@@ -239,14 +239,8 @@ export const training: Screen[] = [
         id name startsOn isActive isLoop
         steps { id position duration workout { id name days { id name weekdays { id dayOfWeek } setGroups { id sets } } } }
       }
-      scheduleAdherence(first: 52) {
-        totalCount
-        nodes { start plannedDays doneDays plannedSets doneSets adherence workout { id name } }
-      }
-      neglected: plannedExercises(first: 50, weeks: 8, neglected: true) {
-        totalCount
-        nodes { plannedSets lastDone exercise { ...ExerciseCard } }
-      }
+      scheduleAdherence(last: 52) { start plannedDays doneDays plannedSets doneSets adherence workout { id name } }
+      neglected: plannedExercises(first: 50, weeks: 8, neglected: true) { plannedSets lastDone exercise { ...ExerciseCard } }
     }
     ${EXERCISE_CARD}`,
     variables: { id: CURRENT.schedule },

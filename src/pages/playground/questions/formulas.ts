@@ -10,16 +10,14 @@ export const FORMULAS: readonly Question[] = [
     title: 'All my records',
     sentence: 'What has not been beaten: weight, estimated maximum, repetitions and volume of each exercise.',
     query: `query MyRecords($kinds: [RecordKind!]) {
-  personalRecords(standing: true, kinds: $kinds, first: 1000) {
-    nodes {
-      exercise { name }
-      kind
-      date
-      value
-      previous
-      weight
-      reps
-    }
+  personalRecords(standing: true, kinds: $kinds) {
+    exercise { name }
+    kind
+    date
+    value
+    previous
+    weight
+    reps
   }
 }`,
     variables: { kinds: ['WEIGHT', 'ONE_REP_MAX'] },
@@ -32,13 +30,11 @@ export const FORMULAS: readonly Question[] = [
     sentence:
       'The best estimated one-rep maximum of each week for some exercises. Other formulas are BRZYCKI, LOMBARDI, MAYHEW and WATHAN.',
     query: `query OneRepMaxByWeek($exercises: [String!], $formula: OneRepMaxFormula!) {
-  bestOneRepMaxes(by: WEEK, formula: $formula, where: { exercise: { name: { in: $exercises } } }, first: 1000) {
-    nodes {
-      bucket { start }
-      exercise { name }
-      oneRepMax
-      log { reps weightKg }
-    }
+  bestOneRepMaxes(last: 1000, where: { exercise: { name: { in: $exercises } } }, by: WEEK, formula: $formula) {
+    bucket { start }
+    exercise { name }
+    oneRepMax
+    log { reps weightKg }
   }
 }`,
     variables: { exercises: ['Back Squat', 'Bench Press', 'Deadlift', 'Overhead Press'], formula: 'EPLEY' },
@@ -50,13 +46,11 @@ export const FORMULAS: readonly Question[] = [
     title: 'Hard sets per muscle by week',
     sentence: 'Sets of 5 to 30 repetitions close to failure; one counts half for a muscle that only helps.',
     query: `query HardSetsPerMuscle($since: Date!) {
-  muscleVolume(by: WEEK, where: { date: { gte: $since } }, first: 1000) {
-    nodes {
-      bucket { start }
-      muscle { name }
-      hardSets
-      tonnage
-    }
+  muscleVolume(from: $since, by: WEEK) {
+    bucket { start }
+    muscle { name }
+    hardSets
+    tonnage
   }
 }`,
     days: 84,
@@ -68,14 +62,12 @@ export const FORMULAS: readonly Question[] = [
     title: 'Tonnage and hard sets by week',
     sentence: 'Weight times repetitions of all sets, and how many of them were hard.',
     query: `query TonnageByWeek($since: Date!) {
-  trainingVolume(by: WEEK, where: { date: { gte: $since } }, first: 1000) {
-    nodes {
-      bucket { start }
-      days
-      sets
-      hardSets
-      tonnage
-    }
+  trainingVolume(from: $since, by: WEEK) {
+    bucket { start }
+    days
+    sets
+    hardSets
+    tonnage
   }
 }`,
     days: 182,
@@ -87,14 +79,12 @@ export const FORMULAS: readonly Question[] = [
     title: 'How much does my training ask of me?',
     sentence: 'Exponential means of 7 and of 42 days, and how they stand to each other. Change `measure` to TONNAGE.',
     query: `query TrainingLoad($measure: LoadMeasure!) {
-  trainingLoad(measure: $measure, first: 1000) {
-    nodes {
-      date
-      load
-      acute
-      chronic
-      ratio
-    }
+  trainingLoad(last: 366, measure: $measure) {
+    date
+    load
+    acute
+    chronic
+    ratio
   }
 }`,
     variables: { measure: 'HARD_SETS' },
@@ -106,12 +96,10 @@ export const FORMULAS: readonly Question[] = [
     title: 'How many weeks in a row?',
     sentence: 'Sessions of each week, and how many weeks in a row had as many as the goal.',
     query: `query StreakOfWeeks($goal: Int!) {
-  trainingWeeks(goal: $goal, first: 1000) {
-    nodes {
-      bucket { start }
-      sessions
-      streak
-    }
+  trainingWeeks(last: 104, goal: $goal) {
+    bucket { start }
+    sessions
+    streak
   }
 }`,
     variables: { goal: 3 },
@@ -123,16 +111,14 @@ export const FORMULAS: readonly Question[] = [
     title: 'Do I keep to my plan?',
     sentence: 'Sets that the active schedule asked for in each week, against those that were done.',
     query: `query PlannedAgainstDone {
-  scheduleAdherence(first: 1000) {
-    nodes {
-      start
-      workout { name }
-      plannedDays
-      doneDays
-      plannedSets
-      doneSets
-      adherence
-    }
+  scheduleAdherence {
+    start
+    workout { name }
+    plannedDays
+    doneDays
+    plannedSets
+    doneSets
+    adherence
   }
 }`,
     chart: { kind: 'bar', x: 'start', y: ['plannedSets', 'doneSets'] },
@@ -143,14 +129,12 @@ export const FORMULAS: readonly Question[] = [
     title: 'What is planned, and what of it do I neglect?',
     sentence: 'Sets planned and done of each exercise of the active schedule over the last weeks.',
     query: `query PlannedButNeglected($weeks: Int!) {
-  plannedExercises(weeks: $weeks, first: 1000) {
-    nodes {
-      exercise { name }
-      plannedSets
-      doneSets
-      share
-      lastDone
-    }
+  plannedExercises(weeks: $weeks) {
+    exercise { name }
+    plannedSets
+    doneSets
+    share
+    lastDone
   }
 }`,
     variables: { weeks: 4 },
@@ -178,13 +162,11 @@ export const FORMULAS: readonly Question[] = [
     title: 'Which way does my weight go?',
     sentence: 'The smoothed trend beside the scale, and the rate of a week by the last 28 days.',
     query: `query WeightTrend($since: Date!) {
-  bodyWeightTrend(since: $since, first: 1000) {
-    nodes {
-      date
-      weight
-      trend
-      ratePerWeek
-    }
+  bodyWeightTrend(from: $since) {
+    date
+    weight
+    trend
+    ratePerWeek
   }
 }`,
     days: 182,

@@ -11,13 +11,11 @@ export const INTAKE: readonly Question[] = [
     title: 'Protein per kg by day',
     sentence: 'Grams of protein per kg of the body weight of that day, with what the plan wants in all.',
     query: `query ProteinPerKgByDay($zone: String!) {
-  nutritionIntake(timeZone: $zone, first: 1000) {
-    nodes {
-      bucket { start }
-      total { protein }
-      goal { protein }
-      proteinPerKg
-    }
+  nutritionIntake(timeZone: $zone) {
+    bucket { start }
+    total { protein }
+    goal { protein }
+    proteinPerKg
   }
 }`,
     variables: ZONE,
@@ -29,15 +27,13 @@ export const INTAKE: readonly Question[] = [
     title: 'Mean energy by week, and days over the goal',
     sentence: 'Kilocalories of a day in the mean of each week against those of the plan. `tolerance` is in percent.',
     query: `query EnergyByWeekAgainstPlan($zone: String!, $tolerance: Int!) {
-  nutritionIntake(by: WEEK, timeZone: $zone, tolerance: $tolerance, first: 1000) {
-    nodes {
-      bucket { start }
-      days
-      mean { energy }
-      goalEnergy
-      daysOver
-      daysUnder
-    }
+  nutritionIntake(by: WEEK, timeZone: $zone, tolerance: $tolerance) {
+    bucket { start }
+    days
+    mean { energy }
+    goalEnergy
+    daysOver
+    daysUnder
   }
 }`,
     variables: { ...ZONE, tolerance: 5 },
@@ -49,13 +45,11 @@ export const INTAKE: readonly Question[] = [
     title: 'At which meals do I eat more than planned?',
     sentence: 'Mean energy of each meal by month, against the plan.',
     query: `query EnergyByMeal($zone: String!) {
-  nutritionIntake(by: MONTH, perMeal: true, timeZone: $zone, first: 1000) {
-    nodes {
-      bucket { start }
-      meal { time }
-      mean { energy protein }
-      goal { energy protein }
-    }
+  nutritionIntake(by: MONTH, timeZone: $zone, perMeal: true) {
+    bucket { start }
+    meal { time }
+    mean { energy protein }
+    goal { energy protein }
   }
 }`,
     variables: ZONE,
@@ -67,13 +61,11 @@ export const INTAKE: readonly Question[] = [
     title: 'Which foods does my protein come from?',
     sentence: 'Foods by what they brought in all. Change `by` to ENERGY.',
     query: `query TopFoods($by: FoodOrder!) {
-  topFoods(by: $by, first: 25) {
-    nodes {
-      ingredient { name }
-      grams
-      total { energy protein }
-      energyShare
-    }
+  topFoods(first: 25, by: $by) {
+    ingredient { name }
+    grams
+    total { energy protein }
+    energyShare
   }
 }`,
     variables: { by: 'PROTEIN' },

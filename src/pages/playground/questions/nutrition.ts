@@ -6,13 +6,11 @@ export const NUTRITION: readonly Question[] = [
     slug: 'energy-by-day',
     group: 'Nutrition',
     title: 'Energy by day',
-    sentence: 'Kilocalories of every day of the diary.',
+    sentence: 'Kilocalories of the last 90 days of the diary.',
     query: `query EnergyByDay {
-  nutritionIntake(first: 1000) {
-    nodes {
-      bucket { start }
-      total { energy protein carbohydrates fat fibres }
-    }
+  nutritionIntake {
+    bucket { start }
+    total { energy protein carbohydrates fat fibres }
   }
 }`,
     chart: { kind: 'line', x: 'bucket.start', y: ['total.energy'] },
@@ -21,13 +19,11 @@ export const NUTRITION: readonly Question[] = [
     slug: 'macros-by-day',
     group: 'Nutrition',
     title: 'Protein, carbohydrates and fat by day',
-    sentence: 'Macro-nutrients of every day of the diary, on top of each other.',
+    sentence: 'Macro-nutrients of the last 90 days of the diary, on top of each other.',
     query: `query MacrosByDay {
-  nutritionIntake(first: 1000) {
-    nodes {
-      bucket { start }
-      total { protein carbohydrates fat }
-    }
+  nutritionIntake {
+    bucket { start }
+    total { protein carbohydrates fat }
   }
 }`,
     chart: { kind: 'stacked', x: 'bucket.start', y: ['total.protein', 'total.carbohydrates', 'total.fat'] },
