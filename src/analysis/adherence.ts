@@ -38,7 +38,8 @@ class PlannedArgs extends RankingArgs {
 
 @ObjectType({ description: 'An exercise that the active schedule asked for, and what was done of it.', simpleResolvers: true })
 export class PlannedExercise {
-  @Field(() => ID, { description: 'Id of what was planned.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the translation that is shown.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of what its translations share.' }) declare exerciseBaseId: number;
   @Field(() => Int, { description: 'How many sets of it were to be done in these weeks.' }) declare plannedSets: number;
   @Field(() => Int, { description: 'How many sets of it were logged in these weeks, whatever the workout.' }) declare doneSets: number;
   @Field(() => DecimalScalar, { nullable: true, description: 'The sets in percent of those planned; null where none were.' })
@@ -68,13 +69,14 @@ function adherence(context: Context, bind: Bind, during: During): string {
 }
 
 function planned({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind): string {
+  const translations = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
   const logs = (condition: string) =>
-    whereOf([...visible(WorkoutLog, context), () => `t."exercise_id" = q."exerciseId"${condition}`], 't', bind);
+    whereOf([...visible(WorkoutLog, context), () => `t."exercise_id" IN (${translations})${condition}`], 't', bind);
   return `WITH ${plannedCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_OF_WEEK - 1} AS "high" FROM l),
-    q AS (SELECT p."exercise_id" AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"
-      FROM l JOIN p ON p."workout_id" = l."workout_id" GROUP BY 1)
+    q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"
+      FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id" GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
       (SELECT max(t."date") FROM "workout_log" t${logs('')}) AS "lastDone"
     FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(t."reps"), 1) AS "reps" FROM "workout_log" t, b${logs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
@@ -99,13 +101,16 @@ export class AdherenceResolver {
 }
 
 @Resolver(() => PlannedExercise)
-export class PlannedExerciseResolver extends withExercise(PlannedExercise, 'What was planned. Null while it has not passed the review.') {
+export class PlannedExerciseResolver extends withExercise(
+  PlannedExercise,
+  'What was planned: of several translations the one with the lowest id.',
+) {
   @Query(() => [PlannedExercise], {
     description: `The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. ${ABOUT_SCHEDULE}`,
   })
   @Extensions(FACTS)
   plannedExercises(@Args(() => PlannedArgs) args: PlannedArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw badArgument('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
-    return ranking((bind) => ({ select: planned(args, context, bind), order: ['"share"', '"exerciseId"'] }), args, context);
+    return ranking((bind) => ({ select: planned(args, context, bind), order: ['"share"', '"exerciseBaseId"'] }), args, context);
   }
 }

@@ -1,17 +1,27 @@
-/** The exercise that a row of an answer is about, for the resolver of such rows to extend. */
+/** The exercise that a row of an answer is about and its base, for the resolver of such rows to extend. */
 import { Ctx, FieldResolver, Info, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { loadParent } from '../core/read/loaders';
 import { Exercise } from '../resources/exercise';
+import { ExerciseBase } from '../resources/exercisebase';
 
-export function withExercise(row: ClassType, description: string): new () => object {
+/** `which` of the translations is shown, and where there is none. */
+export function withExercise(row: ClassType, which: string, nulls = 'Null while it has not passed the review.'): new () => object {
   @Resolver(() => row)
   class WithExercise {
-    @FieldResolver(() => Exercise, { nullable: true, description })
+    @FieldResolver(() => Exercise, { nullable: true, description: `${which} ${nulls}` })
     exercise(@Root() { exerciseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
       return loadParent(Exercise, exerciseId as number | null, context, info);
+    }
+
+    @FieldResolver(() => ExerciseBase, {
+      nullable: true,
+      description: `What its translations share, which are one exercise here. ${nulls}`,
+    })
+    exerciseBase(@Root() { exerciseBaseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+      return loadParent(ExerciseBase, exerciseBaseId as number | null, context, info);
     }
   }
   return WithExercise;

@@ -7,7 +7,7 @@ import type { PartOf } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { Needs } from '../core/read/plan';
 import { WorkoutLog } from '../resources/workoutlog';
-import { logsOf } from './logs';
+import { logsOf, withBase } from './logs';
 import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 
 /** The best estimate may be a quotient of endless digits: what it is a part of is told from one that is a hair less or more. */
@@ -17,7 +17,7 @@ const SAME_PLACES = 8;
 export class IntensityResolver {
   @FieldResolver(() => DecimalScalar, {
     nullable: true,
-    description: `The mass in percent of the best estimate of what could be lifted once in that exercise, up to and including that day; null without one. ${ABOUT_ONE_REP_MAX}`,
+    description: `The mass in percent of the best estimate of what could be lifted once in that exercise, whatever its translation, up to and including that day; null without one. ${ABOUT_ONE_REP_MAX}`,
   })
   @Extensions({ only: 'graphql', cost: { weight: 2 } })
   @Needs(() => WorkoutLog, 'id')
@@ -29,12 +29,13 @@ export class IntensityResolver {
     const intensities = async (ids: readonly unknown[]) => {
       const { bind, values } = binder();
       const wanted = bind(ids);
-      const sameExercise: Condition = (alias) =>
-        `${alias}."exercise_id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereOf([() => `i."id" = ANY(${wanted})`, ...visible(WorkoutLog, context)], 'i', bind)})`;
+      const sameBase: Condition = (alias) =>
+        `${alias}."exercise_id" IN (SELECT f."id" FROM "exercise" e JOIN "exercise" f ON f."exercise_base_id" = e."exercise_base_id"
+          WHERE e."id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereOf([() => `i."id" = ANY(${wanted})`, ...visible(WorkoutLog, context)], 'i', bind)}))`;
       const rows = await context.session.query(
         `SELECT x."id", round(round(100 * x."mass" / x."best", ${SAME_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
-          max(${oneRepMaxOf(formula, 'l')}) OVER (PARTITION BY l."exercise_id" ORDER BY l."date") AS "best"
-          FROM (${logsOf(null, context, bind, undefined, [sameExercise])}) l) x WHERE x."id" = ANY(${wanted})`,
+          max(${oneRepMaxOf(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
+          FROM (${withBase(logsOf(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${wanted})`,
         values,
       );
       const found = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

@@ -25,3 +25,14 @@ export function logsOf(where: Where, context: Context, bind: Bind, during?: Duri
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMass('t', context, bind)} AS "mass"
     ${from(WorkoutLog, joins, bind)}${whereOf([...further, ...own, ...days, ...conditions], 't', bind)}`;
 }
+
+/** The same logs with the `base` of their exercise. */
+export const withBase = (logs: string): string =>
+  `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
+
+export const LAST_LOGGED = 'What was trained: of its translations the one that was logged last.';
+
+/** CTEs: `l` has the logs with the `base` of their exercise; `x` (`base`, `exercise_id`) of each base the exercise that was logged last. */
+export const baseCtes = (logs: string): string =>
+  `l AS MATERIALIZED (${withBase(logs)}),
+    x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base", l."date" DESC, l."id" DESC)`;

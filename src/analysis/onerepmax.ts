@@ -29,7 +29,7 @@ import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
-import { logsOf, WhereLogs, type Where } from './logs';
+import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
 import { SERIES, series, SeriesArgs } from './question';
 
@@ -92,14 +92,15 @@ class BestArgs extends SeriesArgs {
 @ObjectType({ description: 'The best estimate of an exercise in some days.', simpleResolvers: true })
 export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
-  @Field(() => ID, { description: 'Id of what was trained.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the translation that is shown.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of what its translations share.' }) declare exerciseBaseId: number;
   @Field(() => DecimalScalar, { description: `What could be lifted once, ${IN_UNIT_ASKED_FOR}.` }) declare oneRepMax: string;
   @Field(() => DateScalar, { description: 'When the best set was done, first of all if several are as good.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
 @Resolver(() => BestOneRepMax)
-export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, 'What was trained. Null while it has not passed the review.') {
+export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LAST_LOGGED) {
   @Query(() => [BestOneRepMax], {
     description: `How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first. ${ABOUT_ONE_REP_MAX}`,
   })
@@ -108,11 +109,13 @@ export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, 'What was
     const { where, by, firstDay, formula, unit } = args;
     const rows = await series(
       (bind, during) => ({
-        select: `SELECT DISTINCT ON (e."start", e."exerciseId") e."start", e."exerciseId", e."date", e."logId", ${shownIn(unit, 'e."best"')} AS "oneRepMax"
-          FROM (SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id" AS "exerciseId", l."date", l."id" AS "logId",
-            ${oneRepMaxOf(formula, 'l')} AS "best" FROM (${logsOf(where, context, bind, during)}) l) e
-          WHERE e."best" IS NOT NULL ORDER BY e."start", e."exerciseId", e."best" DESC, e."date", e."logId"`,
-        order: ['"start"', '"exerciseId"'],
+        select: `WITH ${baseCtes(logsOf(where, context, bind, during))}
+          SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
+            ${shownIn(unit, 'e."best"')} AS "oneRepMax"
+          FROM (SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
+            ${oneRepMaxOf(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
+          WHERE e."best" IS NOT NULL ORDER BY e."start", e."base", e."best" DESC, e."date", e."logId"`,
+        order: ['"start"', '"exerciseBaseId"'],
       }),
       args,
       context,

@@ -25,7 +25,7 @@ import { loadParent } from '../core/read/loaders';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { withExercise } from './exerciseofrow';
-import { logsOf, WhereLogs, type Where } from './logs';
+import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { IN_UNIT, shownIn } from './masses';
 import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 import { SERIES, series, SeriesArgs } from './question';
@@ -62,7 +62,8 @@ class RecordArgs extends SeriesArgs {
 export class PersonalRecord {
   @Field(() => RecordKind, { description: 'Which measure was exceeded.' }) declare kind: RecordKind;
   @Field(() => DateScalar, { description: 'When it was set.' }) declare date: string;
-  @Field(() => ID, { description: 'Id of what was trained.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the translation that is shown.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of what its translations share.' }) declare exerciseBaseId: number;
   @Field(() => DecimalScalar, { description: 'What was reached: repetitions, or a mass in that of `unit`.' }) declare value: string;
   @Field(() => DecimalScalar, { nullable: true, description: 'The record that it broke; null for the first one.' })
   declare previous: string | null;
@@ -72,18 +73,19 @@ export class PersonalRecord {
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null of a volume.' }) declare logId: number | null;
 }
 
-/** Of each kind what might be a record. `at` parts what is not compared. */
+/** CTEs: those of the logs; `c` has of each kind what might be a record. `at` parts what is not compared. */
 function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind): string {
+  const sets = `SELECT * FROM (${logsOf(where, context, bind)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
   const set = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
-    `SELECT '${kind}' AS "kind", l."exercise_id", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
-  return `WITH l AS MATERIALIZED (SELECT * FROM (${logsOf(where, context, bind)}) s WHERE s."reps" >= 1 AND s."mass" > 0)
-    ${set(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${set(RecordKind.ONE_REP_MAX, oneRepMaxOf(formula, 'l'))}
+    `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
+  return `${baseCtes(sets)},
+    c AS (${set(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${set(RecordKind.ONE_REP_MAX, oneRepMaxOf(formula, 'l'))}
     UNION ALL ${set(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
-    UNION ALL SELECT '${RecordKind.VOLUME}', l."exercise_id", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."exercise_id", l."date"`;
+    UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
 }
 
 @Resolver(() => PersonalRecord)
-export class PersonalRecordResolver extends withExercise(PersonalRecord, 'What was trained. Null while it has not passed the review.') {
+export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LOGGED) {
   @Query(() => [PersonalRecord], {
     description: `The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set. ${ABOUT_ONE_REP_MAX}`,
   })
@@ -102,14 +104,16 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, 'What w
           ...(standing ? ['r."value" = r."best"'] : []),
         ];
         return {
-          select: `SELECT r."kind", r."date", r."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
+          select: `WITH ${candidates(args, context, bind)}
+            SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
             ${shownIn(unit, 'r."mass"')} AS "weight", ${shown('value')}, ${shown('previous')}
             FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
-              FROM (${candidates(args, context, bind)}) c WHERE c."value" IS NOT NULL
-              WINDOW "ever" AS (PARTITION BY c."kind", c."exercise_id", c."at"),
+              FROM c WHERE c."value" IS NOT NULL
+              WINDOW "ever" AS (PARTITION BY c."kind", c."base", c."at"),
                 "before" AS ("ever" ORDER BY c."date", c."value" DESC, c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
+              JOIN x USING ("base")
             WHERE ${which.join(' AND ')}`,
-          order: ['"date"', '"exerciseId"', '"kind"', '"at"'],
+          order: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
         };
       },
       args,

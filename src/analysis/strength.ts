@@ -8,7 +8,7 @@ import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT } from '../resources/massunit';
 import { GENDER, UserProfile } from '../resources/userprofile';
-import { logsOf, WhereLogs, type Where } from './logs';
+import { logsOf, WhereLogs, withBase, type Where } from './logs';
 import { ABOUT_MASSES, bodyMass, IN_UNIT, shownIn } from './masses';
 import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 import { FACTS } from './question';
@@ -63,7 +63,7 @@ function genderOf({ gender }: StrengthArgs, context: Context, bind: Bind): strin
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${FROM} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${ABOUT_MASSES}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${FROM} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${ABOUT_MASSES}`,
   })
   @Extensions(FACTS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
@@ -72,8 +72,8 @@ export class StrengthResolver {
     const [row] = await context.session.query(
       `SELECT ${shownIn(unit, 's."total"')} AS "total", s."date", ${shownIn(unit, 's."body"')} AS "bodyWeight", round(${points(genderOf(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMass('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
-          FROM (SELECT DISTINCT ON (l."exercise_id") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxOf(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
-            FROM (${logsOf(where, context, bind)}) l) l WHERE l."best" > 0 ORDER BY l."exercise_id", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
+          FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxOf(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
+            FROM (${withBase(logsOf(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
       values,
     );
     return row ?? null;

@@ -12,7 +12,7 @@ import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
-import { logsOf, WhereLogs, type Where } from './logs';
+import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
 import { SERIES, series, SeriesArgs, type During } from './question';
 
@@ -51,8 +51,10 @@ export class MuscleVolume {
 @ObjectType({ description: 'What was trained in some days.', simpleResolvers: true })
 export class TrainingVolume {
   @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
-  @Field(() => ID, { nullable: true, description: 'Id of the exercise; null unless there is a row for each.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the translation that is shown; null unless there is a row for each.' })
   declare exerciseId: number | null;
+  @Field(() => ID, { nullable: true, description: 'Id of what its translations share; null unless there is a row for each.' })
+  declare exerciseBaseId: number | null;
   @Field(() => Int, { description: 'How many of the days had logs.' }) declare days: number;
   @Field(() => Int, { description: 'How many sets count as hard.' }) declare hardSets: number;
   @Field(() => Int, { description: 'How many sets were logged.' }) declare sets: number;
@@ -105,7 +107,8 @@ export class MuscleVolumeResolver {
 @Resolver(() => TrainingVolume)
 export class TrainingVolumeResolver extends withExercise(
   TrainingVolume,
-  'What was trained. Null unless there is a row for each exercise, and while it has not passed the review.',
+  LAST_LOGGED,
+  'Null unless there is a row for each exercise, and while it has not passed the review.',
 ) {
   @Query(() => [TrainingVolume], {
     description: `How much the viewer trained: sets, hard sets, repetitions and tonnage by week, or by other days, oldest first; of all exercises together, or of each. ${ABOUT_VOLUME}`,
@@ -113,13 +116,16 @@ export class TrainingVolumeResolver extends withExercise(
   @Extensions(SERIES)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, by, firstDay, unit } = args;
+    const each = (column: string, name: string) => `${args.perExercise ? column : 'NULL::int'} AS "${name}"`;
+    const ctes = (logs: string) => (args.perExercise ? baseCtes(logs) : `l AS (${logs})`);
     const rows = await series(
       (bind, during) => ({
-        select: `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", ${args.perExercise ? 'l."exercise_id"' : 'NULL::int'} AS "exerciseId",
+        select: `WITH ${ctes(logsOf(where, context, bind, during))}
+          SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", ${each('l."base"', 'exerciseBaseId')}, ${each('x."exercise_id"', 'exerciseId')},
           count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
           coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
-          FROM (${logsOf(where, context, bind, during)}) l GROUP BY 1, 2`,
-        order: ['"start"', '"exerciseId"'],
+          FROM l ${args.perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
+        order: ['"start"', '"exerciseBaseId"'],
       }),
       args,
       context,

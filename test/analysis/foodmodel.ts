@@ -2,7 +2,21 @@
 import type { Decimal } from 'decimal.js';
 import { DateTime } from 'luxon';
 import type { Row } from '../core/groupingmodel';
-import { bodyOn, bucketOf, dayAfter, exact, groups, inUnit, ordered, placeOf, shown, sum, type Log, type Trained } from './trainingmodel';
+import {
+  baseOf,
+  bodyOn,
+  bucketOf,
+  dayAfter,
+  exact,
+  groups,
+  inUnit,
+  ordered,
+  placeOf,
+  shown,
+  sum,
+  type Log,
+  type Trained,
+} from './trainingmodel';
 
 export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
 type Values = Record<(typeof NUTRIENTS)[number], Decimal>;
@@ -205,13 +219,14 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
   const last = weeksOf(person, today).slice(-weeks);
   const planned = last.flatMap(({ workout }) => setsOf(workout, person));
   const mean = (total: Decimal, count: number) => (count ? shown(total.dividedBy(count), 1) : null);
-  const rows = groups(planned, ({ exercise }) => exercise).map((group) => {
-    const [{ exercise }] = group as [(typeof planned)[number]];
-    const done = person.logs.filter((log) => log.exercise === exercise);
+  const rows = groups(planned, ({ exercise }) => baseOf(exercise)).map((group) => {
+    const base = baseOf(group[0]!.exercise);
+    const exercise = Math.min(...group.map((one) => one.exercise));
+    const done = person.logs.filter((log) => baseOf(log.exercise) === base);
     const recent = done.filter(({ date }) => date >= last[0]!.start && date <= dayAfter(last.at(-1)!.start, 6));
     const plannedSets = group.reduce((total, { sets }) => total + sets, 0);
     return {
-      exercise,
+      ...{ exercise, base },
       row: {
         plannedSets,
         doneSets: recent.length,
@@ -229,6 +244,6 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
   return ordered(
     rows.filter(({ row }) => !neglected || row.doneSets === 0),
     ({ row }) => (row.share === null ? null : Number(row.share)),
-    ({ exercise }) => exercise,
-  ).map(({ exercise, row }) => ({ exerciseId: String(exercise), ...row }));
+    ({ base }) => base,
+  ).map(({ exercise, base, row }) => ({ exerciseId: String(exercise), exerciseBaseId: String(base), ...row }));
 }

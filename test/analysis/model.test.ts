@@ -5,7 +5,8 @@ import type { Person } from '../setup/person';
 import { NUTRIENTS, nutritionIntake, plannedExercises, scheduleAdherence, topFoods, type Eaten } from './foodmodel';
 import { furnished, inserting, type World } from './modelled';
 import { TRAINING } from './questionmodel';
-import { countsOf, dayAfter, inUnit, intensity, oneRepMax, WEEKDAYS, type Trained } from './trainingmodel';
+import { translated } from './training';
+import { countsOf, dayAfter, inUnit, intensity, oneRepMax, SQUAT_IN_GERMAN, WEEKDAYS, type Trained } from './trainingmodel';
 import { today } from '../../src/core/model/clock';
 import { TIME_ZONE } from '../setup/databases';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -20,6 +21,7 @@ const people: { person: Person; world: World }[] = [];
 
 beforeAll(async () => {
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
+  await translated(fitgraph, SQUAT_IN_GERMAN);
   // One with nothing but a secondary muscle, one that is both, and one of which no muscles are known.
   await fitgraph.sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" IN (3, 4)`);
   await fitgraph.sql(
@@ -28,7 +30,7 @@ beforeAll(async () => {
   await fitgraph.sql(`UPDATE "ingredient" SET "fibres" = 1.234, "sodium" = 0.5 WHERE "id" = 1`);
   const muscles: Trained['muscles'] = new Map();
   for (const { exercise, muscle, secondary } of await fitgraph.sql(
-    `SELECT "exercise_base_id" AS "exercise", "muscle_id" AS "muscle", "is_secondary" AS "secondary" FROM "exercise_base_muscle"`,
+    `SELECT e."id" AS "exercise", "muscle_id" AS "muscle", "is_secondary" AS "secondary" FROM "exercise" e JOIN "exercise_base_muscle" USING ("exercise_base_id")`,
   )) {
     const known = muscles.get(exercise) ?? new Map<number, number>();
     muscles.set(exercise, known.set(muscle, Math.max(known.get(muscle) ?? 0, secondary ? 0.5 : 1)));
@@ -74,18 +76,18 @@ const training = (name: string, shown: string, args: () => Row): Question => ({
 });
 
 const QUESTIONS: Record<string, Question> = {
-  bestOneRepMaxes: training('bestOneRepMaxes', `${BUCKET} exerciseId oneRepMax date logId`, () => ({
+  bestOneRepMaxes: training('bestOneRepMaxes', `${BUCKET} exerciseId exerciseBaseId oneRepMax date logId`, () => ({
     ...days(),
     unit: unit(),
     formula: formula(),
   })),
   muscleVolume: training('muscleVolume', `${BUCKET} muscleId hardSets sets tonnage`, () => ({ ...days(), unit: unit() })),
-  trainingVolume: training('trainingVolume', `${BUCKET} exerciseId days sets hardSets reps tonnage`, () => ({
+  trainingVolume: training('trainingVolume', `${BUCKET} exerciseId exerciseBaseId days sets hardSets reps tonnage`, () => ({
     ...days(),
     unit: unit(),
     perExercise: random.chance(0.5),
   })),
-  personalRecords: training('personalRecords', 'kind date exerciseId value previous weight reps logId', () => ({
+  personalRecords: training('personalRecords', 'kind date exerciseId exerciseBaseId value previous weight reps logId', () => ({
     ...{ unit: unit(), formula: formula(), standing: random.chance(0.3) },
     kinds: random.pick([null, null, ['WEIGHT'], ['ONE_REP_MAX', 'REPETITIONS'], ['VOLUME', 'REPETITIONS'], []]),
   })),
@@ -132,7 +134,7 @@ const QUESTIONS: Record<string, Question> = {
     model: (args, _rows, world) => scheduleAdherence(args, world, today(TIME_ZONE)),
   },
   plannedExercises: {
-    shown: 'exerciseId plannedSets doneSets share plannedReps doneReps lastDone',
+    shown: 'exerciseId exerciseBaseId plannedSets doneSets share plannedReps doneReps lastDone',
     args: () => ({ ...page(), weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
     model: (args, _rows, world) => plannedExercises(args, world, today(TIME_ZONE)),
   },

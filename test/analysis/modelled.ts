@@ -5,7 +5,7 @@ import type { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { randomFor } from '../setup/random';
 import type { Eaten, Meal, Planned } from './foodmodel';
-import { dayAfter, type Trained } from './trainingmodel';
+import { dayAfter, SQUAT_IN_GERMAN, type Trained } from './trainingmodel';
 
 export interface World extends Trained, Eaten, Planned {}
 
@@ -21,7 +21,7 @@ const CHANGES = [
 ] as const;
 const RIR = [null, null, '', '0', '0.5', '1', '2', '2.5', '4'] as const;
 const WEIGHTS = ['0.00', '20.00', '22.50', '60.00', '80.00', '90.00', '100.00', '100.00', '102.50', '67.35', '999.99'] as const;
-const EXERCISES = [1, 2, 3, 4] as const;
+const EXERCISES = [1, 2, 3, 4, SQUAT_IN_GERMAN] as const;
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 
@@ -150,7 +150,7 @@ export async function furnished(
       const weekdays = [...new Set(times(random.int(0, 3), () => random.int(1, 7)))];
       const sets = times(random.int(0, 3), () => ({
         rounds: random.int(1, 6),
-        settings: times(random.int(0, 4), () => ({ exercise: random.int(1, 3), reps: random.int(1, 12) })),
+        settings: times(random.int(0, 4), () => ({ exercise: random.pick([1, 2, 3, SQUAT_IN_GERMAN]), reps: random.int(1, 12) })),
       }));
       const [dayId] = await insert('training_day', [{ user_id, workout_id: of, description: 'd' }]);
       await insert(

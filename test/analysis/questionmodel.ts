@@ -2,6 +2,7 @@
 import type { Decimal } from 'decimal.js';
 import type { Row } from '../core/groupingmodel';
 import {
+  baseOf,
   bodyOn,
   bucketOf,
   dayAfter,
@@ -19,6 +20,7 @@ import {
   kilogramsOf,
   repsOf,
   shown,
+  shownOf,
   sum,
   tonnage,
   type Log,
@@ -30,25 +32,25 @@ type Model = (args: Row, logs: Log[], person: Trained) => Row[];
 const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, person) => {
   const logs = all.filter(({ date }) => counts(date));
   const place = ({ date }: Log) => placeOf(by, firstDay, date);
-  const rows = groups(logs, (log) => [place(log), log.exercise]).flatMap((group) => {
+  const rows = groups(logs, (log) => [place(log), baseOf(log.exercise)]).flatMap((group) => {
     const [best] = group
       .flatMap((log) => oneRepMax(log, formula, person)?.toFixed() ?? [])
       .map(exact)
       .sort((a, b) => b.comparedTo(a));
     if (!best) return [];
     const sets = group.filter((log) => oneRepMax(log, formula, person)?.equals(best));
-    const { date, id, exercise } = ordered(
+    const { date, id } = ordered(
       sets,
       (log) => log.date,
       (log) => log.id,
     )[0]!;
-    return { place: place(group[0]!), exercise, shown: { oneRepMax: inUnit(unit, best), date, logId: String(id) } };
+    return { place: place(group[0]!), base: baseOf(group[0]!.exercise), shown: { oneRepMax: inUnit(unit, best), date, logId: String(id) } };
   });
   return ordered(
     rows,
     (row) => row.place,
-    (row) => row.exercise,
-  ).map((row) => ({ bucket: bucketOf(by, row.place), exerciseId: String(row.exercise), ...row.shown }));
+    (row) => row.base,
+  ).map((row) => ({ bucket: bucketOf(by, row.place), ...shownOf(row.base, logs), ...row.shown }));
 };
 
 const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
@@ -73,9 +75,9 @@ const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
 
 const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all, person) => {
   const logs = all.filter(({ date }) => counts(date));
-  const rows = groups(logs, ({ date, exercise }) => [placeOf(by, firstDay, date), perExercise && exercise]).map((group) => ({
+  const rows = groups(logs, ({ date, exercise }) => [placeOf(by, firstDay, date), perExercise && baseOf(exercise)]).map((group) => ({
     place: placeOf(by, firstDay, group[0]!.date),
-    exercise: perExercise ? group[0]!.exercise : null,
+    base: perExercise ? baseOf(group[0]!.exercise) : null,
     days: new Set(group.map(({ date }) => date)).size,
     sets: group.length,
     hardSets: group.filter(isHard).length,
@@ -85,10 +87,10 @@ const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all,
   return ordered(
     rows,
     (row) => row.place,
-    (row) => row.exercise,
-  ).map(({ place, exercise, ...row }) => ({
+    (row) => row.base,
+  ).map(({ place, base, ...row }) => ({
     bucket: bucketOf(by, place),
-    exerciseId: exercise === null ? null : String(exercise),
+    ...(base === null ? { exerciseId: null, exerciseBaseId: null } : shownOf(base, logs)),
     ...row,
   }));
 };
@@ -107,11 +109,11 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
     { kind: 'ONE_REP_MAX', at: null, log, value: oneRepMax(log, formula, person) },
     { kind: 'REPETITIONS', at: massOf(log, person)!, log, value: exact(repsOf(log)!) },
   ];
-  const days = groups(sets, ({ date, exercise }) => [date, exercise]).map((group): Candidate => {
+  const days = groups(sets, ({ date, exercise }) => [date, baseOf(exercise)]).map((group): Candidate => {
     return { kind: 'VOLUME', at: null, log: group[0]!, value: tonnage(group, person), isDay: true };
   });
   const rows: Row[] = [];
-  for (const rivals of groups([...sets.flatMap(of), ...days], ({ kind, at, log }) => [kind, log.exercise, at && at.toFixed()])) {
+  for (const rivals of groups([...sets.flatMap(of), ...days], ({ kind, at, log }) => [kind, baseOf(log.exercise), at && at.toFixed()])) {
     const known = rivals.filter(({ value }) => value) as (Candidate & { value: Decimal })[];
     for (const { kind, at, value, log, isDay } of known) {
       const before = most(known.filter((one) => one.log.date < log.date).map((one) => one.value));
@@ -124,9 +126,9 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
       const set = isDay ? { weight: null, reps: null, logId: null } : undefined;
       rows.push({
         at: at ? at.toNumber() : null,
-        exercise: log.exercise,
+        base: baseOf(log.exercise),
         shown: {
-          ...{ kind, date: log.date, exerciseId: String(log.exercise), value: told(value), previous: told(before) },
+          ...{ kind, date: log.date, ...shownOf(baseOf(log.exercise), sets), value: told(value), previous: told(before) },
           ...(set ?? { weight: inUnit(unit, massOf(log, person)), reps: log.reps, logId: String(log.id) }),
         },
       });
@@ -135,7 +137,7 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
   return ordered(
     rows,
     (row) => row.shown.date,
-    (row) => row.exercise,
+    (row) => row.base,
     (row) => row.shown.kind,
     (row) => row.at,
   ).map((row) => row.shown);
@@ -174,7 +176,7 @@ const DOTS = {
 /** A single row, or none. */
 const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => {
   const valueOf = (log: Log) => (estimated ? oneRepMax(log, formula, person) : (repsOf(log) ?? 0) >= 1 ? massOf(log, person) : null);
-  const bests = groups(logs, ({ exercise }) => exercise).flatMap((group) => {
+  const bests = groups(logs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {
     const lifted = group.filter((log) => valueOf(log)?.greaterThan(0));
     const best = most(lifted.map((log) => valueOf(log)!));
     return best

@@ -1,8 +1,9 @@
 /** Records as they were set, those of a user alone. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { BENCH, LB, SECONDS, train } from './training';
+import { BENCH, LB, SECONDS, train, translated } from './training';
 
+const KNIEBEUGE = 5;
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let ids: number[];
@@ -86,6 +87,42 @@ test('all that still stand, of all exercises', async () => {
 
 test('from a day on, for which earlier ones count all the same', async () => {
   expect(short(await records(`kinds: [WEIGHT], ${squats}, from: "2021-03-11"`))).toEqual([['2021-03-15', '108.86', '105.00']]);
+});
+
+test('translations of an exercise have one history, in every formula that goes by exercises', async () => {
+  await translated(fitgraph, KNIEBEUGE);
+  const carl = await fitgraph.user('carl');
+  const logs = await train(carl, [
+    { date: '2021-03-08', reps: 1, weight: '100.00' },
+    { date: '2021-03-08', reps: 1, weight: '90.00', exercise: KNIEBEUGE },
+    { date: '2021-03-09', reps: 1, weight: '95.00', exercise: KNIEBEUGE },
+    { date: '2021-03-10', reps: 1, weight: '110.00', exercise: KNIEBEUGE },
+  ]);
+  const shown = 'exerciseId exerciseBaseId exercise { name } exerciseBase { id }';
+  const answer = await carl.ask(`{
+    records: personalRecords(last: 9, kinds: [WEIGHT]) { date value previous ${shown} }
+    best: bestOneRepMaxes(last: 9) { date oneRepMax logId ${shown} }
+    volume: trainingVolume(last: 9, by: MONTH, perExercise: true) { sets ${shown} }
+    strength { total }
+    logs: workoutLogs(orderBy: [{ id: ASC }]) { nodes { intensity } }
+    one: personalRecords(last: 9, where: { exerciseId: { eq: 1 } }, kinds: [WEIGHT]) { value exercise { name } }
+  }`);
+  const kniebeuge = { exerciseId: String(KNIEBEUGE), exerciseBaseId: '1', exercise: { name: 'Kniebeuge' }, exerciseBase: { id: '1' } };
+  expect(answer).toEqual({
+    records: [
+      { date: '2021-03-08', value: '100.00', previous: null, ...kniebeuge },
+      { date: '2021-03-10', value: '110.00', previous: '100.00', ...kniebeuge },
+    ],
+    best: [
+      { date: '2021-03-08', oneRepMax: '100.00', logId: String(logs[0]), ...kniebeuge },
+      { date: '2021-03-09', oneRepMax: '95.00', logId: String(logs[2]), ...kniebeuge },
+      { date: '2021-03-10', oneRepMax: '110.00', logId: String(logs[3]), ...kniebeuge },
+    ],
+    volume: [{ sets: 4, ...kniebeuge }],
+    strength: { total: '110.00' },
+    logs: { nodes: ['100.0', '90.0', '95.0', '100.0'].map((intensity) => ({ intensity })) },
+    one: [{ value: '100.00', exercise: { name: 'Squat' } }],
+  });
 });
 
 test('what is as much as before by other repetitions is none', async () => {

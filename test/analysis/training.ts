@@ -1,4 +1,5 @@
 /** Somebody's logs, as tests write them. */
+import type { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
 export const [KG, LB, BODY_WEIGHT, PLATES] = [1, 2, 3, 4];
@@ -26,3 +27,11 @@ export async function train(person: Person, logs: readonly Log[]): Promise<numbe
   }
   return ids;
 }
+
+/** Makes a translation of the squat. */
+export const translated = (fitgraph: Fitgraph, id: number) =>
+  fitgraph.sql(
+    `INSERT INTO "exercise" ("id", "uuid", "name", "status", "description", "language_id", "exercise_base_id")
+      SELECT $1, gen_random_uuid(), 'Kniebeuge', "status", "description", 1, "exercise_base_id" FROM "exercise" WHERE "id" = $2`,
+    [id, SQUAT],
+  );

@@ -28,6 +28,16 @@ export interface Trained {
   /** Of each exercise, and how much a set of it counts for them. */
   muscles: Map<number, Map<number, number>>;
 }
+/** A translation of the squat. */
+export const SQUAT_IN_GERMAN = 5;
+/** What translations are of. */
+export const baseOf = (exercise: number) => (exercise === SQUAT_IN_GERMAN ? 1 : exercise);
+/** As a row shows them. */
+export function shownOf(base: number, logs: readonly Log[]) {
+  const [last] = logs.filter(({ exercise }) => baseOf(exercise) === base).sort((a, b) => dayOf(b.date) - dayOf(a.date) || b.id - a.id);
+  return { exerciseId: String(last!.exercise), exerciseBaseId: String(base) };
+}
+
 export type Formula = 'EPLEY' | 'BRZYCKI' | 'WATHAN' | 'LOMBARDI' | 'MAYHEW';
 
 export const exact = (value: Decimal.Value) => new Exact(value);
@@ -116,7 +126,7 @@ export function oneRepMax(log: Log, formula: Formula, person: Trained): Decimal 
   return r === 1 ? mass : FORMULAS[formula](mass, r);
 }
 export function intensity(log: Log, formula: Formula, person: Trained): string | null {
-  const before = person.logs.filter(({ exercise, date }) => exercise === log.exercise && date <= log.date);
+  const before = person.logs.filter(({ exercise, date }) => baseOf(exercise) === baseOf(log.exercise) && date <= log.date);
   const best = most(before.flatMap((one) => oneRepMax(one, formula, person) ?? []));
   const mass = massOf(log, person);
   return best && mass && shown(mass.times(100).dividedBy(best), 1);
