@@ -52,7 +52,10 @@ class RecordArgs extends SeriesArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
     RecordKind[] | null;
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether only records count that have not been broken.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether only records count that have not been broken; those of all days without `from`.',
+  })
   declare standing: boolean;
   @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
   @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
@@ -116,7 +119,7 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LO
           order: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
         };
       },
-      args,
+      { ...args, from: args.from ?? (standing ? '-infinity' : null) },
       context,
     );
   }

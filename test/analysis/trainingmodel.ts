@@ -59,11 +59,11 @@ const USUAL: Record<string, object> = {
   ...{ DAY: { days: 89 }, WEEKDAY: { weeks: 25 }, WEEK: { weeks: 25 } },
   ...{ MONTH: { months: 25 }, QUARTER: { quarters: 25 }, YEAR: { years: 25 } },
 };
-export function countsOf({ from, until, last, by = 'DAY', firstDay = 'MONDAY' }: Row, today: string): Counts {
+export function countsOf({ from, until, last, by = 'DAY', firstDay = 'MONDAY', standing = false }: Row, today: string): Counts {
   const end = until ?? today;
   const begin = firstDayOf(by === 'WEEKDAY' ? 'WEEK' : by, end, WEEKDAYS.indexOf(firstDay) + 1);
   const usual = DateTime.fromISO(begin, { zone: 'utc' }).minus(USUAL[by]!).toISODate()!;
-  const start = from ?? (last === null ? usual : '0001-01-01');
+  const start = from ?? (last === null && !standing ? usual : '0001-01-01');
   return (one, other = one) => other >= start && one <= end;
 }
 
