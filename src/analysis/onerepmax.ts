@@ -18,20 +18,21 @@ import {
 import type { GraphQLResolveInfo } from 'graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
-import { anyOf, binder } from '../core/access/conditions';
+import { anyOf, binder, type Bind, type Condition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
 import type { PartOf } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
+import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
 import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
-import { SERIES, series, SeriesArgs } from './question';
+import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
 
 export enum OneRepMaxFormula {
   EPLEY = 'EPLEY',
@@ -99,6 +100,18 @@ export class BestOneRepMax {
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
+const best =
+  ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
+  (bind: Bind, during: During, only: readonly Condition[]) => ({
+    select: `WITH ${baseCtes(logsOf(where, context, bind, during, only))}
+      SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
+        ${shownIn(unit, 'e."best"')} AS "oneRepMax"
+      FROM (SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
+        ${oneRepMaxOf(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
+      WHERE e."best" IS NOT NULL ORDER BY e."start", e."base", e."best" DESC, e."date", e."logId"`,
+    order: ['"start"', '"exerciseBaseId"'],
+  });
+
 @Resolver(() => BestOneRepMax)
 export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LAST_LOGGED) {
   @Query(() => [BestOneRepMax], {
@@ -106,26 +119,29 @@ export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LAST_LOGG
   })
   @Extensions(SERIES)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
-    const { where, by, firstDay, formula, unit } = args;
-    const rows = await series(
-      (bind, during) => ({
-        select: `WITH ${baseCtes(logsOf(where, context, bind, during))}
-          SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
-            ${shownIn(unit, 'e."best"')} AS "oneRepMax"
-          FROM (SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
-            ${oneRepMaxOf(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
-          WHERE e."best" IS NOT NULL ORDER BY e."start", e."base", e."best" DESC, e."date", e."logId"`,
-        order: ['"start"', '"exerciseBaseId"'],
-      }),
-      args,
-      context,
-    );
-    return rows.map(inBuckets(by));
+    return (await series(best(args, context), args, context)).map(inBuckets(args.by));
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
   log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(WorkoutLog, row.logId, context, info);
+  }
+}
+
+@Resolver(() => Exercise)
+export class BestOfExerciseResolver {
+  @FieldResolver(() => [BestOneRepMax], {
+    description: 'As `Query.bestOneRepMaxes`, of this exercise and its translations.',
+  })
+  @Extensions(SERIES)
+  @Needs(() => Exercise, 'exerciseBaseId')
+  async bestOneRepMaxes(
+    @Args(() => BestArgs) args: BestArgs,
+    @Root() { exerciseBaseId }: PartOf<Exercise, 'exerciseBaseId'>,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Row[]> {
+    return (await seriesBelow(best(args, context), args, exerciseBaseId, context, info)).map(inBuckets(args.by));
   }
 }
 

@@ -1,8 +1,9 @@
 /** What all questions share: which days they are asked about, how many rows they answer, and what that costs. */
+import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
-import { binder, type Bind } from '../core/access/conditions';
+import { binder, type Bind, type Condition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, dayNumber, FirstDay, isRecurring, STEPS, type DayUnit } from '../core/grouping/units';
 import { today } from '../core/model/clock';
@@ -94,19 +95,49 @@ export async function ranking(ask: (bind: Bind) => Statement, args: RankingArgs,
   return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
-/** The last rows of a statement, oldest first, or those that a file goes on with. */
-export async function series(ask: (bind: Bind, during: During) => Statement, args: Windowed, context: Context): Promise<Row[]> {
-  const { session, written } = context;
-  const isFile = written !== undefined;
+type Ask = (bind: Bind, during: During, only: readonly Condition[]) => Statement;
+
+const ofBases =
+  (bases: readonly number[]): Condition =>
+  (alias, bind) =>
+    `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
+
+/** Of all logs, or the rows of each of these bases of exercises. `written`: how many of them a file has. */
+async function rowsOf(ask: Ask, args: Windowed, context: Context, written: number | undefined, bases?: readonly number[]): Promise<Row[]> {
   const last = count('last', args.last, MAX_PAGE) ?? MAX_PAGE + 1;
-  const window = windowOf(args, context, isFile);
+  const window = windowOf(args, context, written !== undefined);
   const { bind, values } = binder();
-  const { select, order } = ask(bind, window(bind));
-  const newest = isFile ? order : order.map((term) => `${term} DESC`);
-  const rows = await session.query(
-    `SELECT * FROM (${select}) q ORDER BY ${newest.join(', ')} LIMIT ${bind(last)} OFFSET ${bind(written ?? 0)}`,
+  const { select, order } = ask(bind, window(bind), bases ? [ofBases(bases)] : []);
+  const newest = written === undefined ? order.map((term) => `${term} DESC`) : order;
+  const place = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${newest.join(', ')})`;
+  const after = written ?? 0;
+  return context.session.query(
+    `SELECT * FROM (SELECT q.*, ${place} AS "place" FROM (${select}) q) p
+      WHERE p."place" > ${bind(after)} AND p."place" <= ${bind(after + last)} ORDER BY ${order.join(', ')}`,
     values,
   );
+}
+
+function checked(rows: Row[]): Row[] {
   if (rows.length > MAX_PAGE) throw badArgument('from', TOO_MANY);
-  return isFile ? rows : rows.reverse();
+  return rows;
+}
+
+/** The last rows of a statement, oldest first, or those that a file goes on with. */
+export async function series(ask: Ask, args: Windowed, context: Context): Promise<Row[]> {
+  return checked(await rowsOf(ask, args, context, context.written));
+}
+
+const isBelowRow = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
+  typeof key === 'number' || (prev !== undefined && isBelowRow(prev));
+
+/** The same of one base of exercises; one statement for all rows that are asked for theirs. The only list of a file stands below no row of another. */
+export async function seriesBelow(ask: Ask, args: Windowed, base: number, context: Context, info: GraphQLResolveInfo): Promise<Row[]> {
+  const written = isBelowRow(info.path) ? undefined : context.written;
+  const load = async (bases: readonly unknown[]) => {
+    const found = new Map<unknown, Row[]>(bases.map((one) => [one, []]));
+    for (const row of await rowsOf(ask, args, context, written, bases as number[])) found.get(row.exerciseBaseId)!.push(row);
+    return bases.map((one) => found.get(one)!);
+  };
+  return checked(await context.loaders.get<Row[]>(info.fieldNodes, load).load(base));
 }

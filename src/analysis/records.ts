@@ -18,17 +18,20 @@ import {
 import type { GraphQLResolveInfo } from 'graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
-import type { Bind } from '../core/access/conditions';
+import type { Bind, Condition } from '../core/access/conditions';
 import type { Context } from '../core/context';
+import type { PartOf } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
+import { Needs } from '../core/read/plan';
+import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { withExercise } from './exerciseofrow';
 import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { IN_UNIT, shownIn } from './masses';
 import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
-import { SERIES, series, SeriesArgs } from './question';
+import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
 
 enum RecordKind {
   WEIGHT = 'WEIGHT',
@@ -77,8 +80,8 @@ export class PersonalRecord {
 }
 
 /** CTEs: those of the logs; `c` has of each kind what might be a record. `at` parts what is not compared. */
-function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind): string {
-  const sets = `SELECT * FROM (${logsOf(where, context, bind)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
+function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind, only: readonly Condition[]): string {
+  const sets = `SELECT * FROM (${logsOf(where, context, bind, undefined, only)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
   const set = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
   return `${baseCtes(sets)},
@@ -87,6 +90,36 @@ function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind
     UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
 }
 
+function records(args: RecordArgs, context: Context) {
+  const { kinds, standing, unit } = args;
+  const shown = (column: string) =>
+    `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${shownIn(unit, `r."${column}"`)} END AS "${column}"`;
+  return (bind: Bind, during: During, only: readonly Condition[]) => {
+    const which = [
+      during('r."date"'),
+      'r."value" > coalesce(r."previous", 0)',
+      `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
+      ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),
+      ...(standing ? ['r."value" = r."best"'] : []),
+    ];
+    return {
+      select: `WITH ${candidates(args, context, bind, only)}
+        SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
+        ${shownIn(unit, 'r."mass"')} AS "weight", ${shown('value')}, ${shown('previous')}
+        FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
+          FROM c WHERE c."value" IS NOT NULL
+          WINDOW "ever" AS (PARTITION BY c."kind", c."base", c."at"),
+            "before" AS ("ever" ORDER BY c."date", c."value" DESC, c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
+          JOIN x USING ("base")
+        WHERE ${which.join(' AND ')}`,
+      order: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
+    };
+  };
+}
+
+/** What has not been broken is a record whenever it was set. */
+const daysOf = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
+
 @Resolver(() => PersonalRecord)
 export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LOGGED) {
   @Query(() => [PersonalRecord], {
@@ -94,38 +127,26 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LO
   })
   @Extensions(SERIES)
   personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {
-    const { kinds, standing, unit } = args;
-    const shown = (column: string) =>
-      `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${shownIn(unit, `r."${column}"`)} END AS "${column}"`;
-    return series(
-      (bind, during) => {
-        const which = [
-          during('r."date"'),
-          'r."value" > coalesce(r."previous", 0)',
-          `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
-          ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),
-          ...(standing ? ['r."value" = r."best"'] : []),
-        ];
-        return {
-          select: `WITH ${candidates(args, context, bind)}
-            SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
-            ${shownIn(unit, 'r."mass"')} AS "weight", ${shown('value')}, ${shown('previous')}
-            FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
-              FROM c WHERE c."value" IS NOT NULL
-              WINDOW "ever" AS (PARTITION BY c."kind", c."base", c."at"),
-                "before" AS ("ever" ORDER BY c."date", c."value" DESC, c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
-              JOIN x USING ("base")
-            WHERE ${which.join(' AND ')}`,
-          order: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
-        };
-      },
-      { ...args, from: args.from ?? (standing ? '-infinity' : null) },
-      context,
-    );
+    return series(records(args, context), daysOf(args), context);
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The set; null of a volume.' })
   log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(WorkoutLog, row.logId, context, info);
+  }
+}
+
+@Resolver(() => Exercise)
+export class RecordsOfExerciseResolver {
+  @FieldResolver(() => [PersonalRecord], { description: 'As `Query.personalRecords`, of this exercise and its translations.' })
+  @Extensions(SERIES)
+  @Needs(() => Exercise, 'exerciseBaseId')
+  personalRecords(
+    @Args(() => RecordArgs) args: RecordArgs,
+    @Root() { exerciseBaseId }: PartOf<Exercise, 'exerciseBaseId'>,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Row[]> {
+    return seriesBelow(records(args, context), daysOf(args), exerciseBaseId, context, info);
   }
 }

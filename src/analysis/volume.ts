@@ -3,18 +3,21 @@ import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, O
 import type { GraphQLResolveInfo } from 'graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
-import type { Bind } from '../core/access/conditions';
+import type { Bind, Condition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import type { PartOf } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
+import { Needs } from '../core/read/plan';
+import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
 import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
-import { SERIES, series, SeriesArgs, type During } from './question';
+import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
 
 /** Of a column as `logsOf` has them. */
 export const isHard = (alias: string): string =>
@@ -104,6 +107,19 @@ export class MuscleVolumeResolver {
   }
 }
 
+function volume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
+  const each = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
+  const ctes = (logs: string) => (perExercise ? baseCtes(logs) : `l AS (${logs})`);
+  return (bind: Bind, during: During, only: readonly Condition[]) => ({
+    select: `WITH ${ctes(logsOf(where, context, bind, during, only))}
+      SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", ${each('l."base"', 'exerciseBaseId')}, ${each('x."exercise_id"', 'exerciseId')},
+      count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
+      coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
+      FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
+    order: ['"start"', '"exerciseBaseId"'],
+  });
+}
+
 @Resolver(() => TrainingVolume)
 export class TrainingVolumeResolver extends withExercise(
   TrainingVolume,
@@ -115,21 +131,24 @@ export class TrainingVolumeResolver extends withExercise(
   })
   @Extensions(SERIES)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    const { where, by, firstDay, unit } = args;
-    const each = (column: string, name: string) => `${args.perExercise ? column : 'NULL::int'} AS "${name}"`;
-    const ctes = (logs: string) => (args.perExercise ? baseCtes(logs) : `l AS (${logs})`);
-    const rows = await series(
-      (bind, during) => ({
-        select: `WITH ${ctes(logsOf(where, context, bind, during))}
-          SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", ${each('l."base"', 'exerciseBaseId')}, ${each('x."exercise_id"', 'exerciseId')},
-          count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
-          coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
-          FROM l ${args.perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
-        order: ['"start"', '"exerciseBaseId"'],
-      }),
-      args,
-      context,
-    );
-    return rows.map(inBuckets(by));
+    return (await series(volume(args, context), args, context)).map(inBuckets(args.by));
+  }
+}
+
+@Resolver(() => Exercise)
+export class VolumeOfExerciseResolver {
+  @FieldResolver(() => [TrainingVolume], {
+    description: 'As `Query.trainingVolume`, of this exercise and its translations.',
+  })
+  @Extensions(SERIES)
+  @Needs(() => Exercise, 'exerciseBaseId')
+  async trainingVolume(
+    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
+    @Root() { exerciseBaseId }: PartOf<Exercise, 'exerciseBaseId'>,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<Row[]> {
+    const ask = volume({ ...args, perExercise: true }, context);
+    return (await seriesBelow(ask, args, exerciseBaseId, context, info)).map(inBuckets(args.by));
   }
 }

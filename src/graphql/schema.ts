@@ -12,9 +12,9 @@ import { StrengthResolver } from '../analysis/strength';
 import { IntensityResolver } from '../analysis/intensity';
 import { TrainingLoadResolver } from '../analysis/load';
 import { PlannedTrainingResolver } from '../analysis/plannedtraining';
-import { BestOneRepMaxResolver, OneRepMaxResolver } from '../analysis/onerepmax';
-import { PersonalRecordResolver } from '../analysis/records';
-import { MuscleVolumeResolver, TrainingVolumeResolver } from '../analysis/volume';
+import { BestOfExerciseResolver, BestOneRepMaxResolver, OneRepMaxResolver } from '../analysis/onerepmax';
+import { PersonalRecordResolver, RecordsOfExerciseResolver } from '../analysis/records';
+import { MuscleVolumeResolver, TrainingVolumeResolver, VolumeOfExerciseResolver } from '../analysis/volume';
 import { TrainingWeekResolver } from '../analysis/weeks';
 import { EventResolver } from '../auth/eventresolver';
 import { AuthResolver } from '../auth/resolver';
@@ -43,6 +43,7 @@ export const registry = Registry.collect(modules, [
   EventResolver,
   RateLimitResolver,
   BestOneRepMaxResolver,
+  BestOfExerciseResolver,
   OneRepMaxResolver,
   NutritionIntakeResolver,
   EatenFoodResolver,
@@ -51,12 +52,14 @@ export const registry = Registry.collect(modules, [
   PlannedExerciseResolver,
   PlannedTrainingResolver,
   PersonalRecordResolver,
+  RecordsOfExerciseResolver,
   BodyWeightResolver,
   TrainingLoadResolver,
   TrainingWeekResolver,
   IntensityResolver,
   MuscleVolumeResolver,
   TrainingVolumeResolver,
+  VolumeOfExerciseResolver,
 ]);
 
 export const models = registry.link();

@@ -135,3 +135,72 @@ test('what is as much as before by other repetitions is none', async () => {
   const { records } = await eve.ask('{ records: personalRecords(kinds: [ONE_REP_MAX], last: 100) { date value previous } }');
   expect(short(records)).toEqual([['2021-03-08', '120.00', null]]);
 });
+
+describe('below exercises', () => {
+  const SHOWN = {
+    personalRecords: 'kind date value previous logId exerciseId exerciseBaseId log { reps }',
+    bestOneRepMaxes: 'date oneRepMax logId exerciseBaseId exercise { name }',
+    trainingVolume: 'bucket { start } sets tonnage exerciseId exerciseBase { id }',
+  };
+  const fields = (args: string) =>
+    Object.entries(SHOWN)
+      .map(([name, shown]) => `${name}(${args}) { ${shown} }`)
+      .join(' ');
+  const page = (first: number, args: string) =>
+    ann.query(`{ exercises(first: ${first}, orderBy: [{ id: ASC }]) { nodes { id ${fields(args)} } } }`);
+
+  test('is what the root field has of that exercise', async () => {
+    const { exercises } = (await page(10, 'last: 100, unit: LB')).data;
+    expect(exercises.nodes.length).toBeGreaterThan(2);
+    for (const { id, ...found } of exercises.nodes) {
+      const where = `last: 100, where: { exerciseId: { eq: ${id} } }, unit: LB`;
+      const { personalRecords, bestOneRepMaxes, trainingVolume } = SHOWN;
+      const expected = await ann.ask(`{
+        personalRecords(${where}) { ${personalRecords} }
+        bestOneRepMaxes(${where}) { ${bestOneRepMaxes} }
+        trainingVolume(${where}, perExercise: true) { ${trainingVolume} }
+      }`);
+      // The translation has the records of the squat.
+      if (Number(id) !== KNIEBEUGE) expect([id, found]).toEqual([id, expected]);
+    }
+    const [squat, kniebeuge] = ['1', String(KNIEBEUGE)].map((id) => exercises.nodes.find((node: any) => node.id === id));
+    expect(kniebeuge).toEqual({ ...squat, id: String(KNIEBEUGE) });
+    expect(squat.personalRecords.length).toBeGreaterThan(2);
+  });
+
+  test('has as many statements for many as for one', async () => {
+    const counts = [];
+    for (const first of [1, 10]) counts.push((await page(first, 'last: 100')).statements);
+    expect(counts[0]).toBe(counts[1]);
+  });
+
+  test('has the newest rows of each', async () => {
+    const { exercises } = (await page(2, 'last: 1')).data;
+    expect(exercises.nodes.map((node: any) => node.bestOneRepMaxes.map(({ date }: any) => date))).toEqual([['2021-03-15'], ['2021-03-15']]);
+    expect((await page(2, 'unit: KG')).data.exercises.nodes.flatMap((node: any) => node.personalRecords)).toEqual([]);
+  });
+
+  test('fails alone, for a stranger and for wrong days', async () => {
+    const asked = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
+    for (const [person, args, code] of [
+      [fitgraph.anyone, '', 'UNAUTHENTICATED'],
+      [ann, '(from: "2021-03-02", until: "2021-03-01")', 'BAD_USER_INPUT'],
+    ] as const) {
+      const { data, errors } = await person.query(asked(args));
+      expect(data).toEqual({ exercise: { name: 'Squat', personalRecords: null } });
+      expect(errors!.map(({ path, extensions }) => [path, extensions.code])).toEqual([[['exercise', 'personalRecords'], code]]);
+    }
+  });
+
+  test('is a file of all days, and below the rows of another one the usual days', async () => {
+    const file = async (query: string) =>
+      (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
+    const dates = ['2021-03-08', '2021-03-10', '2021-03-15'];
+    expect(await file('{ exercise(id: 1) { personalRecords(kinds: [WEIGHT]) { date } } }')).toEqual(['date', ...dates]);
+    const below = await file('{ bestOneRepMaxes { date exercise { personalRecords(kinds: [WEIGHT]) { date } } } }');
+    expect(below).toEqual([
+      'date,exercise.personalRecords.date',
+      ...['08', '10', '12', '14', '15', '15'].map((day) => `2021-03-${day},""`),
+    ]);
+  });
+});

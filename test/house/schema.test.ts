@@ -24,7 +24,7 @@ import {
 import { Executor } from '../../src/core/operation/execute';
 import { endpointsOf } from '../../src/rest/endpoints';
 import { buildGraphQLSchema, buildRestSchema, printed } from '../../src/graphql/schema';
-import { edgesToOwn, groupsOfOwn, isEdgeToOwn } from '../setup/edges';
+import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../setup/edges';
 
 const root = path.join(__dirname, '../..');
 const schema = buildGraphQLSchema();
@@ -255,6 +255,10 @@ test('and groups of such rows stand beside them', () => {
     'Exercise.logsGrouped: [WorkoutLogGroup!]',
     'Ingredient.diaryEntriesGrouped: [DiaryEntryGroup!]',
   ]);
+});
+
+test('and formulas of such rows', () => {
+  expect(formulasOfOwn(schema)).toEqual(['Exercise.bestOneRepMaxes', 'Exercise.personalRecords', 'Exercise.trainingVolume']);
 });
 
 const GROUPED = ['DiaryEntry', 'Exercise', 'Ingredient', 'PlannedSet', 'WeightEntry', 'WorkoutLog', 'WorkoutSession'];

@@ -1,5 +1,13 @@
 /** The edges by which public rows lead to owned ones: connections of the viewer's, which `scope` narrows, and null for whoever is nobody. */
-import { getNamedType, isNonNullType, isObjectType, type GraphQLField, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import {
+  getNamedType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
 import { entityNamed, resourceOf } from '../../src/core/model/registry';
 
 type Field = GraphQLField<unknown, unknown>;
@@ -22,8 +30,19 @@ function targetOf(type: GraphQLObjectType, field: Field, shown: RegExp): string 
 const ROWS = /^(.+)Connection$/;
 const GROUPS = /^(.+)Group$/;
 
+/** What is worked out of rows of the viewer. */
+const isFormula = (type: GraphQLObjectType, field: Field): boolean =>
+  isPublic(type) && isListType(field.type) && field.args.some(({ name }) => name === 'last');
+
 export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean =>
-  [ROWS, GROUPS].some((shown) => targetOf(type, field, shown) !== undefined);
+  isFormula(type, field) || [ROWS, GROUPS].some((shown) => targetOf(type, field, shown) !== undefined);
+
+/** Names of fields. */
+export const formulasOfOwn = (schema: GraphQLSchema): string[] =>
+  Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .flatMap((type) => Object.values(type.getFields()).flatMap((field) => (isFormula(type, field) ? `${type.name}.${field.name}` : [])))
+    .sort();
 
 /** The fields that show groups of such rows instead. */
 export const groupsOfOwn = (schema: GraphQLSchema): Edge[] => edgesTo(schema, GROUPS);
