@@ -185,6 +185,8 @@ declare module 'graphql' {
     listSize?: { readonly assumedSize: number | ((args: any) => number) };
     /** Resolves all rows of the connection at once: the public schema has them as a list. */
     wholeList?: (source: unknown, args: unknown, context: any, info: any) => unknown;
+    /** Writes rows and does nothing beside that, so that it may be part of an `@atomic` operation. */
+    writesRows?: boolean;
     /** May stand once in an operation, because it takes long or is a try of something. */
     once?: boolean;
     /** Null stands for what only GraphQL hides. */

@@ -4,6 +4,7 @@ import type { UploadedFile } from '../platform/multipart';
 import type { Trace } from '../platform/trace';
 import type { Session } from '../database/session';
 import type { AnswerSize } from './operation/answersize';
+import type { Atomic } from './operation/atomic';
 import type { Cost } from './operation/cost';
 import type { Loaders } from './read/loaders';
 import type { ChangeLog } from './changes/changes';
@@ -103,6 +104,8 @@ export interface Context {
   confirm(): Promise<void>;
   /** Of a file that is written from a series: how many of its rows are there, so that the next ones are asked for. Absent: there is no file. */
   written?: number;
+  /** While an `@atomic` operation runs. */
+  atomic?: Atomic;
   /** Of the answer to the operation that runs, where it is bounded. */
   size?: AnswerSize;
   /** Absent: whoever asks may spend as much as they like. */

@@ -1,12 +1,24 @@
 /** What one request sends to the database: counted, traced, given up together, and its transactions. */
+import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import type { Trace } from '../platform/trace';
 import type { Database, LaneName } from './connection';
 import type { Caller, Lane } from './lane';
 import { ClientGone, isLost, isTimeout, isUnavailable, Overloaded, TooMuchRead, Uncertain, Unavailable } from './refusals';
 import type { Parameters, Row } from './rows';
-import { Statement, type Asking } from './statement';
+import { rowsIn, Statement, type Asking } from './statement';
 import { NOBODY } from './viewers';
+
+/** A transaction of several writes. */
+interface Open {
+  transaction: Transaction;
+  /** Take back what was done outside of the database. */
+  undone: (() => Promise<void>)[];
+  /** Settled once the statements so far are done. */
+  before: Promise<unknown>;
+}
+
+class RolledBack extends Error {}
 
 /** What one request sends to the database, counted. */
 export class Session implements Asking {
@@ -26,6 +38,7 @@ export class Session implements Asking {
   /** What it has written it is to see, and what hangs together with what it has read. */
   private isCurrent = false;
   private lane: LaneName = 'own';
+  private open?: Open;
   caller: Caller = 'own';
   begun = false;
   /** For whom PostgreSQL shows rows: the id of a user, or nobody. What asks for the server itself is shown all. */
@@ -73,6 +86,7 @@ export class Session implements Asking {
   }
 
   private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
+    if (this.open) return this.sendIn(this.open, text, values);
     const began = performance.now();
     const statement = new Statement(this.database.lanes[this.lane], this, text, values, viewer, mayBeOld);
     this.running.add(statement);
@@ -87,6 +101,26 @@ export class Session implements Asking {
       return rows;
     } finally {
       this.running.delete(statement);
+      over?.(read);
+      this.milliseconds += performance.now() - began;
+    }
+  }
+
+  /** A connection does one statement after the other. */
+  private async sendIn(open: Open, text: string, values: Parameters): Promise<Row[]> {
+    const began = performance.now();
+    const { connection } = open.transaction as Transaction & { connection: PoolClient };
+    const over = this.trace?.statement(text);
+    this.statements += 1;
+    const asked = open.before.then(() => rowsIn(connection, text, values, this));
+    open.before = asked.catch(() => undefined);
+    let read: number | undefined;
+    try {
+      const rows = await asked;
+      read = rows.length;
+      this.rows += read;
+      return rows;
+    } finally {
       over?.(read);
       this.milliseconds += performance.now() - began;
     }
@@ -137,15 +171,54 @@ export class Session implements Asking {
   /** The last statement of every transaction; what it throws rolls back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
+  /**
+   * All that `work` reads and writes is one transaction, which is rolled back unless the result is kept. Transactions within it are savepoints.
+   * Whatever becomes of it, nobody else has seen anything of it before.
+   */
+  async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
+    const undone: (() => Promise<void>)[] = [];
+    let done: { isKept: boolean; result: T } | undefined;
+    try {
+      return await this.transaction(async (transaction) => {
+        this.open = { transaction, undone, before: Promise.resolve() };
+        try {
+          done = await work();
+        } finally {
+          this.open = undefined;
+        }
+        if (!done.isKept) throw new RolledBack();
+        return done.result;
+      });
+    } catch (error) {
+      for (const undo of undone) await undo();
+      if (error instanceof RolledBack) return done!.result;
+      throw error;
+    }
+  }
+
+  /** What takes back what a transaction did outside of the database, should it be part of an atomic one that is rolled back. */
+  undoing(undo: () => Promise<void>): void {
+    this.open?.undone.push(undo);
+  }
+
+  private async savepoint<T>(parent: Transaction, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    try {
+      return await this.database.sequelize.transaction({ ...this.counted, transaction: parent }, work);
+    } catch (error) {
+      throw isLost(error) ? new Unavailable(error) : error;
+    }
+  }
+
   /** All or nothing. `table` is the one that is written to, if it is one. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
-    const { caller } = this;
-    const { writes } = this.database;
+    const { caller, open } = this;
+    const { writes, lockedTables } = this.database;
+    if (open) return lockedTables.writing(table, () => this.savepoint(open.transaction, work));
     await this.turn(writes, caller);
     this.isCurrent = true;
     try {
       this.last();
-      return await this.database.lockedTables.writing(table, () => this.atOnce(work));
+      return await lockedTables.writing(table, () => this.atOnce(work));
     } finally {
       writes.leave(caller);
     }

@@ -36,6 +36,27 @@ export interface Asking {
   took(bytes: number): void;
 }
 
+/** A statement of a transaction, on its connection. */
+export function rowsIn(client: PoolClient, text: string, values: Parameters, request: Pick<Asking, 'took'>): Promise<Row[]> {
+  return new Promise((done, failed) => {
+    let why: unknown;
+    const wanted = (bytes: number): boolean => {
+      try {
+        if (why === undefined) request.took(bytes);
+      } catch (error) {
+        why = error;
+      }
+      return why === undefined;
+    };
+    const answered = (error: Error | null, rows: Row[]) => {
+      if (error && !(error instanceof DatabaseError)) failed(new Unavailable(error));
+      else if (error ?? why) failed(error ?? why);
+      else done(rows);
+    };
+    client.query(new NamedQuery('', text, values, { length: text.length }, client, answered, undefined, wanted));
+  });
+}
+
 export class Statement {
   private why?: Error;
   private client?: PoolClient;

@@ -27,9 +27,11 @@ import { floatMark } from '../contract/floats';
 import { isChoices } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
 import { countObjects } from '../core/operation/answersize';
+import type { Context } from '../core/context';
+import { asPart, ATOMIC } from '../core/operation/atomic';
 import type { Only } from '../contract/facts';
 
-type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
+type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
 const isOnly =
   (only: Only) =>
@@ -92,11 +94,13 @@ export function publicSchema(whole: GraphQLSchema): GraphQLSchema {
     [MapperKind.OBJECT_FIELD]: (config, name, type) =>
       isOnlyRest(config)
         ? null
-        : semanticNonNull(asPlainList(withoutBlank(config) ?? config), failsAlone(config, type) || (nullable.has(name) && isNode(type))),
+        : type === whole.getMutationType()!.name
+          ? asPart(config)
+          : semanticNonNull(asPlainList(withoutBlank(config) ?? config), failsAlone(config, type) || (nullable.has(name) && isNode(type))),
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
   });
   const { directives, ...config } = pruneSchema(mapped).toConfig();
-  return countObjects(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL] }));
+  return countObjects(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC] }));
 }
 
 /** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */

@@ -23,12 +23,12 @@ const images = () => filesIn(fitgraph.mediaFolder).filter((name) => name.include
 function send(
   person: Person,
   content: Buffer,
-  { name = 'a.png', map = { 0: ['variables.input.image'] } as object, fileFirst = false } = {},
+  { name = 'a.png', map = { 0: ['variables.input.image'] } as object, fileFirst = false, query = CREATE } = {},
 ) {
   const form = new FormData();
   const file = () => form.set('0', new Blob([new Uint8Array(content)]), name);
   if (fileFirst) file();
-  form.set('operations', JSON.stringify({ query: CREATE, variables: { input: { exerciseBaseId: '1', image: null } } }));
+  form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: '1', image: null } } }));
   form.set('map', JSON.stringify(map));
   if (!fileFirst) file();
   const headers = { 'apollo-require-preflight': '1', Accept: 'application/graphql-response+json' };
@@ -58,6 +58,16 @@ test.each([false, true])('an image is stored, the file before the map: %s', asyn
     },
   ]);
   expect(Buffer.from(await (await fetch(fitgraph.url + image)).arrayBuffer())).toEqual(content);
+});
+
+test('the file of an image goes with the atomic operation that is taken back', async () => {
+  const before = images();
+  const query = `mutation ($input: ExerciseImageInput!) @atomic {
+    createExerciseImage(input: $input) { exerciseImage { image } errors { path message } } deleteWorkout(id: 999999) { errors { code } } }`;
+  const { body } = await send(ann, await plain().png().toBuffer(), { name: 'atomic.png', query });
+  expect(body.data).toEqual({ createExerciseImage: null, deleteWorkout: { errors: [{ code: 'NOT_FOUND' }] } });
+  expect(await fitgraph.sql(`SELECT 1 FROM "exercise_image" WHERE "image" LIKE '%atomic%'`)).toEqual([]);
+  await nothingLeft(before);
 });
 
 test.each<[string, () => Buffer | Promise<Buffer>, string]>([

@@ -52,6 +52,8 @@ export class Memory {
   async remember<T extends object>(name: string, ownerId: number, context: Context, make: () => Promise<T> | T): Promise<T> {
     // What may be kept was worked out from all rows of the owner; a token may not be for some of them.
     if (context.viewer?.scopes) return make();
+    // Rows that are not committed are nobody else's.
+    if (context.atomic) return make();
     const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
     if (state.taken >= context.began) return make();
     return shared(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, make);

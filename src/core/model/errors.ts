@@ -54,6 +54,7 @@ export const invalid = (fields: FieldErrors) =>
       .join('; ')}`,
     { fields },
   );
+export const badOperation = (message: string) => new KnownError('BAD_USER_INPUT', message);
 export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });
 
 export const tooLong = (limit: number): KnownError => new KnownError('RESULT_TOO_LARGE', answerTooLong(limit), { limit });

@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import type { Caller } from '../../database/lane';
 import { AnswerSize } from './answersize';
+import { atomically, isAtomic } from './atomic';
 import type { Run } from './compiled';
 import type { Context } from '../context';
 import { costOf, tooCostly, type Cost, type WidthOf } from './cost';
@@ -158,8 +159,7 @@ export class Executor {
         } catch (error) {
           over();
           // The source has ended with it; what is asked for next is the end.
-          const [field] = rootFields(document, operation!);
-          const located = locatedError(error, field, [field!.alias?.value ?? field!.name.value]);
+          const located = locatedError(error, rootFields(document, operation!)[0], [firstKey(document, operation!)]);
           return { done: false, value: finish({ data: null, errors: [located] }, context) };
         }
       },
@@ -207,7 +207,8 @@ export class Executor {
     const size = (context.size = new AnswerSize(this.maxResponse, this.valuesPerTurn));
     context.loaders.made = size.made;
     context.session.mayRead(READ_FOR_ANSWER * this.maxResponse);
-    const run = () => this.interpreted(document, operationName, root)(context, variables);
+    const interpret = () => Promise.resolve(this.interpreted(document, operationName, root)(context, variables));
+    const run = () => (operation && isAtomic(operation) ? atomically(interpret, firstKey(document, operation), context) : interpret());
     const result = await (context.trace && operation ? context.trace.operation(operation.operation, nameOf(operation), run) : run());
     if (read) context.spending?.settle(read.cost);
     // Part of it is of no use, and may be as long as it can be.
@@ -256,6 +257,12 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const named = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
   return [...selected([operation], named).values()].flat();
+}
+
+/** The response key of the first field. */
+function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
+  const [field] = rootFields(document, operation);
+  return (field!.alias ?? field!.name).value;
 }
 
 /** Errors that the caller may see as they are; an unexpected one is logged with an id and shown as the id of the request. */

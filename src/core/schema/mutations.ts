@@ -19,6 +19,16 @@ import type { Stored } from '../write/store';
 import { hasParts, saveTree } from '../write/tree';
 import { changeRows, createRows, removeRows } from '../write/write';
 
+/** A field of Mutation that only writes rows. */
+const mutation = (
+  target: ClassType,
+  name: string,
+  write: (...args: never[]) => unknown,
+  parameters: Parameter[],
+  field: MethodDecorator,
+  only?: { only: 'rest' },
+) => method(target, name, write, parameters, field, { ...only, writesRows: true });
+
 const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
@@ -52,7 +62,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
   const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
     ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
     : '';
-  method(
+  mutation(
     target,
     'create',
     (input: Values, context: Context) =>
@@ -69,7 +79,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
   const andParts = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS} rows at most` : '';
-  method(
+  mutation(
     target,
     'update',
     (id: string, input: Values, context: Context, ifVersion?: string | null) =>
@@ -92,7 +102,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
 /** Of the one row that the viewer has. */
 function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
-  method(
+  mutation(
     target,
     'updateMine',
     (input: Values, context: Context, ifVersion?: string | null) =>
@@ -111,7 +121,7 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
 
 function addRemoval(target: ClassType, entity: Entity, name: string): void {
   const description = `Deletes ${nounOf(entity)} and all that hangs below it.${whose(entity)}`;
-  method(
+  mutation(
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
@@ -147,7 +157,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const idsOf = (rows: readonly Stored[]) => rows.map(({ id }) => id);
   const Create = creationInput(entity);
   const Change = changeInput(entity);
-  method(
+  mutation(
     target,
     'createMany',
     (inputs: Values[], context: Context) => {
@@ -157,7 +167,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
   );
-  method(
+  mutation(
     target,
     'updateMany',
     (changes: { id: string; input: Values; ifVersion?: string | null }[], context: Context) => {
@@ -170,7 +180,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),
   );
-  method(
+  mutation(
     target,
     'removeMany',
     (rows: RowVersion[], context: Context) => {

@@ -35,7 +35,7 @@ export async function saveTree(entity: Entity, change: Change, argument: string,
   ownership(entity, context);
   limitRows(rowsIn(entity, change.input), argument);
   const [id] = numbersOf(entity, [change]) as [number];
-  await attempted(() => {
+  await attempted(context, () => {
     const prepared: Prepared[] = [];
     return inTransaction(entity, prepared, context, (writing) => save(entity, id, change, prepared, writing));
   });

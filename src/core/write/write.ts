@@ -37,7 +37,7 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
   const named = drafts.filter(({ above, whole }) => above && whole!.id != null);
   refuse(named.map(({ path }) => ({ path: [...path, 'id'], ...invalidValue('A new row has no id yet.') })));
   const trusting = drafts.length === 1 && !actsFirst(entity);
-  const made = await attempted(async (first) => {
+  const made = await attempted(context, async (first) => {
     await validate(drafts, context, first && trusting);
     return insertDrafts(drafts, context);
   });
@@ -63,10 +63,15 @@ export async function inTransaction<T>(
   context: Context,
   work: (writing: Writing) => Promise<T>,
 ): Promise<T> {
-  try {
-    return await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
-  } catch (error) {
+  const undo = async () => {
     for (const { entity, values } of prepared) await hooksOf(entity).undo?.(values, context);
+  };
+  try {
+    const result = await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
+    context.session.undoing(undo);
+    return result;
+  } catch (error) {
+    await undo();
     throw error;
   }
 }
@@ -145,7 +150,7 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
   const looks = compared.length > 0 || !isPlain(entity, drafts);
   // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
   const holds = ids.length > 1 || ruled.length > 0 || writesLinks(entity, drafts) || meansVersions(changes);
-  const stored = await attempted(async (first) => {
+  const stored = await attempted(context, async (first) => {
     const look = async () => {
       const held = await heldRows(entity, ids, compared, context);
       demand(entity, changes, ids, held.keys());
@@ -206,7 +211,7 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
   const ids = numbersOf(entity, named);
   if (ids.length === 0) return [];
   await permit(entity, named, ids, context);
-  await attempted(() =>
+  await attempted(context, () =>
     context.session.transaction(async (transaction) => {
       const writing: Writing = { context, transaction };
       await begin(

@@ -1,0 +1,183 @@
+/** `@atomic`: the fields of a mutation are one transaction. */
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  bob = await fitgraph.user('bob');
+});
+
+const workouts = async (person = ann) =>
+  ((await person.ask('{ workouts(orderBy: [{ id: ASC }]) { nodes { name } } }')).workouts.nodes as { name: string }[]).map(
+    ({ name }) => name,
+  );
+const weights = async () => (await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount as number;
+const created = (name: string) => `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdayIds: [1] }] })`;
+const weighed = (weight: string) => `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
+const ROLLED_BACK = {
+  message: 'Nothing was written, because another field of the same @atomic operation failed.',
+  extensions: { code: 'ROLLED_BACK' },
+};
+
+beforeEach(async () => {
+  await fitgraph.sql('DELETE FROM "workout"');
+  await fitgraph.sql('DELETE FROM "weight_entry"');
+});
+
+test('all of them are written, each sees what was written before it, and the answer is that of single mutations', async () => {
+  const { data, errors } = await ann.query(`mutation @atomic {
+    one: ${created('one')} { workout { name days { name weekdayIds } canonicalRepresentation { days { day { name } } } } errors { message } }
+    two: ${created('two')} { workout { name } }
+    weight: ${weighed('80')} { weightEntry { weight } conflict { id } errors { message } } }`);
+  expect(errors).toBeUndefined();
+  expect(data).toEqual({
+    one: {
+      workout: { name: 'one', days: [{ name: 'a', weekdayIds: ['1'] }], canonicalRepresentation: { days: [{ day: { name: 'a' } }] } },
+      errors: [],
+    },
+    two: { workout: { name: 'two' } },
+    weight: { weightEntry: { weight: '80.00' }, conflict: null, errors: [] },
+  });
+  expect([await workouts(), await weights()]).toEqual([['one', 'two'], 1]);
+});
+
+test.each([
+  ['a value', `createWorkout(input: { name: "${'x'.repeat(101)}" })`, ['input', 'name']],
+  ['a row that is not there', 'updateWorkout(id: 999999, input: { name: "x" })', ['id']],
+  ['a deletion', 'deleteWorkout(id: 999999)', ['id']],
+])('if %s is wrong, nothing is written, and its payload says why', async (_what, wrong, path) => {
+  const { data, errors } = await ann.query(`mutation @atomic {
+    before: ${created('before')} { workout { id } } wrong: ${wrong} { errors { path } } after: ${created('after')} { workout { id } } }`);
+  expect(data).toEqual({ before: null, wrong: { errors: [{ path }] }, after: null });
+  expect(
+    errors!
+      .map(({ path: at, message, extensions }) => ({ at, message, extensions }))
+      .sort((a, b) => String(a.at).localeCompare(String(b.at))),
+  ).toEqual([
+    { at: ['after'], ...ROLLED_BACK },
+    { at: ['before'], ...ROLLED_BACK },
+  ]);
+  expect(await workouts()).toEqual([]);
+});
+
+test('a conflict is one of the failures, and shows the row that is in the way', async () => {
+  await ann.ask(`mutation { ${weighed('80')} { weightEntry { id } } }`);
+  const { data } = await ann.query(`mutation @atomic {
+    workout: ${created('w')} { workout { id } } weight: ${weighed('81')} { conflict { weight } errors { code } } }`);
+  expect(data).toEqual({ workout: null, weight: { conflict: { weight: '80.00' }, errors: [{ code: 'NOT_UNIQUE' }] } });
+  expect([await workouts(), await weights()]).toEqual([[], 1]);
+});
+
+test('a field whose payload fails to be read takes all back', async () => {
+  const { data, errors } = await ann.query(`mutation @atomic {
+    one: ${created('one')} { workout { logs(first: -1) { totalCount } } } two: ${created('two')} { workout { id } } }`);
+  expect([data!.one, data!.two]).toEqual([null, null]);
+  expect(errors!.length).toBeGreaterThan(1);
+  expect(await workouts()).toEqual([]);
+});
+
+test('mutations of accounts are no part of one', async () => {
+  const { data, errors } = await ann.query(`mutation @atomic { ${created('x')} { workout { id } } endSessions { count } }`);
+  expect(data).toEqual({ createWorkout: null, endSessions: null });
+  expect(errors!.map(({ message }) => message)).toContain('endSessions cannot be part of an @atomic operation.');
+  expect(await workouts()).toEqual([]);
+});
+
+test('without it each field is a transaction of its own', async () => {
+  const { data } = await ann.query(
+    `mutation { one: ${created('one')} { workout { name } } wrong: deleteWorkout(id: 999999) { errors { path } } }`,
+  );
+  expect(data!.one).toEqual({ workout: { name: 'one' } });
+  expect(await workouts()).toEqual(['one']);
+});
+
+test('it shows and writes nobody else’s rows, and nobody sees it before its end', async () => {
+  await bob.ask(`mutation { ${created('of bob')} { workout { id } } }`);
+  const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "workout"')) as [{ id: number }];
+  const { data } = await ann.query(
+    `mutation @atomic { a: ${created('a')} { workout { id } } b: updateWorkout(id: ${id}, input: { name: "taken" }) { errors { code } } }`,
+  );
+  expect(data).toEqual({ a: null, b: { errors: [{ code: 'NOT_FOUND' }] } });
+  expect([await workouts(), await workouts(bob)]).toEqual([[], ['of bob']]);
+});
+
+test('twenty at once of the same day: one wins whole, of the others nothing is left', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      ann.query(
+        `mutation @atomic { w: ${created(`w${index}`)} { workout { name } } e: ${weighed(String(60 + index))} { weightEntry { weight } errors { code } } }`,
+      ),
+    ),
+  );
+  const winners = answers.filter(({ data }) => data?.w);
+  expect(winners).toHaveLength(1);
+  expect(await workouts()).toEqual([winners[0]!.data!.w.workout.name]);
+  expect(await weights()).toBe(1);
+});
+
+test('the number of statements does not grow with the rows of a field', async () => {
+  const counts: number[] = [];
+  for (const rows of [2, 40]) {
+    await fitgraph.sql('DELETE FROM "weight_entry"');
+    const inputs = Array.from({ length: rows }, (_, day) => ({
+      date: `2021-0${1 + Math.floor(day / 20)}-${String((day % 20) + 1).padStart(2, '0')}`,
+      weight: '80',
+    }));
+    const text =
+      'mutation ($inputs: [WeightEntryInput!]!) @atomic { createWeightEntries(inputs: $inputs) { weightEntries { id date } errors { message } } }';
+    const { statements, errors } = await ann.query(text, { inputs });
+    expect(errors).toBeUndefined();
+    counts.push(statements);
+  }
+  expect(counts[1]).toBe(counts[0]);
+});
+
+test('its changes are told once it is over, and those that were taken back never', async () => {
+  const since = async (cursor: string | null) =>
+    (await ann.ask('query ($since: String) { changes(since: $since) { cursor changes { type operation } } }', { since: cursor })).changes;
+  const { cursor } = await since(null);
+  await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`);
+  expect((await since(cursor)).changes).toEqual([]);
+  await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } x: ${created('x')} { workout { id } } }`);
+  const told: string[] = (await since(cursor)).changes.map(({ type }: { type: string }) => type);
+  expect([...new Set(told)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
+});
+
+test('two that change the same rows in opposite orders are both made, or one is told of the conflict and leaves nothing', async () => {
+  for (const name of ['a', 'b']) await ann.ask(`mutation { ${created(name)} { workout { id } } }`);
+  const ids = (await fitgraph.sql('SELECT "id" FROM "workout" ORDER BY "id"')).map(({ id }) => id as number);
+  const rename = (name: string, order: number[]) =>
+    ann.query(
+      `mutation @atomic { ${order
+        .map((id) => `w${id}: updateWorkout(id: ${id}, input: { name: "${name}" }) { workout { name } errors { code } }`)
+        .join(' ')} }`,
+    );
+  for (let round = 0; round < 6; round += 1) {
+    const answers = await Promise.all([rename(`x${round}`, ids), rename(`y${round}`, [...ids].reverse())]);
+    const kept = answers.filter(({ errors }) => !errors);
+    for (const { errors = [] } of answers)
+      expect(['CONFLICT', 'ROLLED_BACK']).toEqual(expect.arrayContaining(errors.map(({ extensions }) => extensions!.code)));
+    expect(kept.length).toBeGreaterThan(0);
+    const [one, other] = await workouts();
+    expect(one).toBe(other);
+    expect(kept.map(({ data }) => data![`w${ids[0]}`].workout.name)).toContain(one);
+  }
+});
+
+test('a hundred fields are one transaction, and the statements of each are the same', async () => {
+  const operation = (count: number) =>
+    `mutation @atomic { ${Array.from({ length: count }, (_, day) => `e${day}: createWeightEntry(input: { date: "2021-${String(1 + Math.floor(day / 25)).padStart(2, '0')}-${String((day % 25) + 1).padStart(2, '0')}", weight: "80", unit: KG }) { errors { code } }`).join(' ')} }`;
+  const counts: number[] = [];
+  for (const count of [1, 2, 100]) {
+    await fitgraph.sql('DELETE FROM "weight_entry"');
+    const { errors, statements } = await ann.query(operation(count));
+    expect(errors).toBeUndefined();
+    expect(await weights()).toBe(count);
+    counts.push(statements);
+  }
+  const [one, two, hundred] = counts as [number, number, number];
+  expect(hundred - one).toBe(99 * (two - one));
+});
