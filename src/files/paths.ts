@@ -7,9 +7,12 @@ export interface Thumbnail {
   readonly quality: number;
 }
 
-const SIZES = { micro: 30, thumbnail: 80, small: 200, medium: 400, large: 800 };
+/** In pixels, by alias. */
+export const SIZES = { micro: 30, thumbnail: 80, small: 200, medium: 400, large: 800 };
 export const USUAL_QUALITY = 85;
 const LARGE_QUALITY = 90;
+
+export const croppedAlias = (alias: string): string => `${alias}_cropped`;
 
 /** By alias, in the order in which they are shown. */
 export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
@@ -17,7 +20,7 @@ export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
     const quality = alias === 'large' ? LARGE_QUALITY : USUAL_QUALITY;
     return [
       [alias, { size, cropped: false, quality }],
-      [`${alias}_cropped`, { size, cropped: true, quality }],
+      [croppedAlias(alias), { size, cropped: true, quality }],
     ] as [string, Thumbnail][];
   }),
 );

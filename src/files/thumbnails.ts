@@ -1,6 +1,27 @@
-/** The thumbnails of an image as GraphQL shows them. */
-import { Field, Int, ObjectType } from 'type-graphql';
-import { mediaUrl, THUMBNAILS, thumbnailName, USUAL_QUALITY } from './paths';
+/** The thumbnails of an image: one by its size, as GraphQL shows them, and all of them, as REST does. */
+import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { croppedAlias, mediaUrl, SIZES, THUMBNAILS, thumbnailName, USUAL_QUALITY } from './paths';
+
+const SIZE = Object.fromEntries(Object.keys(SIZES).map((alias) => [alias.toUpperCase(), alias]));
+registerEnumType(SIZE, {
+  name: 'ImageSize',
+  description: 'The square that a smaller version of an image fits into; none is larger than the image.',
+  valuesConfig: Object.fromEntries(
+    Object.entries(SIZES).map(([alias, size]) => [alias.toUpperCase(), { description: `${size} x ${size} pixels.` }]),
+  ),
+});
+
+@ArgsType()
+export class ThumbnailArgs {
+  @Field(() => SIZE, { defaultValue: 'medium', description: 'How large it is.' })
+  declare size: keyof typeof SIZES;
+  @Field(() => Boolean, { defaultValue: false, description: 'Whether it fills the square, cropped to what draws attention.' })
+  declare crop: boolean;
+}
+
+/** Its URL without scheme and host. `png`: of an image that has transparency or is a GIF. */
+export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
+  mediaUrl(thumbnailName(path, crop ? croppedAlias(size) : size, png));
 
 @ObjectType({ description: 'How a thumbnail was made.' })
 class ThumbnailSettings {

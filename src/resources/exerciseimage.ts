@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Op, type Transaction } from 'sequelize';
-import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
@@ -14,7 +14,7 @@ import type { UploadedFile } from '../platform/multipart';
 import { mediaUrl } from '../files/paths';
 import { demandRoom, keptBytes, noteBytes, type Sent } from '../files/quota';
 import { hadFile } from '../files/removal';
-import { SELECTION, Thumbnails, thumbnailsOf } from '../files/thumbnails';
+import { SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnailUrl } from '../files/thumbnails';
 import { uploadedImage } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
@@ -140,7 +140,21 @@ export default class ExerciseImageResolver extends base {
     return baseUrl + mediaUrl(row.image);
   }
 
-  @Extensions({ cost: { weight: 20 }, action: { name: 'thumbnails', selection: SELECTION } })
+  @Extensions({ cost: { weight: 2 } })
+  @FieldResolver(() => String, {
+    description:
+      'URL of a smaller version, which is made when it is first asked for: PNG if the image has transparency or is a GIF, else JPEG.',
+  })
+  @Needs(() => ExerciseImage, 'image')
+  async thumbnailUrl(
+    @Root() row: PartOf<ExerciseImage, 'image'>,
+    @Args(() => ThumbnailArgs) args: ThumbnailArgs,
+    @Ctx() { baseUrl, media }: Context,
+  ): Promise<string> {
+    return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
+  }
+
+  @Extensions({ only: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Smaller versions of the image, made when they are first asked for.' })
   @Needs(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: PartOf<ExerciseImage, 'image'>, @Ctx() { media }: Context): Promise<Thumbnails> {

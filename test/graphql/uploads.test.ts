@@ -1,6 +1,7 @@
 /** Uploads over GraphQL, by the specification of multipart requests: under the rules of REST's. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import sharp from 'sharp';
 import { bomb, html, plain, svg } from '../files/pictures';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -8,7 +9,7 @@ import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '100k' } });
 const CREATE = `mutation ($input: ExerciseImageInput!) {
-  createExerciseImage(input: $input) { exerciseImage { id image status thumbnails { small { url } } } errors { path message } }
+  createExerciseImage(input: $input) { exerciseImage { id image status thumbnailUrl(size: SMALL) } errors { path message } }
 }`;
 const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 
@@ -52,12 +53,37 @@ test.each([false, true])('an image is stored, the file before the map: %s', asyn
         id: expect.any(String),
         image: fitgraph.url + image,
         status: 'PENDING',
-        thumbnails: { small: { url: `${image}.200x200_q85.jpg` } },
+        thumbnailUrl: `${fitgraph.url}${image}.200x200_q85.jpg`,
       },
       errors: [],
     },
   ]);
   expect(Buffer.from(await (await fetch(fitgraph.url + image)).arrayBuffer())).toEqual(content);
+});
+
+test('each size has its URL, where the picture fits into the square or fills it', async () => {
+  const { body } = await send(ann, await plain(500, 300).jpeg().toBuffer(), { name: 'sizes.jpg' });
+  const { id } = body.data.createExerciseImage.exerciseImage;
+  const SIZES = ['MICRO', 'THUMBNAIL', 'SMALL', 'MEDIUM', 'LARGE'];
+  const fields = SIZES.map((size) => `${size}: thumbnailUrl(size: ${size}) ${size}_CROPPED: thumbnailUrl(size: ${size}, crop: true)`);
+  const { exerciseImage } = await ann.ask(`{ exerciseImage(id: ${id}) { usual: thumbnailUrl ${fields.join(' ')} } }`);
+  const sizes = Object.entries(exerciseImage).map(async ([name, url]) => {
+    const { width, height } = await sharp(await (await fetch(url as string)).arrayBuffer()).metadata();
+    return [name, `${width} x ${height}`];
+  });
+  expect(Object.fromEntries(await Promise.all(sizes))).toEqual({
+    usual: '400 x 240',
+    MICRO: '30 x 18',
+    THUMBNAIL: '80 x 48',
+    SMALL: '200 x 120',
+    MEDIUM: '400 x 240',
+    LARGE: '500 x 300',
+    MICRO_CROPPED: '30 x 30',
+    THUMBNAIL_CROPPED: '80 x 80',
+    SMALL_CROPPED: '200 x 200',
+    MEDIUM_CROPPED: '400 x 300',
+    LARGE_CROPPED: '500 x 300',
+  });
 });
 
 test('the file of an image goes with the atomic operation that is taken back', async () => {

@@ -77,7 +77,7 @@ const CATALOGUE: Screen[] = [
         language { id shortName fullName }
         musclesSecondary { id name imageUrlSecondary }
         comments { id comment }
-        images { id thumbnails { large { url settings { size } } smallCropped { url } original } licenseAuthor license { id shortName url } }
+        images { id image large: thumbnailUrl(size: LARGE) small: thumbnailUrl(size: SMALL, crop: true) licenseAuthor license { id shortName url } }
         variations { id name images { id image isMain } language { id shortName } }
         exerciseBase { id uuid translations { id name language { id shortName } } }
       }
@@ -146,7 +146,7 @@ const CATALOGUE: Screen[] = [
       }
       images: exerciseImages(first: 50, orderBy: [{ id: DESC }]) {
         totalCount
-        nodes { id uuid status isMain image thumbnails { smallCropped { url } } exerciseBaseId licenseAuthor }
+        nodes { id uuid status isMain image thumbnailUrl(size: SMALL, crop: true) exerciseBaseId licenseAuthor }
       }
       comments: exerciseComments(first: 50, orderBy: [{ id: DESC }]) { totalCount nodes { id comment exercise { id name } } }
       ingredients(first: 50, orderBy: [{ updatedOn: DESC }]) { totalCount nodes { id name status updatedOn sourceName license { id shortName } } }

@@ -7,7 +7,7 @@ export const EXERCISE_CARD = `fragment ExerciseCard on Exercise {
   category { id name }
   muscles { id name }
   equipment { id name }
-  images { id isMain image thumbnails { mediumCropped { url } } }
+  images { id isMain image thumbnailUrl(crop: true) }
 }`;
 
 export const LOG_ROW = `fragment LogRow on WorkoutLog {
