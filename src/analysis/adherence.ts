@@ -49,7 +49,7 @@ export class PlannedExercise {
   @Field(() => DecimalScalar, { nullable: true, description: 'How many repetitions a set had, on an average; null without any.' })
   declare doneReps: string | null;
   @Field(() => DateScalar, { nullable: true, description: 'When it was last done, in these weeks or before; null if never.' })
-  declare lastDone: string | null;
+  declare lastDoneOn: string | null;
 }
 
 const WEEK = `BETWEEN w."start" AND w."start" + ${DAYS_OF_WEEK - 1}`;
@@ -78,7 +78,7 @@ function planned({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind
     q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"
       FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id" GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
-      (SELECT max(t."date") FROM "workout_log" t${logs('')}) AS "lastDone"
+      (SELECT max(t."date") FROM "workout_log" t${logs('')}) AS "lastDoneOn"
     FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(t."reps"), 1) AS "reps" FROM "workout_log" t, b${logs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
     ${neglected ? 'WHERE o."sets" = 0' : ''}`;
 }

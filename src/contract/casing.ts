@@ -3,6 +3,9 @@
 /** `createdOn` in code and in GraphQL is `created_on` in the database and in REST. */
 export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** The value of an enum for what is `createdOn` elsewhere: `CREATED_ON`. */
+export const constant = (name: string) => snake(name).toUpperCase();
+
 /** The query parameter for an argument of an action; an argument that takes an id is named by the resource alone. */
 export const parameter = (argument: string) => snake(argument).replace(/_id$/, '');
 

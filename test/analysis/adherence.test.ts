@@ -85,7 +85,7 @@ test('each week of the schedule, over and over', async () => {
 });
 
 const exercises = async (args: string, person = ann) =>
-  (await person.ask(`{ planned: plannedExercises${args} { exercise { name } plannedSets doneSets share plannedReps doneReps lastDone } }`))
+  (await person.ask(`{ planned: plannedExercises${args} { exercise { name } plannedSets doneSets share plannedReps doneReps lastDoneOn } }`))
     .planned;
 
 test('each exercise of the last weeks, the neglected ones first', async () => {
@@ -96,7 +96,7 @@ test('each exercise of the last weeks, the neglected ones first', async () => {
     share: '0.0',
     plannedReps: '1.0',
     doneReps: null,
-    lastDone: day(-30),
+    lastDoneOn: day(-30),
   };
   expect(await exercises('')).toEqual([
     plank,
@@ -107,9 +107,9 @@ test('each exercise of the last weeks, the neglected ones first', async () => {
       share: '6.3',
       plannedReps: '7.8',
       doneReps: '8.0',
-      lastDone: day(14),
+      lastDoneOn: day(14),
     },
-    { exercise: { name: 'Squat' }, plannedSets: 28, doneSets: 2, share: '7.1', plannedReps: '7.1', doneReps: '5.5', lastDone: day(0) },
+    { exercise: { name: 'Squat' }, plannedSets: 28, doneSets: 2, share: '7.1', plannedReps: '7.1', doneReps: '5.5', lastDoneOn: day(0) },
   ]);
   expect(await exercises('(neglected: true)')).toEqual([plank]);
   const week = await exercises('(weeks: 1)');

@@ -233,7 +233,7 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
         share: mean(exact(100 * recent.length), plannedSets),
         plannedReps: mean(sum(group.map(({ reps }) => reps)), plannedSets),
         doneReps: mean(exact(recent.reduce((total: number, { reps }: Log) => total + reps, 0)), recent.length),
-        lastDone:
+        lastDoneOn:
           done
             .map(({ date }) => date)
             .sort()

@@ -134,7 +134,7 @@ const QUESTIONS: Record<string, Question> = {
     model: (args, _rows, world) => scheduleAdherence(args, world, today(TIME_ZONE)),
   },
   plannedExercises: {
-    shown: 'exerciseId exerciseBaseId plannedSets doneSets share plannedReps doneReps lastDone',
+    shown: 'exerciseId exerciseBaseId plannedSets doneSets share plannedReps doneReps lastDoneOn',
     args: () => ({ ...page(), weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
     model: (args, _rows, world) => plannedExercises(args, world, today(TIME_ZONE)),
   },

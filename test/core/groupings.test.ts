@@ -1,4 +1,5 @@
 /** What the rows of a list come to, put together by what they have in common. Random ones are tried in groupingmodel.test.ts. */
+import { constant } from '../../src/contract/casing';
 import { getOperationAST, parse } from 'graphql';
 import { costOf } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
@@ -62,7 +63,7 @@ describe('without keys', () => {
       await groups(
         'workoutLogs',
         '',
-        'count weightedCount sum { reps weight weightKg } min { date weight } max { date reps } avg { reps } exercises: countDistinct(of: exercise) dates: countDistinct(of: date)',
+        'count weightedCount sum { reps weight weightKg } min { date weight } max { date reps } avg { reps } exercises: countDistinct(of: EXERCISE) dates: countDistinct(of: DATE)',
       ),
     ).toEqual([
       {
@@ -81,12 +82,12 @@ describe('without keys', () => {
   test('it is there even where there are no rows, and nothing comes of them', async () => {
     const none = 'where: { reps: { gt: 1000 } }';
     const selection =
-      'count weightedCount sum { reps } avg { reps } min { date } stddev { reps } median { reps } percentile(p: 1) { reps } countDistinct(of: date)';
+      'count weightedCount sum { reps } avg { reps } min { date } stddev { reps } median { reps } percentile(p: 1) { reps } countDistinct(of: DATE)';
     const empty = { count: 0, weightedCount: '0', sum: { reps: null }, avg: { reps: null }, min: { date: null }, stddev: { reps: null } };
     const found = { ...empty, median: { reps: null }, percentile: { reps: null }, countDistinct: 0 };
     expect(await groups('workoutLogs', none, selection)).toEqual([found]);
     expect(await groups('workoutLogs', `${none}, groupBy: []`, selection)).toEqual([found]);
-    expect(await groups('workoutLogs', `${none}, groupBy: [{ field: reps }]`, selection)).toEqual([]);
+    expect(await groups('workoutLogs', `${none}, groupBy: [{ field: REPS }]`, selection)).toEqual([]);
   });
 
   test('decimals are exact', async () => {
@@ -192,14 +193,14 @@ describe('by days', () => {
   test('an empty group is there for each other key, with nothing in it', async () => {
     const found = await groups(
       'workoutLogs',
-      'groupBy: [{ field: exercise }, { date: { by: MONTH, empty: true } }], where: { exerciseId: { in: [1, 2] } }',
-      'keys { exercise { name } } count countDistinct(of: date) sum { reps }',
+      'groupBy: [{ field: EXERCISE }, { date: { by: MONTH, empty: true } }], where: { exerciseId: { in: [1, 2] } }',
+      'keys { exercise { name } } count countDistinct(of: DATE) sum { reps }',
     );
     expect(found).toHaveLength(2);
     const weeks = await groups(
       'workoutLogs',
-      'groupBy: [{ date: { by: WEEK, empty: true } }, { field: exercise }], where: { exerciseId: { in: [1, 2] } }',
-      'keys { exercise { name } dateBucket { start } } count countDistinct(of: date) sum { reps }',
+      'groupBy: [{ date: { by: WEEK, empty: true } }, { field: EXERCISE }], where: { exerciseId: { in: [1, 2] } }',
+      'keys { exercise { name } dateBucket { start } } count countDistinct(of: DATE) sum { reps }',
     );
     expect(weeks).toHaveLength(8);
     expect(weeks[3]).toEqual({
@@ -291,7 +292,7 @@ describe('by moments', () => {
 describe('by other keys', () => {
   test('a relation is shown as the row, in one statement for all groups', async () => {
     const document = (keys: string) =>
-      `{ groups: workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: COUNT, direction: DESC }]) { keys { ${keys} } count } }`;
+      `{ groups: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) { keys { ${keys} } count } }`;
     const { data, statements } = await ann.query(document('exerciseId exercise { name category { name } }'));
     expect(data.groups).toEqual([
       { keys: { exerciseId: '1', exercise: { name: 'Squat', category: { name: 'Legs' } } }, count: 3 },
@@ -304,7 +305,8 @@ describe('by other keys', () => {
   });
 
   test('by a row that a relation leads to, in the order of its ids and in one statement for all groups', async () => {
-    const by = (key: string) => `{ groups: workoutLogsGrouped(groupBy: [{ field: ${key} }]) { keys { ${key}Id ${key} { name } } count } }`;
+    const by = (key: string) =>
+      `{ groups: workoutLogsGrouped(groupBy: [{ field: ${constant(key)} }]) { keys { ${key}Id ${key} { name } } count } }`;
     const { data, statements } = await ann.query(by('exerciseCategory'));
     expect(data.groups).toEqual([
       { keys: { exerciseCategoryId: '1', exerciseCategory: { name: 'Arms' } }, count: 2 },
@@ -321,7 +323,7 @@ describe('by other keys', () => {
     const months = await groups(
       'workoutLogs',
       'groupBy: [{ date: { by: MONTH } }]',
-      'categories: countDistinct(of: exerciseCategory) bases: countDistinct(of: exerciseBase)',
+      'categories: countDistinct(of: EXERCISE_CATEGORY) bases: countDistinct(of: EXERCISE_BASE)',
     );
     expect(months).toEqual([{ categories: 3, bases: 3 }]);
   });
@@ -378,7 +380,7 @@ describe('by other keys', () => {
   test('rows without a value are a group too', async () => {
     const found = await groups(
       'workoutLogs',
-      'groupBy: [{ field: rir }, { field: sessionImpression }]',
+      'groupBy: [{ field: RIR }, { field: SESSION_IMPRESSION }]',
       'keys { rir sessionImpression } count',
     );
     expect(found).toEqual([{ keys: { rir: null, sessionImpression: null }, count: 6 }]);
@@ -401,24 +403,24 @@ describe('by other keys', () => {
 describe('groups are', () => {
   test('left out by what was worked out of them', async () => {
     const which = async (having: string) =>
-      (await groups('workoutLogs', `groupBy: [{ field: exercise }], having: ${having}`, 'keys { exerciseId }')).map(
+      (await groups('workoutLogs', `groupBy: [{ field: EXERCISE }], having: ${having}`, 'keys { exerciseId }')).map(
         ({ keys }: any) => keys.exerciseId,
       );
     expect(await which('[{ statistic: COUNT, is: { gte: 2 } }]')).toEqual(['1', '2']);
     expect(await which('[{ statistic: COUNT, is: { gt: 2.5 } }]')).toEqual(['1']);
     expect(await which('[]')).toEqual(['1', '2', '3']);
-    expect(await which('[{ statistic: MAX, of: date, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
+    expect(await which('[{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
     expect(
-      await which('[{ statistic: SUM, of: weightKg, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: date, is: { eq: 1 } }]'),
+      await which('[{ statistic: SUM, of: WEIGHT_KG, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: DATE, is: { eq: 1 } }]'),
     ).toEqual(['3']);
-    expect(await which('[{ statistic: STDDEV, of: reps, is: { isNull: true } }]')).toEqual(['3']);
-    expect(await which('[{ statistic: MEDIAN, of: reps, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
+    expect(await which('[{ statistic: STDDEV, of: REPS, is: { isNull: true } }]')).toEqual(['3']);
+    expect(await which('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
   });
 
   test('turned over page by page, in a total order', async () => {
     const found: [number, number][] = [];
     for (let offset = 0, more = true; more; offset += 2) {
-      const args = `groupBy: [{ field: reps }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 2, offset: ${offset}`;
+      const args = `groupBy: [{ field: REPS }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 2, offset: ${offset}`;
       const page = await groups('workoutLogs', args, 'keys { reps } count');
       found.push(...page.map(({ keys, count }: any) => [keys.reps, count]));
       more = page.length === 2;
@@ -430,30 +432,30 @@ describe('groups are', () => {
       [8, 1],
       [10, 1],
     ]);
-    expect(await groups('workoutLogs', 'groupBy: [{ field: reps }], first: 0', 'count')).toEqual([]);
+    expect(await groups('workoutLogs', 'groupBy: [{ field: REPS }], first: 0', 'count')).toEqual([]);
   });
 });
 
 describe('nobody learns of rows that are not theirs', () => {
   test('each has their own, and a stranger none', async () => {
-    expect(await groups('workoutLogs', 'groupBy: [{ field: reps }]', 'keys { reps } count', bob)).toEqual([
+    expect(await groups('workoutLogs', 'groupBy: [{ field: REPS }]', 'keys { reps } count', bob)).toEqual([
       { keys: { reps: 99 }, count: 1 },
     ]);
     expect((await groups('workoutLogs', '', 'max { reps }'))[0].max.reps).toBe(10);
     expect((await fitgraph.anyone.query('{ workoutLogsGrouped { count } }')).code).toBe('UNAUTHENTICATED');
     const { data } = await fitgraph.anyone.query('{ exercise(id: 1) { name logsGrouped { count } } }');
     expect(data.exercise).toEqual({ name: 'Squat', logsGrouped: null });
-    expect(await groups('exercises', 'groupBy: [{ field: status }]', 'count', fitgraph.anyone)).toEqual([{ count: 3 }]);
+    expect(await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anyone)).toEqual([{ count: 3 }]);
   });
 
   test('what has not passed the review is a key without a name', async () => {
     const { id } = (await ann.post('/workoutlog/', { date: '2030-01-01', exercise: PENDING, reps: 1, weight: '1', workout })).body;
     const future = 'where: { date: { gt: "2029-01-01" } }';
-    const far = `${future}, groupBy: [{ field: exerciseBase }, { field: exerciseCategory }]`;
+    const far = `${future}, groupBy: [{ field: EXERCISE_BASE }, { field: EXERCISE_CATEGORY }]`;
     expect(await groups('workoutLogs', far, 'keys { exerciseBaseId exerciseCategory { name } } count')).toEqual([
       { keys: { exerciseBaseId: null, exerciseCategory: null }, count: 1 },
     ]);
-    expect(await groups('workoutLogs', `${future}, groupBy: [{ field: exercise }]`, 'keys { exerciseId exercise { name } }')).toEqual([
+    expect(await groups('workoutLogs', `${future}, groupBy: [{ field: EXERCISE }]`, 'keys { exerciseId exercise { name } }')).toEqual([
       { keys: { exerciseId: String(PENDING), exercise: null } },
     ]);
     await ann.delete(`/workoutlog/${id}/`);
@@ -464,7 +466,7 @@ describe('is refused', () => {
   const keys = (count: number) => Array.from({ length: count }, (_, index) => `{ reps: { width: ${index + 1} } }`).join(' ');
   test.each([
     ['seven keys', `groupBy: [${keys(7)}]`, { groupBy: ['Ensure this list has no more than 6 elements.'] }],
-    ['a key twice', 'groupBy: [{ field: reps }, { field: reps }]', { 'groupBy[1]': ['There is such a key already.'] }],
+    ['a key twice', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['There is such a key already.'] }],
     [
       'a zone that is none',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "Mars/Base" } }]',
@@ -488,26 +490,26 @@ describe('is refused', () => {
     ['an order by nothing', 'orderBy: [{ direction: DESC }]', { 'orderBy[0]': [expect.stringContaining('statistic')] }],
     [
       'an order by the median of days',
-      'orderBy: [{ statistic: MEDIAN, of: date }]',
+      'orderBy: [{ statistic: MEDIAN, of: DATE }]',
       { 'orderBy[0].of': [expect.stringContaining('weightKg')] },
     ],
     [
       'an order by how many pieces of equipment there are',
-      'orderBy: [{ statistic: COUNT_DISTINCT, of: equipment }]',
+      'orderBy: [{ statistic: COUNT_DISTINCT, of: EQUIPMENT }]',
       { 'orderBy[0].of': [expect.stringContaining('exerciseCategory')] },
     ],
     ['a sum of nothing', 'having: [{ statistic: SUM, is: { gt: 1 } }]', { 'having[0].of': [expect.stringContaining('reps')] }],
     [
       'a count of a field',
-      'having: [{ statistic: COUNT, of: reps, is: { gt: 1 } }]',
+      'having: [{ statistic: COUNT, of: REPS, is: { gt: 1 } }]',
       { 'having[0].of': [expect.stringContaining('rows')] },
     ],
     [
       'a condition on days of a number',
-      'having: [{ statistic: SUM, of: reps, isDate: { gt: "2021-01-01" } }]',
+      'having: [{ statistic: SUM, of: REPS, isDate: { gt: "2021-01-01" } }]',
       { 'having[0].isDate': [expect.stringContaining('`is`')] },
     ],
-    ['no condition', 'having: [{ statistic: MAX, of: date }]', { 'having[0].isDate': [expect.stringContaining('`isDate`')] }],
+    ['no condition', 'having: [{ statistic: MAX, of: DATE }]', { 'having[0].isDate': [expect.stringContaining('`isDate`')] }],
     ['a page that is too large', 'first: 10001', { first: ['Ensure this value is less than or equal to 10000.'] }],
     ['a negative page', 'first: -1', { first: ['Ensure this value is greater than or equal to 0.'] }],
     ['fewer than no groups to skip', 'offset: -1', { offset: ['Ensure this value is greater than or equal to 0.'] }],
@@ -527,7 +529,7 @@ describe('is refused', () => {
   });
 
   test('different pieces of equipment, of which a row has several', async () => {
-    expect(await refused('{ groups: workoutLogsGrouped { countDistinct(of: equipment) } }')).toEqual([
+    expect(await refused('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }')).toEqual([
       'BAD_USER_INPUT',
       null,
       { 'countDistinct.of': [expect.stringContaining('exerciseCategory')] },

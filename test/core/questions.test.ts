@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 test('what are my records?', async () => {
   const { records } =
-    await ann.ask(`{ records: workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: MAX, of: weightKg, direction: DESC }]) {
+    await ann.ask(`{ records: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: MAX, of: WEIGHT_KG, direction: DESC }]) {
     keys { exercise { name } } max { weightKg reps date } } }`);
   expect(records).toEqual([
     { keys: { exercise: { name: 'Squat' } }, max: { weightKg: '105.000', reps: 5, date: '2021-03-16' } },
@@ -84,7 +84,7 @@ test('what do I weigh from week to week?', async () => {
 
 test('what do I eat most of?', async () => {
   const { foods } = await ann.ask(`{ foods: diaryEntriesGrouped(
-    where: { ingredientUnitId: { isNull: true } } groupBy: [{ field: ingredient }], orderBy: [{ statistic: SUM, of: amount, direction: DESC }], first: 10) {
+    where: { ingredientUnitId: { isNull: true } } groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: SUM, of: AMOUNT, direction: DESC }], first: 10) {
     keys { ingredient { name } } count sum { amount } } }`);
   expect(foods).toEqual([
     { keys: { ingredient: { name: 'Milk' } }, count: 1, sum: { amount: '200.00' } },
@@ -94,7 +94,7 @@ test('what do I eat most of?', async () => {
 
 test('which exercises have I neglected?', async () => {
   const { neglected } =
-    await ann.ask(`{ neglected: workoutLogsGrouped(groupBy: [{ field: exercise }], having: [{ statistic: MAX, of: date, isDate: { lt: "2021-03-15" } }]) {
+    await ann.ask(`{ neglected: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], having: [{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-15" } }]) {
     keys { exercise { name } } max { date } } }`);
   expect(neglected).toEqual([{ keys: { exercise: { name: 'Bench press' } }, max: { date: '2021-03-10' } }]);
 });

@@ -121,7 +121,7 @@ describe('random selections', () => {
     expect(seen.lists.size).toBe(lists.length);
     // Some rows of a list are not accepted yet, and a condition may exclude one.
     expect(seen.rows).toBeGreaterThan((FILES * SIZE) / 2);
-    for (const by of ['{ date: { by: DAY } }', '{ field: exerciseCategory }', '{ reps: { width: 2 } }']) {
+    for (const by of ['{ date: { by: DAY } }', '{ field: EXERCISE_CATEGORY }', '{ reps: { width: 2 } }']) {
       const groups = (first: string) =>
         `{ groups: workoutLogsGrouped(groupBy: [${by}]${first}) { count keys { exercise { name } date reps } max { weight } } }`;
       const all = (await ann.ask(groups(', first: 10000'))).groups;

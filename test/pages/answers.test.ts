@@ -284,7 +284,7 @@ describe('a mass', () => {
   });
 
   test('is what is in kilograms, whatever is worked out of it, and no number of such masses', () => {
-    const worked = '{ workoutLogsGrouped { max { weightKg weight reps } median { weightKg } countDistinct(of: weightKg) } }';
+    const worked = '{ workoutLogsGrouped { max { weightKg weight reps } median { weightKg } countDistinct(of: WEIGHT_KG) } }';
     expect(masses(worked)).toEqual({
       'workoutLogsGrouped.max.weightKg': 'kg',
       'workoutLogsGrouped.median.weightKg': 'kg',

@@ -25,7 +25,7 @@ import { isUnavailable } from '../../database/refusals';
 import { badArgument, isPassing } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { rowById } from '../read/loaders';
-import { snake } from '../../contract/casing';
+import { constant } from '../../contract/casing';
 import { lowerFirst } from '../model/inflection';
 import { Node, nodeIdOf } from '../model/node';
 import { rowFields } from '../read/plan';
@@ -44,7 +44,7 @@ registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that c
 export function nameRowTypes(): void {
   for (const entity of entities()) {
     const { owned, description } = resourceOf(entity)!;
-    const name = snake(lowerFirst(entity.name)).toUpperCase();
+    const name = constant(lowerFirst(entity.name));
     RowType[name] = entity.name;
     rowTypes[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
   }

@@ -1,4 +1,5 @@
 /** The inputs of groupings: for each type what its rows are grouped by, which groups are meant, and their order. */
+import { constant } from '../../contract/casing';
 import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import type { Entity, FieldMeta } from '../model/fields';
 import { filterOf } from '../sql/filters';
@@ -89,11 +90,11 @@ export const fieldEnum = perEntity((entity) => {
     ...valueKeysOf(entity).map((key) => ({ name: key.name, description: aboutValue(key) })),
     ...linkKeysOf(entity).flatMap((key) => (isWeighted(key) ? [] : [{ name: key.name, description: aboutLinks(key) }])),
   ];
-  const values = Object.fromEntries(keys.map(({ name }) => [name, name]));
+  const values = Object.fromEntries(keys.map(({ name }) => [constant(name), name]));
   registerEnumType(values, {
     name: `${entity.name}GroupField`,
     description: `Values by which rows of ${entity.name} are grouped.`,
-    valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [name, { description }])),
+    valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [constant(name), { description }])),
   });
   return values;
 });

@@ -30,7 +30,7 @@ const CATALOGUE: Screen[] = [
         nodes { ...ExerciseCard musclesSecondary { id name } }
         pageInfo { ...PageInfoFields }
       }
-      facets: exercisesGrouped(where: $where, groupBy: [{ field: category }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+      facets: exercisesGrouped(where: $where, groupBy: [{ field: CATEGORY }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         keys { category { name } } count
       }
     }
@@ -60,7 +60,7 @@ const CATALOGUE: Screen[] = [
         nodes { ...ExerciseCard description language { id shortName } }
         pageInfo { ...PageInfoFields }
       }
-      categories: exercisesGrouped(where: { name: { search: $text } }, groupBy: [{ field: category }]) {
+      categories: exercisesGrouped(where: { name: { search: $text } }, groupBy: [{ field: CATEGORY }]) {
         keys { category { name } } count
       }
     }
@@ -120,10 +120,10 @@ const CATALOGUE: Screen[] = [
     name: 'licences and attribution',
     query: `query Attribution {
       licenses { id shortName fullName url }
-      exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: licenseAuthor }, { field: license }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+      exerciseAuthors: exercisesGrouped(first: 200, groupBy: [{ field: LICENSE_AUTHOR }, { field: LICENSE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         keys { licenseAuthor license { id shortName } } count
       }
-      ingredientSources: ingredientsGrouped(first: 200, groupBy: [{ field: sourceName }, { field: license }]) {
+      ingredientSources: ingredientsGrouped(first: 200, groupBy: [{ field: SOURCE_NAME }, { field: LICENSE }]) {
         keys { sourceName license { id shortName } } count
       }
       exerciseImages(first: 100) {
@@ -137,7 +137,7 @@ const CATALOGUE: Screen[] = [
   {
     name: 'review of the catalogue',
     query: `query Review {
-      byStatus: exercisesGrouped(groupBy: [{ field: status }, { field: language }]) {
+      byStatus: exercisesGrouped(groupBy: [{ field: STATUS }, { field: LANGUAGE }]) {
         keys { status language { shortName } } count max { createdOn }
       }
       newest: exercises(first: 50, orderBy: [{ createdOn: DESC }, { id: DESC }]) {

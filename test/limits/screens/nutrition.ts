@@ -141,9 +141,9 @@ const NUTRITION: Screen[] = [
         keys { eatenAtBucket { number } } count sum { amount }
       }
       weeks: diaryEntriesGrouped(where: { eatenAt: { gte: $since } }, groupBy: [{ eatenAt: { by: WEEK, timeZone: $zone } }]) {
-        keys { eatenAtBucket { start end } } count countDistinct(of: ingredient)
+        keys { eatenAtBucket { start end } } count countDistinct(of: INGREDIENT)
       }
-      foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+      foods: diaryEntriesGrouped(first: 20, groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
         keys { ingredient { id name energy } } count avg { amount } max { eatenAt }
       }
       energy: topFoods(first: 10) { energyShare ingredient { id name } }

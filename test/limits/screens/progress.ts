@@ -94,19 +94,19 @@ export const progress: Screen[] = [
       repetitions: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ reps: { width: 5, empty: true } }]) {
         keys { repsBin { from to } } count
       }
-      reserve: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }]) { keys { rir } count avg { reps } }
+      reserve: workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: RIR }]) { keys { rir } count avg { reps } }
       weekdays: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ date: { by: WEEKDAY } }]) {
         keys { dateBucket { number } } count min { startTime } max { endTime }
       }
-      impressions: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: impression }]) {
+      impressions: workoutSessionsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: IMPRESSION }]) {
         keys { impression } count
       }
       exercises: workoutLogsGrouped(
         first: 10
         where: { date: { gte: $since } }
-        groupBy: [{ field: exercise }]
+        groupBy: [{ field: EXERCISE }]
         having: [{ statistic: COUNT, is: { gte: 3 } }]
-        orderBy: [{ statistic: SUM, of: reps, direction: DESC }]
+        orderBy: [{ statistic: SUM, of: REPS, direction: DESC }]
       ) {
       keys { exercise { id name } } count sum { reps } median { weightKg } p90: percentile(p: 0.9) { weightKg } }
     }`,

@@ -163,7 +163,7 @@ export const training: Screen[] = [
         id date notes impression startTime endTime
         workout { id name }
         logs(first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { ...LogRow weightKg intensity oneRepMax exercise { ...ExerciseCard } } }
-        byExercise: logsGrouped(groupBy: [{ field: exercise }]) {
+        byExercise: logsGrouped(groupBy: [{ field: EXERCISE }]) {
           keys { exercise { id name } } count sum { reps } max { weightKg }
         }
       }
@@ -212,7 +212,7 @@ export const training: Screen[] = [
         first: 31
         where: { date: { gte: $from, lte: $to } }
         groupBy: [{ date: { by: DAY } }]
-      ) { keys { dateBucket { start } } count countDistinct(of: exercise) sum { reps } }
+      ) { keys { dateBucket { start } } count countDistinct(of: EXERCISE) sum { reps } }
       schedules(first: 1, where: { isActive: { eq: true } }) {
         nodes {
           id name startsOn isLoop
@@ -240,7 +240,7 @@ export const training: Screen[] = [
         steps { id position duration workout { id name days { id name weekdays { id dayOfWeek } setGroups { id sets } } } }
       }
       scheduleAdherence(last: 52) { start plannedDays doneDays plannedSets doneSets adherence workout { id name } }
-      neglected: plannedExercises(first: 50, weeks: 8, neglected: true) { plannedSets lastDone exercise { ...ExerciseCard } }
+      neglected: plannedExercises(first: 50, weeks: 8, neglected: true) { plannedSets lastDoneOn exercise { ...ExerciseCard } }
     }
     ${EXERCISE_CARD}`,
     variables: { id: CURRENT.schedule },

@@ -93,7 +93,7 @@ export const BODY: readonly Question[] = [
     query: `query DaysWeighedByMonth {
   weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: 1 }]) {
     keys { dateBucket { start } }
-    days: countDistinct(of: date)
+    days: countDistinct(of: DATE)
     first: min { date }
     last: max { date }
   }

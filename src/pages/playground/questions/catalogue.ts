@@ -107,7 +107,7 @@ export const CATALOGUE: readonly Question[] = [
     query: `query ExercisesByCategory {
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
-    groupBy: [{ field: category }, { field: equipment }]
+    groupBy: [{ field: CATEGORY }, { field: EQUIPMENT }]
     orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
     keys { category { name } equipment { name } }
@@ -146,10 +146,10 @@ export const CATALOGUE: readonly Question[] = [
     title: 'In which languages are there exercises?',
     sentence: 'Exercises of the catalogue by language.',
     query: `query LanguagesOfTheCatalogue {
-  exercisesGrouped(groupBy: [{ field: language }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+  exercisesGrouped(groupBy: [{ field: LANGUAGE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     keys { language { fullName } }
     exercises: count
-    categories: countDistinct(of: category)
+    categories: countDistinct(of: CATEGORY)
   }
 }`,
     chart: { kind: 'bar', x: 'keys.language.fullName', y: ['exercises'] },

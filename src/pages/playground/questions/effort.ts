@@ -40,7 +40,7 @@ export const EFFORT: readonly Question[] = [
     sentence: 'Good, neutral and bad sessions of each month.',
     query: `query ImpressionByMonth {
   workoutSessionsGrouped(
-    groupBy: [{ date: { by: MONTH } }, { field: impression }]
+    groupBy: [{ date: { by: MONTH } }, { field: IMPRESSION }]
     orderBy: [{ key: 1 }, { key: 2 }]
   ) {
     keys { dateBucket { start } impression }
@@ -96,7 +96,7 @@ export const EFFORT: readonly Question[] = [
     title: 'How close to failure are my sets?',
     sentence: 'Sets by the repetitions left in reserve; those logged without any are a group of their own.',
     query: `query RepetitionsInReserve($since: Date!) {
-  workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: rir }], orderBy: [{ key: 1 }]) {
+  workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: RIR }], orderBy: [{ key: 1 }]) {
     keys { rir }
     sets: count
   }
@@ -129,9 +129,9 @@ export const EFFORT: readonly Question[] = [
     sentence: 'Mean, median and spread of the repetitions of each exercise with enough sets.',
     query: `query SpreadOfRepetitions($sets: Decimal!) {
   workoutLogsGrouped(
-    groupBy: [{ field: exercise }]
+    groupBy: [{ field: EXERCISE }]
     having: [{ statistic: COUNT, is: { gte: $sets } }]
-    orderBy: [{ statistic: STDDEV, of: reps, direction: DESC }]
+    orderBy: [{ statistic: STDDEV, of: REPS, direction: DESC }]
   ) {
     keys { exercise { name } }
     count

@@ -134,7 +134,7 @@ export const FORMULAS: readonly Question[] = [
     plannedSets
     doneSets
     share
-    lastDone
+    lastDoneOn
   }
 }`,
     variables: { weeks: 4 },

@@ -73,7 +73,7 @@ export const NUTRITION: readonly Question[] = [
     title: 'Foods I eat most often',
     sentence: 'How often each food stands in the diary, and when it last did.',
     query: `query FoodsMostOften {
-  diaryEntriesGrouped(groupBy: [{ field: ingredient }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 30) {
+  diaryEntriesGrouped(groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 30) {
     keys { ingredient { name } }
     times: count
     last: max { eatenAt }
@@ -89,8 +89,8 @@ export const NUTRITION: readonly Question[] = [
     query: `query FoodsByWeight {
   diaryEntriesGrouped(
     where: { ingredientUnitId: { isNull: true } }
-    groupBy: [{ field: ingredient }]
-    orderBy: [{ statistic: SUM, of: amount, direction: DESC }]
+    groupBy: [{ field: INGREDIENT }]
+    orderBy: [{ statistic: SUM, of: AMOUNT, direction: DESC }]
     first: 30
   ) {
     keys { ingredient { name } }
@@ -133,7 +133,7 @@ export const NUTRITION: readonly Question[] = [
   ) {
     keys { eatenAtBucket { start } }
     entries: count
-    foods: countDistinct(of: ingredient)
+    foods: countDistinct(of: INGREDIENT)
   }
 }`,
     variables: { zone: 'Europe/Berlin' },

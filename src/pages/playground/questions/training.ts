@@ -12,8 +12,8 @@ export const TRAINING: readonly Question[] = [
     query: `query HeaviestSetPerExercise {
   workoutLogsGrouped(
     where: { weightKg: { gt: 0 } }
-    groupBy: [{ field: exercise }]
-    orderBy: [{ statistic: MAX, of: weightKg, direction: DESC }]
+    groupBy: [{ field: EXERCISE }]
+    orderBy: [{ statistic: MAX, of: WEIGHT_KG, direction: DESC }]
   ) {
     keys { exercise { name } }
     count
@@ -56,7 +56,7 @@ export const TRAINING: readonly Question[] = [
     keys { dateBucket { start } }
     sets: count
     sum { reps }
-    exercises: countDistinct(of: exercise)
+    exercises: countDistinct(of: EXERCISE)
   }
 }`,
     days: 182,
@@ -107,7 +107,7 @@ export const TRAINING: readonly Question[] = [
     sentence: 'How the months were divided between legs, chest, back and the rest.',
     query: `query SetsByCategoryAndMonth {
   workoutLogsGrouped(
-    groupBy: [{ date: { by: MONTH } }, { field: exerciseCategory }]
+    groupBy: [{ date: { by: MONTH } }, { field: EXERCISE_CATEGORY }]
     orderBy: [{ key: 1 }, { statistic: COUNT, direction: DESC }]
     first: 1000
   ) {
@@ -125,13 +125,13 @@ export const TRAINING: readonly Question[] = [
     query: `query ExercisesMostDone($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
-    groupBy: [{ field: exercise }]
+    groupBy: [{ field: EXERCISE }]
     orderBy: [{ statistic: COUNT, direction: DESC }]
   ) {
     keys { exercise { name } }
     sets: count
     sum { reps }
-    days: countDistinct(of: date)
+    days: countDistinct(of: DATE)
   }
 }`,
     days: 182,
@@ -143,7 +143,7 @@ export const TRAINING: readonly Question[] = [
     title: 'When did I last do each exercise?',
     sentence: 'The day of the last set of every exercise ever logged, the longest ago first.',
     query: `query LastTimePerExercise {
-  workoutLogsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: MAX, of: date, direction: ASC }]) {
+  workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: MAX, of: DATE, direction: ASC }]) {
     keys { exercise { name } }
     first: min { date }
     last: max { date }
@@ -158,7 +158,7 @@ export const TRAINING: readonly Question[] = [
     title: 'What my workouts plan per exercise',
     sentence: 'The planned sets of all workouts put together: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
-  plannedSetsGrouped(groupBy: [{ field: exercise }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
+  plannedSetsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     keys { exercise { name } }
     plannedSets: count
     avg { reps }
