@@ -16,17 +16,6 @@ const values = Object.values(buildSchema(readFileSync(schemaFile, 'utf8')).getTy
   .filter((type) => isObjectType(type) && !type.getInterfaces().some(({ name }) => name === 'Node'))
   .map(({ name }) => name);
 
-/** Values of an enum are in capitals, but for those that name fields, which are called as the fields are. */
-const [severity, { EnumValueDefinition: enumValues, ...conventions }] = schemaRules['@graphql-eslint/naming-convention'];
-const naming = [
-  severity,
-  {
-    ...conventions,
-    'EnumValueDefinition[parent.name.value!=/GroupField$/]': enumValues,
-    'EnumValueDefinition[parent.name.value=/GroupField$/]': conventions.FieldDefinition,
-  },
-];
-
 /** Names that are wanted: those of the REST interface, Relay's `nodeId`, and a list beside its cursor. */
 const WANTED = [
   'User.username',
@@ -106,7 +95,6 @@ export default tseslint.config(
     rules: {
       ...schemaRules,
       ...relayRules,
-      '@graphql-eslint/naming-convention': naming,
       '@graphql-eslint/strict-id-in-types': ['error', { exceptions: { types: values } }],
       // Not Relay's wish but the rule's: here `nodes` stands beside `edges`, and a short list of values is a plain list. That edges lead to rows,
       // which `node` finds again, is looked at by a test, because security events are none.

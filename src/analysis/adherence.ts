@@ -106,7 +106,8 @@ export class PlannedExerciseResolver extends withExercise(
   'What was planned: of several translations the one with the lowest id.',
 ) {
   @Query(() => [PlannedExercise], {
-    description: `The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. ${ABOUT_SCHEDULE}`,
+    description:
+      'The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. The weeks and what they ask for are those of `scheduleAdherence`.',
   })
   @Extensions(FACTS)
   plannedExercises(@Args(() => PlannedArgs) args: PlannedArgs, @Ctx() context: Context): Promise<Row[]> {

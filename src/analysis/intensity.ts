@@ -8,7 +8,7 @@ import { DecimalScalar } from '../core/model/scalars';
 import { Needs } from '../core/read/plan';
 import { WorkoutLog } from '../resources/workoutlog';
 import { logsOf, withBase } from './logs';
-import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
+import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 
 /** The best estimate may be a quotient of endless digits: what it is a part of is told from one that is a hair less or more. */
 const SAME_PLACES = 8;
@@ -17,7 +17,8 @@ const SAME_PLACES = 8;
 export class IntensityResolver {
   @FieldResolver(() => DecimalScalar, {
     nullable: true,
-    description: `The mass in percent of the best estimate of what could be lifted once in that exercise, whatever its translation, up to and including that day; null without one. ${ABOUT_ONE_REP_MAX}`,
+    description:
+      'The mass in percent of the best estimate of what could be lifted once in that exercise, whatever its translation, up to and including that day; null without one.',
   })
   @Extensions({ only: 'graphql', cost: { weight: 2 } })
   @Needs(() => WorkoutLog, 'id')

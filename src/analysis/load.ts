@@ -8,7 +8,7 @@ import { MAX_DAYS } from './days';
 import { logsOf, WhereLogs, type Where } from './logs';
 import { IN_UNIT, shownIn } from './masses';
 import { SERIES, series, SeriesArgs } from './question';
-import { ABOUT_VOLUME, isHard } from './volume';
+import { LIKE_VOLUME, isHard } from './volume';
 
 const [ACUTE_DAYS, CHRONIC_DAYS] = [7, 42];
 
@@ -45,7 +45,7 @@ export class TrainingLoad {
 @Resolver()
 export class TrainingLoadResolver {
   @Query(() => [TrainingLoad], {
-    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_DAYS} days before the last log are looked at. ${ABOUT_VOLUME}`,
+    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_DAYS} days before the last log are looked at. ${LIKE_VOLUME}`,
   })
   @Extensions(SERIES)
   trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context): Promise<Row[]> {

@@ -7,8 +7,11 @@ import { BODY_WEIGHT, entryFactor, preferenceFactor, unitFactor } from '../resou
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 
+/** Said once in the schema, at the volume; elsewhere that it is so there too. */
 export const ABOUT_MASSES =
   'Logs in kg and lb are converted before anything is worked out. In the unit Body Weight the mass is that of the body by the nearest weight entry, the earlier of two as near, with the number logged added to it in the unit that the user prefers. Other units are no masses.';
+
+export const MASSES_OF_VOLUME = 'Masses are those of `trainingVolume`.';
 
 export const IN_UNIT = { defaultValue: MASS_UNIT.type.KG, description: 'The unit of the masses.' };
 

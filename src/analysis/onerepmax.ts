@@ -31,8 +31,11 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
 import { withExercise } from './exerciseofrow';
 import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
-import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
+import { MASSES_OF_VOLUME, IN_UNIT, shownIn } from './masses';
 import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
+
+/** The fewer there are, the better they tell. (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006) */
+const MOST_REPETITIONS = 12;
 
 export enum OneRepMaxFormula {
   EPLEY = 'EPLEY',
@@ -43,7 +46,7 @@ export enum OneRepMaxFormula {
 }
 registerEnumType(OneRepMaxFormula, {
   name: 'OneRepMaxFormula',
-  description: 'How a weight w that was lifted r times is turned into one that could be lifted once.',
+  description: `How a weight w that was lifted r times is turned into one that could be lifted once. Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MOST_REPETITIONS} there is no estimate. ${MASSES_OF_VOLUME}`,
   valuesConfig: {
     EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
     BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
@@ -55,9 +58,6 @@ registerEnumType(OneRepMaxFormula, {
     MAYHEW: { description: 'w × 100 / (52.2 + 41.9 e^(−0.055 r)). Mayhew and others, J. Appl. Sport Sci. Res. 6 (4), 1992.' },
   },
 });
-
-/** The fewer there are, the better they tell. (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006) */
-const MOST_REPETITIONS = 12;
 
 /** A quotient is taken last, so that what is exact in decimals stays so. */
 const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
@@ -76,8 +76,6 @@ export function oneRepMaxOf(formula: OneRepMaxFormula, alias: string): string {
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
     CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MOST_REPETITIONS} THEN round(${ESTIMATES[formula](w, r)}, ${SAME_PLACES}) END END`;
 }
-
-export const ABOUT_ONE_REP_MAX = `Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MOST_REPETITIONS} there is no estimate. ${ABOUT_MASSES}`;
 
 export const BY_FORMULA = { defaultValue: OneRepMaxFormula.EPLEY, description: 'By which formula it is estimated.' };
 
@@ -115,7 +113,8 @@ const best =
 @Resolver(() => BestOneRepMax)
 export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LAST_LOGGED) {
   @Query(() => [BestOneRepMax], {
-    description: `How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first. ${ABOUT_ONE_REP_MAX}`,
+    description:
+      'How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first.',
   })
   @Extensions(SERIES)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -149,7 +148,7 @@ export class BestOfExerciseResolver {
 export class OneRepMaxResolver {
   @FieldResolver(() => DecimalScalar, {
     nullable: true,
-    description: `How much could have been lifted once, estimated; null where there is no estimate. Rounded to two places. ${ABOUT_ONE_REP_MAX}`,
+    description: 'How much could have been lifted once, estimated; null where there is no estimate. Rounded to two places.',
   })
   @Extensions({ only: 'graphql', cost: { weight: 0.5 } })
   @Needs(() => WorkoutLog, 'id')

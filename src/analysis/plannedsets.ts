@@ -15,6 +15,7 @@ import { SetGroup } from '../resources/setgroup';
 export const MAX_WEEKS = 1_000;
 export const DAYS_OF_WEEK = 7;
 
+/** Said once in the schema, at `scheduleAdherence`. */
 export const ABOUT_SCHEDULE = `The weeks are those of the active schedule: seven days each from its start date up to today, the last ${MAX_WEEKS} at most; each has one workout, that of its step, over and over where the schedule is a loop. A workout asks for each of its days on each of its days of the week, and for as many rounds as its sets are trained in.`;
 
 /** The viewer's rows of an entity. */

@@ -27,7 +27,7 @@ export class SeriesArgs {
   @Field(() => DateScalar, { nullable: true, description: 'The last day that counts; today if absent.' }) declare until?: string | null;
   @Field(() => Int, {
     nullable: true,
-    description: `Only so many of the newest rows, ${MAX_PAGE} at most; without it, more rows than that are an error.`,
+    description: `Only the newest so many rows, ${MAX_PAGE} at most; more without it are an error.`,
   })
   declare last?: number | null;
 }

@@ -30,7 +30,7 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { withExercise } from './exerciseofrow';
 import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { IN_UNIT, shownIn } from './masses';
-import { ABOUT_ONE_REP_MAX, BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
+import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
 
 enum RecordKind {
@@ -123,7 +123,7 @@ const daysOf = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standi
 @Resolver(() => PersonalRecord)
 export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LOGGED) {
   @Query(() => [PersonalRecord], {
-    description: `The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set. ${ABOUT_ONE_REP_MAX}`,
+    description: 'The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set.',
   })
   @Extensions(SERIES)
   personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {

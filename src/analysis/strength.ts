@@ -9,7 +9,7 @@ import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT } from '../resources/massunit';
 import { GENDER, UserProfile } from '../resources/userprofile';
 import { logsOf, WhereLogs, withBase, type Where } from './logs';
-import { ABOUT_MASSES, bodyMass, IN_UNIT, shownIn } from './masses';
+import { MASSES_OF_VOLUME, bodyMass, IN_UNIT, shownIn } from './masses';
 import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 import { FACTS } from './question';
 
@@ -63,7 +63,7 @@ function genderOf({ gender }: StrengthArgs, context: Context, bind: Bind): strin
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${FROM} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${ABOUT_MASSES}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${FROM} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_OF_VOLUME}`,
   })
   @Extensions(FACTS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {

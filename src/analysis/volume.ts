@@ -23,7 +23,8 @@ import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question
 export const isHard = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
-export const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
+const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
+export const LIKE_VOLUME = 'Hard sets and tonnage are those of `trainingVolume`.';
 const ABOUT_FRACTIONS =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
@@ -80,7 +81,7 @@ const TRAINED = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_s
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
-    description: `How much the viewer trained each muscle: hard sets, sets and tonnage by week, or by other days, oldest first. ${ABOUT_FRACTIONS} ${ABOUT_VOLUME}`,
+    description: `How much the viewer trained each muscle: hard sets, sets and tonnage by week, or by other days, oldest first. ${ABOUT_FRACTIONS} ${LIKE_VOLUME}`,
   })
   @Extensions(SERIES)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {

@@ -85,8 +85,11 @@ test('each week of the schedule, over and over', async () => {
 });
 
 const exercises = async (args: string, person = ann) =>
-  (await person.ask(`{ planned: plannedExercises${args} { exercise { name } plannedSets doneSets share plannedReps doneReps lastDoneOn } }`))
-    .planned;
+  (
+    await person.ask(
+      `{ planned: plannedExercises${args} { exercise { name } plannedSets doneSets share plannedReps doneReps lastDoneOn } }`,
+    )
+  ).planned;
 
 test('each exercise of the last weeks, the neglected ones first', async () => {
   const plank = {

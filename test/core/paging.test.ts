@@ -78,10 +78,14 @@ const BELOW = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
   .replace(') {', ', $plan: ID!) { nutritionPlan(id: $plan) {')
   .replace('setGroups', 'diaryEntries')
   .concat('}');
-const FIELDS_BELOW = { position: 'ingredientUnitId', sets: 'amount', id: 'id' } as const;
+const ORDER_BELOW: Record<keyof Row, (direction: Order) => object> = {
+  position: (direction) => ({ ingredientUnit: { id: direction } }),
+  sets: (direction) => ({ amount: direction }),
+  id: (direction) => ({ id: direction }),
+};
 
 const below = (args: Record<string, unknown>, terms?: Terms) =>
-  ann.query(BELOW, { ...args, plan, orderBy: terms?.map(([field, direction]) => ({ [FIELDS_BELOW[field]]: direction })) });
+  ann.query(BELOW, { ...args, plan, orderBy: terms?.map(([field, direction]) => ORDER_BELOW[field](direction)) });
 
 /** Their ids, as those of the rows that they stand for. */
 const idsOf = (nodes: { id: string }[]) => nodes.map(({ id }) => entries.get(Number(id)));

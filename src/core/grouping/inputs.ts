@@ -75,7 +75,7 @@ export class NumberGroupBy {
 
 const aboutValue = ({ path, field }: ValueKey): string => {
   const reference = path.at(-1);
-  if (reference) return `The ${field.label.toLowerCase()} of \`${reference.object}\`.`;
+  if (reference) return `That of \`${reference.object}\`.`;
   return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
 const aboutLinks = ({ path, target }: LinkKey): string =>

@@ -11,12 +11,12 @@ const noted = { readOnly: true, automatic: true, only: 'graphql' } as const;
 export function stamp({ prototype }: Entity): void {
   const add = (name: string, field: unknown) => (field as PropertyDecorator)(prototype as object, name);
   add('createdAt', Moment({ label: 'Created', note: 'Time of creation.', ...noted }));
-  add('updatedAt', Moment({ label: 'Updated', note: 'Time of the last change, changes of its parts and id lists included.', ...noted }));
+  add('updatedAt', Moment({ label: 'Updated', note: 'When the row, its parts or its id lists last changed.', ...noted }));
   add(
     VERSION,
     Computed<string>(() => String, {
       label: 'Version',
-      note: 'Opaque; changes with every change of the row, of its parts and of its id lists. Pass it as `ifVersion`.',
+      note: 'Opaque; changes with the row, its parts and its id lists. For `ifVersion`.',
       hidden: true,
       sql: (alias) => `${alias}."${VERSION}"`,
     }),

@@ -34,7 +34,7 @@ export const MAX_PAGE = 10_000;
 export class PageArgs {
   @Field(() => Int, {
     nullable: true,
-    description: `Rows from the start, at most ${MAX_PAGE}; ${DEFAULT_PAGE} without \`first\` and \`last\`.`,
+    description: `At most ${MAX_PAGE}; ${DEFAULT_PAGE} without \`first\` and \`last\`.`,
   })
   declare first?: number | null;
   @Field(() => String, { nullable: true, description: 'Rows after this cursor.' })
@@ -43,7 +43,7 @@ export class PageArgs {
   declare last?: number | null;
   @Field(() => String, { nullable: true, description: 'Rows before this cursor.' })
   declare before?: string | null;
-  @Field(() => Int, { nullable: true, description: 'Rows to skip; for deep pages a cursor is faster.' })
+  @Field(() => Int, { nullable: true, description: 'Rows to skip; a cursor is faster.' })
   declare offset?: number | null;
 }
 

@@ -85,12 +85,12 @@ export const patchInput = perEntity((entity) => {
   return Patch;
 });
 
-export const IF_VERSION_MEANING = 'Expected `version`. On a mismatch nothing is written.';
+export const IF_VERSION = 'Expected `version`; on a mismatch nothing is written.';
 
 @InputType({ description: 'One of many rows to be deleted.' })
 export class RowVersion {
   @Field(() => ID, { description: WHICH_ROW }) declare readonly id: string;
-  @Field(() => String, { nullable: true, description: IF_VERSION_MEANING }) declare readonly ifVersion?: string | null;
+  @Field(() => String, { nullable: true, description: IF_VERSION }) declare readonly ifVersion?: string | null;
 }
 
 /** One of many changes. */
@@ -100,7 +100,7 @@ export function changeInput(entity: Entity): ClassType {
   Field(() => ID, { description: WHICH_ROW })(Change.prototype, 'id');
   const Patch = patchInput(entity);
   Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
-  Field(() => String, { nullable: true, description: IF_VERSION_MEANING })(Change.prototype, 'ifVersion');
+  Field(() => String, { nullable: true, description: IF_VERSION })(Change.prototype, 'ifVersion');
   InputType(name, { description: `One of many changes: ${withArticle(noun(entity.name))} and what changes of it.` })(Change);
   return Change as ClassType;
 }

@@ -3,7 +3,7 @@ import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
 import { deleted, DeletePayload } from './deletion';
 import { childrenOf, partsOf, type Entity } from '../model/fields';
-import { changeInput, creationInput, IF_VERSION_MEANING, patchInput, RowVersion } from './inputs';
+import { changeInput, creationInput, IF_VERSION, patchInput, RowVersion } from './inputs';
 import { MAX_ROWS } from '../model/limits';
 import { loadLinked } from '../read/loaders';
 import { method, type Parameter } from '../model/method';
@@ -132,8 +132,6 @@ function addRemoval(target: ClassType, entity: Entity, name: string): void {
 }
 
 const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });
-
-const IF_VERSION = `${IF_VERSION_MEANING} The payload has the current row.`;
 
 /** Rows of public types have no versions. */
 const versionArgument = (entity: Entity): Parameter[] =>

@@ -25,7 +25,7 @@ export class InputError implements InputMistake {
   declare readonly message: string;
 }
 
-const IN_THE_WAY = 'that kept the input from being written: `ifVersion` did not match (CONFLICT), or there may be one only (NOT_UNIQUE).';
+const IN_THE_WAY = 'in the way, with CONFLICT or NOT_UNIQUE.';
 
 /** Adds `conflict`, or `conflicts` of many, for owned rows: public ones have no versions. */
 function showConflicts(Payload: ClassType, entity: Entity, many: boolean): void {

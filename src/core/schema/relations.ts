@@ -36,7 +36,7 @@ export const listParameters = ({ where, order }: Inputs): Parameter[] => [
   Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
   Arg('orderBy', () => [order], {
     nullable: true,
-    description: 'Absent: by relevance if `where` searches, else the default order. The id decides last.',
+    description: 'Absent: by relevance of a search, else the default order. The id decides last.',
   }),
   Ctx(),
   Info(),

@@ -81,7 +81,8 @@ export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
     Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     element(field.name, () => OrderDirection, ascending(field));
-    Extensions({ field })(Order.prototype, field.name);
+    // GraphQL orders by the row that is named, by its id too.
+    Extensions({ field, only: field.object ? 'rest' : field.only })(Order.prototype, field.name);
     if (!field.object) continue;
     const { dictionary, ordering } = resourceOf(field.target!())!;
     if (dictionary) element(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
@@ -89,7 +90,7 @@ export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
   if (fieldsOf(entity).some(isText))
-    element(RELEVANCE, () => OrderDirection, 'Search relevance, best first with `DESC`. Needs `search` at the top level of `where`.');
+    element(RELEVANCE, () => OrderDirection, 'Best first with `DESC`. Needs `search` at the top level of `where`.');
   InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
   Extensions({ oneOf: true })(Order);
   return Order;
