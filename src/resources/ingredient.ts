@@ -1,15 +1,19 @@
-import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Ctx, Extensions, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { NOT_A_CHOICE } from '../contract/messages';
+import { visible } from '../core/access/access';
+import { anyOf, binder, whereOf } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { invalid, type FieldErrors } from '../core/model/errors';
 import { Choose, Day, Decimal, defaults, Id, Moment, Text, Url, Whole, type PartOf } from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
+import { problems } from '../core/model/limits';
 import { parseId } from '../core/model/ids';
 import { refuseOtherType, rowIdOf } from '../core/model/node';
-import { rowById, rowToCount } from '../core/read/loaders';
+import { loadParent, rowById, rowToCount } from '../core/read/loaders';
 import { snake } from '../contract/casing';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
@@ -25,6 +29,7 @@ import { License } from './license';
 import { ACCEPTED, PENDING, STATUS } from './status';
 
 const MEASURE = ['amount', 'gram', 'ingredientId'] as const;
+const MAX_CODE = 200;
 /** Names no ingredient. */
 const UNKNOWN = 0;
 
@@ -120,7 +125,7 @@ export class Ingredient extends Model<Ingredient> {
     max: 2,
   })
   declare status: string;
-  @Text({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: 200, null: true, blank: true, hidden: true }) declare code: string | null;
+  @Text({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: MAX_CODE, null: true, blank: true, hidden: true }) declare code: string | null;
   @Text({
     label: 'Source name',
     note: 'Where the values come from, e.g. Open Food Facts.',
@@ -203,8 +208,35 @@ function valuesIn(amount: string, measure: HouseholdMeasure | null | undefined, 
   return asTexts(portion(row, gramsOf(amount, measure)));
 }
 
+/** The number of 12 digits and that of 13 which begins with a zero are one: UPC-A is part of EAN-13. (GS1 General Specifications, 5.2) */
+const spellingsOf = (barcode: string): string[] =>
+  /^\d{12}$/.test(barcode) ? [barcode, `0${barcode}`] : /^0\d{12}$/.test(barcode) ? [barcode, barcode.slice(1)] : [barcode];
+
 @Resolver(() => Ingredient)
 export default class IngredientResolver extends crud(Ingredient) {
+  @Query(() => Ingredient, {
+    nullable: true,
+    description: 'The food with this barcode, null if there is none; of several one in a language of Accept-Language, else the oldest.',
+  })
+  @Extensions({ only: 'graphql' })
+  async ingredientByBarcode(
+    @Arg('code', () => String, { description: 'As it is printed, such as `4006381333931`. A UPC-A of 12 digits is also found as EAN-13.' })
+    code: string,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    const wrong = problems(code, { kind: 'string', maxLength: MAX_CODE, blank: true });
+    if (wrong.length) throw invalid({ code: wrong });
+    const { bind, values } = binder();
+    const where = whereOf([anyOf('code', spellingsOf(code.trim())), ...visible(Ingredient, context)], 't', bind);
+    const languages = context.languages.flatMap((language) =>
+      context.reference.all(Language).filter(({ shortName }) => shortName === language),
+    );
+    const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
+    const [row] = await context.session.read(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
+    return loadParent(Ingredient, row?.id as number | undefined, context, info);
+  }
+
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
