@@ -38,7 +38,7 @@ class IntakeArgs extends SeriesArgs {
   declare timeZone?: string | null;
   @Field(() => Boolean, {
     defaultValue: false,
-    description: `Whether each meal of the plan has a row of its own. An entry is of the meal that is nearest to it by the time of day; at most ${MAX_MEALS} meals of a plan may have one.`,
+    description: `Whether each meal of the plan has a row of its own. An entry without a meal is of that which is nearest to it by the time of day; at most ${MAX_MEALS} meals of a plan may have one.`,
   })
   declare perMeal: boolean;
   @Field(() => Int, { defaultValue: 5, description: 'Tolerance around the goal in percent.' })
@@ -89,7 +89,12 @@ function intake(args: IntakeArgs, context: Context, bind: Bind, during: During):
   const nearest =
     () => `(SELECT m."id" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
     ORDER BY abs(extract(epoch FROM m."time" - ${local}::time)), m."id" LIMIT 1)`;
-  const eaten = entries(where, `, ${local}::date AS "day", ${perMeal ? nearest() : 'NULL::int'} AS "meal_id"`, context, bind);
+  const eaten = entries(
+    where,
+    `, ${local}::date AS "day", ${perMeal ? `coalesce(t."meal_id", ${nearest()})` : 'NULL::int'} AS "meal_id"`,
+    context,
+    bind,
+  );
   const compared = !perMeal && mayRead(UserProfile, context);
   const ofPlan = () => [...scope(UserProfile, context), () => 'p."has_goal_calories"'];
   const calories = compared ? `(SELECT f."calories" FROM "user_profile" f${whereOf(ofPlan(), 'f', bind)})` : 'NULL::int';

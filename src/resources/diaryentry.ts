@@ -3,6 +3,7 @@ import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { Decimal, defaults, Id, Moment, Text } from '../core/model/fields';
+import type { Rule } from '../core/model/registry';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
@@ -10,9 +11,21 @@ import { NutritionalValues } from '../nutrition/types';
 import { asTexts } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
+import { Meal } from './meal';
 import { NutritionPlan } from './nutritionplan';
 import { AMOUNT_UNIT, UNIT_OF_INGREDIENT } from './unitofingredient';
 import { User } from './user';
+
+const MEAL_OF_PLAN: Rule = {
+  fields: ['planId', 'mealId'],
+  message: 'The meal is not one of the plan.',
+  async broken(rows, { session }) {
+    const ids = rows.map(({ mealId }) => Number(mealId));
+    const meals = await session.query('SELECT "id", "plan_id" FROM "meal" WHERE "id" = ANY($1::int[])', [ids]);
+    const plans = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));
+    return rows.map(({ planId }, index) => plans.get(ids[index]!) !== Number(planId));
+  },
+};
 
 @Resource({
   rest: 'nutritiondiary',
@@ -27,7 +40,7 @@ import { User } from './user';
   ordering: ['eatenAt'],
   grouped: {},
   names: ['ingredient.name'],
-  rules: [UNIT_OF_INGREDIENT],
+  rules: [UNIT_OF_INGREDIENT, MEAL_OF_PLAN],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })
 export class DiaryEntry extends Model<DiaryEntry> {
@@ -42,6 +55,13 @@ export class DiaryEntry extends Model<DiaryEntry> {
   declare notes: string | null;
   @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;
+  @Ref(() => Meal, {
+    label: 'Meal',
+    note: 'Its meal of the plan, if it has one; null once that is deleted or moved.',
+    null: true,
+    hidden: true,
+  })
+  declare mealId: number | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }
 

@@ -29,10 +29,11 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
   rest: 'nutritionplan',
   position: 25,
   dump: 'nutrition.nutritionplan',
-  description: 'A nutrition plan; its meals and its diary hang below it.',
+  description: 'A nutrition plan; its meals and its diary hang below it. A user has one active plan at most.',
   owned: true,
   group: 'nutrition',
   ordering: ['-createdOn'],
+  single: { flag: 'isActive', of: 'userId' },
   filters,
   views: {
     nutritionplaninfo: {
@@ -67,6 +68,13 @@ export class NutritionPlan extends Model<NutritionPlan> {
     blank: true,
   })
   declare name: string;
+  @Flag({
+    label: 'Active',
+    note: 'Whether it is the plan that is followed; the others stop being it.',
+    default: true,
+    hidden: true,
+  })
+  declare isActive: boolean;
   @Flag({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })
   declare hasGoalCalories: boolean;
   @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;

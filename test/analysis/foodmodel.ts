@@ -30,6 +30,8 @@ export interface Portion {
 export interface Entry extends Portion {
   plan: number;
   datetime: string;
+  /** The meal that was named, if one was. */
+  meal: number | null;
 }
 export interface Meal {
   id: number;
@@ -80,7 +82,7 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
     const distance = ({ time }: Meal) => Math.abs(secondsOf(time!) - secondsOf(local.toFormat('HH:mm:ss')));
     const timed = person.meals.filter(({ plan, time }) => plan === entry.plan && time !== null);
     const [nearest] = timed.sort((a, b) => distance(a) - distance(b) || a.id - b.id);
-    return { ...entry, day: local.toISODate()!, meal: perMeal ? (nearest?.id ?? null) : null };
+    return { ...entry, day: local.toISODate()!, meal: perMeal ? (entry.meal ?? nearest?.id ?? null) : null };
   });
   const rows = groups(
     eaten.filter(({ day }) => counts(day)),

@@ -138,10 +138,14 @@ export async function furnished(
   }
   const moment = () =>
     new Date(Date.parse(random.pick(CHANGES)) + random.int(-86_400, 86_400) * 1000 * random.pick([1, 1, 5])).toISOString();
-  const entries = times([60, 30, 0][number % 3]!, () => ({ ...portion(), plan: plan(), datetime: moment() }));
+  const entries = times([60, 30, 0][number % 3]!, () => {
+    const of = plan();
+    const [meal = null] = random.chance(0.3) ? random.shuffled(meals.filter((one) => one.plan === of)) : [];
+    return { ...portion(), plan: of, datetime: moment(), meal: meal && meal.id };
+  });
   await insert(
     'diary_entry',
-    entries.map((entry) => ({ ...rowOf(entry), plan_id: entry.plan, datetime: entry.datetime })),
+    entries.map((entry) => ({ ...rowOf(entry), plan_id: entry.plan, datetime: entry.datetime, meal_id: entry.meal })),
   );
 
   const days: Planned['days'] = [];

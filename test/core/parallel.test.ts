@@ -128,6 +128,41 @@ describe('a user has one active schedule', () => {
   });
 });
 
+describe('a user has one active nutrition plan', () => {
+  const create = 'mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { errors { path } } }';
+  const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+  const activate = (id: number): Deed =>
+    graphql(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { errors { path } } }`);
+
+  test('after creations and changes, one of which is that of the active one', async () => {
+    const people = await twice('dieter');
+    const made = await Promise.all(Array.from({ length: 5 }, (_, index) => people[0].post('/nutritionplan/', { description: `${index}` })));
+    const ids = made.map(({ body }) => body.id as number);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const deeds: Deed[] = [
+        ...ids.map(activate),
+        ...ids.map(activate),
+        (person) => person.post('/nutritionplan/', { description: 'rest' }),
+        (person) => person.patch(`/nutritionplan/${ids[0]}/`, { description: 'changed' }),
+        graphql(create, { input: { name: 'graphql' } }),
+        graphql(create, { input: { name: 'inactive', isActive: false } }),
+        graphql(`mutation { updateNutritionPlan(id: ${ids[1]}, input: { isActive: false }) { errors { path } } }`),
+      ];
+      expect(failures(await together(people, deeds))).toEqual([]);
+      expect((await active(people[0])).length).toBeLessThanOrEqual(1);
+      await people[0].query(`mutation { updateNutritionPlan(id: ${ids[2]}, input: { isActive: true }) { errors { path } } }`);
+      expect(await active(people[0])).toEqual([{ id: ids[2] }]);
+    }
+  });
+
+  test('the last of several that one statement makes, whatever writes', async () => {
+    const [person] = await twice('importer');
+    const insert = `INSERT INTO "nutrition_plan" ("creation_date", "language_id", "user_id") VALUES ('2021-01-01', 2, $1), ('2021-01-02', 2, $1) RETURNING "id"`;
+    const [, last] = await fitgraph.sql(insert, [person.id]);
+    expect(await active(person)).toEqual([{ id: last!.id }]);
+  });
+});
+
 describe('an exercise base has one accepted main image', () => {
   const upload =
     (exercise: number, name: string, isMain: boolean): Deed =>

@@ -101,10 +101,8 @@ test('a part may move to another row of the tree, a new one too, and leave one t
 });
 
 test('all mistakes have their places, and nothing is written', async () => {
-  const plan = await planOf();
+  const [theirs, other, plan] = [await planOf(bob), await planOf(), await planOf()];
   const [first] = plan.meals as [Meal];
-  const theirs = await planOf(bob);
-  const other = await planOf();
   const refused = async (meals: object[]) => {
     const { nutritionPlan, errors, conflict } = await save(plan.id, { name: 'wrong', meals });
     expect([nutritionPlan, conflict]).toEqual([null, null]);

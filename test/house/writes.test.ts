@@ -6,7 +6,7 @@ import '../../src/graphql/schema';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, GraphQLAnswer, Person } from '../setup/person';
-import { bodyOf, inputOf, type Values } from '../setup/samples';
+import { bodyOf, inputBelow, inputOf, type Values } from '../setup/samples';
 
 const SIZES = [1, 20, 400];
 /** Look-ups of what the rows name, the transaction, rows and links, and what is read at the end. */
@@ -22,8 +22,9 @@ beforeAll(async () => {
 
 /** No two of a test file meet in what must be unique. */
 let number = 100;
-function next(entity: Entity, without?: string): Values {
-  const { [without ?? '']: _parent, ...values } = inputOf(entity, (number += 1), parentsIn(belongings));
+function next(entity: Entity, by?: string): Values {
+  const given = [(number += 1), parentsIn(belongings)] as const;
+  const values = by === undefined ? inputOf(entity, ...given) : inputBelow(entity, by, ...given);
   // What is true may have consequences for other rows.
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === false ? true : value]));
 }
@@ -86,9 +87,9 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))('%s:
 });
 
 /** A tree of a row, `width` rows below it, one below each of those, and so on. */
-function tree(entity: Entity, width: number, without?: string): Values {
+function tree(entity: Entity, width: number, above?: string): Values {
   const children = creatableBelow(entity).map(({ name, target, by }) => [name, times(width, () => tree(target(), 1, by))] as const);
-  return { ...next(entity, without), ...Object.fromEntries(children) };
+  return { ...next(entity, above), ...Object.fromEntries(children) };
 }
 
 const rowsIn = (values: Values): number =>

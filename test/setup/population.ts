@@ -111,6 +111,9 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
       }),
     );
   });
+  // An entry is of the plan that its meal is of.
+  const plans = new Map(rows.flatMap(({ model, pk, fields }) => (model === 'nutrition.meal' ? [[pk, fields.plan]] : [])));
+  for (const { model, fields } of rows) if (model === 'nutrition.logitem' && fields.meal) fields.plan = plans.get(fields.meal as number);
   await writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault });
   await fitgraph.reference.reload();
   return people;

@@ -59,6 +59,12 @@ export function inputOf(entity: Entity, number: number, parents: Parents): Value
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, named(fieldOf(entity, name), value)]));
 }
 
+/** Of a row that is made together with the one above it, which `by` names: without that and what has to go with a certain one. */
+export function inputBelow(entity: Entity, by: string, number: number, parents: Parents): Values {
+  const bound = [by, ...(resourceOf(entity)!.rules ?? []).flatMap(({ fields }) => (fields.includes(by) ? fields : []))];
+  return Object.fromEntries(Object.entries(inputOf(entity, number, parents)).filter(([name]) => !bound.includes(name)));
+}
+
 /** The body of a POST, with REST's keys. */
 export const bodyOf = (entity: Entity, number: number, parents: Parents): Values =>
   renamed(

@@ -50,8 +50,13 @@ export async function breaches(
   return found;
 }
 
-const valuesOf = ({ entity, id, held, input }: Draft, context: Context): Values =>
-  id === undefined ? withDefaults(entity, input, context) : { ...held, ...input };
+/** Id of a row above that is made together with this one: no row has it. */
+const NEW = 0;
+
+const valuesOf = ({ entity, id, held, input, above }: Draft, context: Context): Values =>
+  id === undefined
+    ? { ...withDefaults(entity, input, context), ...(above && { [above.by]: above.draft.id ?? NEW }) }
+    : { ...held, ...input };
 
 /** Of rows that are locked now: those that hold something else than when they were looked at. They hold it from here on. */
 export function overtaken(drafts: readonly Draft[], rows: readonly Row[], fields: readonly string[]): Draft[] {
