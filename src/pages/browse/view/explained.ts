@@ -60,11 +60,18 @@ function withoutPages(node: FieldNode): FieldNode {
   return { ...node, arguments: [], selectionSet: nodes.selectionSet };
 }
 
-/** Without variables that nothing refers to. */
+/** Without variables and fragments that nothing refers to. */
 function withoutUnused(document: DocumentNode): DocumentNode {
-  const used = new Set<string>();
-  visit(document, { VariableDefinition: () => false, Variable: ({ name }) => void used.add(name.value) });
-  return visit(document, { VariableDefinition: ({ variable }) => (used.has(variable.name.value) ? undefined : null) });
+  const [variables, fragments] = [new Set<string>(), new Set<string>()];
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name }) => void variables.add(name.value),
+    FragmentSpread: ({ name }) => void fragments.add(name.value),
+  });
+  return visit(document, {
+    VariableDefinition: ({ variable }) => (variables.has(variable.name.value) ? undefined : null),
+    FragmentDefinition: ({ name }) => (fragments.has(name.value) ? undefined : null),
+  });
 }
 
 /** As JSON that can be sent: a file is none, and no condition is none. */
@@ -80,8 +87,8 @@ function valueOf(type: GraphQLInputType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   if (isListType(nullable))
     return Array.isArray(value) ? value.map((item) => valueOf(nullable.ofType, item)) : valueOf(nullable.ofType, value);
-  // A name where REST has the stored value.
-  if (isEnumType(nullable)) return nullable.getValues().find((one) => one.value === value)?.name ?? null;
+  // A name where REST has the stored value, of which ids of conditions are texts.
+  if (isEnumType(nullable)) return nullable.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
   if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
   const fields = nullable.getFields();
   const given = Object.entries(value as Variables).filter(([name]) => fields[name]);
