@@ -1,9 +1,9 @@
 /** How questions put days together. */
 import type { Row } from '../database/rows';
-import { dayBucket, FirstDay, type DayBucket, type DayUnit } from '../core/grouping/units';
+import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/units';
 
 export const BY_DAYS = 'By what days are put together.';
-export const FIRST_DAY = { defaultValue: FirstDay.MONDAY, description: 'With which day weeks begin.' };
+export const FIRST_DAY = { defaultValue: MONDAY, description: 'With which day weeks begin.' };
 /** Where days without anything have rows too. */
 export const MAX_DAYS = 9_999;
 

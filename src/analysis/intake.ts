@@ -6,7 +6,7 @@ import type { Row } from '../database/rows';
 import { mayRead, scope } from '../core/access/access';
 import { binder, whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay, isZone } from '../core/grouping/units';
+import { bucketSql, DayBucket, DayUnit, isZone, WEEKDAY } from '../core/grouping/units';
 import { badArgument } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
@@ -30,7 +30,7 @@ const MAX_MEALS = 100;
 class IntakeArgs extends SeriesArgs {
   @WhereEntries declare where?: Where;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
-  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
   @Field(() => String, {
     nullable: true,
     description: 'The zone whose clocks say which day it is, such as `Europe/Berlin`; that of the server if absent.',
@@ -103,7 +103,7 @@ function intake(args: IntakeArgs, context: Context, bind: Bind, during: During):
   const missed = (comparison: string, sign: string) =>
     `(count(*) FILTER (WHERE d."energy" ${comparison} ${goal} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
   const perKg = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
-  return `SELECT ${bucketSql(by, dayNumber(firstDay), 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
+  return `SELECT ${bucketSql(by, firstDay, 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
     ${rounded('total', (name) => `sum(d."${name}")`)}, ${rounded('mean', (name) => `avg(d."${name}")`)}, ${rounded('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
     ${missed('>', '+')} AS "daysOver", ${missed('<', '-')} AS "daysUnder",
     ${shownIn(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}

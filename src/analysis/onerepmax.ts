@@ -20,7 +20,7 @@ import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import { anyOf, binder, type Bind, type Condition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
 import type { PartOf } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
@@ -83,7 +83,7 @@ export const BY_FORMULA = { defaultValue: OneRepMaxFormula.EPLEY, description: '
 class BestArgs extends SeriesArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
-  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
   @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
   @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
@@ -104,7 +104,7 @@ const best =
     select: `WITH ${baseCtes(logsOf(where, context, bind, during, only))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${shownIn(unit, 'e."best"')} AS "oneRepMax"
-      FROM (SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
+      FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
         ${oneRepMaxOf(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
       WHERE e."best" IS NOT NULL ORDER BY e."start", e."base", e."best" DESC, e."date", e."logId"`,
     order: ['"start"', '"exerciseBaseId"'],

@@ -5,7 +5,7 @@ import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
 import { binder, type Bind, type Condition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, dayNumber, FirstDay, isRecurring, STEPS, type DayUnit } from '../core/grouping/units';
+import { bucketSql, isRecurring, MONDAY, STEPS, type DayUnit } from '../core/grouping/units';
 import { today } from '../core/model/clock';
 import { badArgument } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
@@ -66,20 +66,20 @@ export type During = (first: string, last?: string) => string;
 
 interface Windowed extends SeriesArgs {
   by?: DayUnit;
-  firstDay?: FirstDay;
+  firstDay?: number;
   timeZone?: string | null;
 }
 
 /** A file has all days, those to come too. */
 function windowOf(args: Windowed, { timeZone: ofServer }: Context, isFile: boolean): (bind: Bind) => During {
-  const { from, until, last, by = 'DAY', firstDay = FirstDay.MONDAY, timeZone } = args;
+  const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;
   const end = until ?? (isFile ? 'infinity' : today(timeZone ?? ofServer));
   checkOrder(from, end);
   const unit = isRecurring(by) ? 'WEEK' : by;
   const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;
   return (bind) => {
     const high = `${bind(end)}::date`;
-    const usual = () => `(${bucketSql(unit, dayNumber(firstDay), high, '')} - ${steps} * interval '${STEPS[unit]}')::date`;
+    const usual = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${STEPS[unit]}')::date`;
     const earliest = () => (last == null ? usual() : `date '-infinity'`);
     const low = from == null ? earliest() : `${bind(from)}::date`;
     return (first, latest = first) => `${latest} >= ${low} AND ${first} <= ${high}`;

@@ -5,7 +5,7 @@ import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
 import type { Bind, Condition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
 import type { PartOf } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
@@ -32,7 +32,7 @@ const ABOUT_FRACTIONS =
 class MuscleVolumeArgs extends SeriesArgs {
   @WhereLogs('Which logs count.') declare where?: Where;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BY_DAYS }) declare by: DayUnit;
-  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
   @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
 
@@ -68,7 +68,7 @@ export class TrainingVolume {
 
 /** What each exercise came to; few rows beside those of the logs. */
 function perExercise({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind, during: During): string {
-  return `SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
+  return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
     FROM (${logsOf(where, context, bind, during)}) l GROUP BY 1, 2`;
 }
@@ -113,7 +113,7 @@ function volume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, 
   const ctes = (logs: string) => (perExercise ? baseCtes(logs) : `l AS (${logs})`);
   return (bind: Bind, during: During, only: readonly Condition[]) => ({
     select: `WITH ${ctes(logsOf(where, context, bind, during, only))}
-      SELECT ${bucketSql(by, dayNumber(firstDay), 'l."date"', '')} AS "start", ${each('l."base"', 'exerciseBaseId')}, ${each('x."exercise_id"', 'exerciseId')},
+      SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${each('l."base"', 'exerciseBaseId')}, ${each('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
       FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,

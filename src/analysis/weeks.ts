@@ -4,7 +4,7 @@ import type { Row } from '../database/rows';
 import { visible } from '../core/access/access';
 import { whereOf, type Bind } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, dayNumber, DayUnit, FirstDay } from '../core/grouping/units';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
 import { badArgument } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
@@ -15,7 +15,7 @@ const DAYS_OF_WEEK = 7;
 
 @ArgsType()
 class WeekArgs extends SeriesArgs {
-  @Field(() => FirstDay, FIRST_DAY) declare firstDay: FirstDay;
+  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
   @Field(() => Int, {
     defaultValue: 1,
     description: 'On how many days of a week one has to train so that the streak goes on, from 1 to 7.',
@@ -35,7 +35,7 @@ function weeks({ firstDay, goal }: WeekArgs, context: Context, bind: Bind, durin
   const days = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereOf(visible(entity, context), 't', bind)}`;
   const reached = `w."sessions" >= ${bind(goal)}::int`;
-  return `WITH c AS (SELECT ${bucketSql(DayUnit.WEEK, dayNumber(firstDay), 'd."date"', '')} AS "start", count(*) AS "sessions"
+  return `WITH c AS (SELECT ${bucketSql(DayUnit.WEEK, firstDay, 'd."date"', '')} AS "start", count(*) AS "sessions"
       FROM (${days(WorkoutSession, 'workout_session')} UNION ${days(WorkoutLog, 'workout_log')}) d GROUP BY 1),
     b AS (SELECT greatest(min("start"), max("start") - ${MAX_DAYS}) AS "low", max("start") AS "high" FROM c),
     w AS (SELECT v."start", coalesce(c."sessions", 0)::int AS "sessions"

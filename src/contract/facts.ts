@@ -116,6 +116,7 @@ export interface ViewFact {
 /** `extensions.resource` of an object type. */
 export interface ResourceFact {
   readonly owned: boolean;
+  readonly only?: Only;
   /** Of what somebody owns or adds. */
   readonly group?: Group;
   /** Query and mutation fields. */

@@ -12,6 +12,7 @@ import {
   GraphQLNonNull,
   GraphQLScalarType,
   GraphQLSchema,
+  isEnumType,
   isIntrospectionType,
   isListType,
   isNonNullType,
@@ -24,7 +25,7 @@ import {
   type GraphQLOutputType,
 } from 'graphql';
 import { floatMark } from '../contract/floats';
-import { isChoices } from '../core/model/choices';
+import { isChoices, isOfIds } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
 import { countObjects } from '../core/operation/answersize';
 import type { Context } from '../core/context';
@@ -40,12 +41,15 @@ const isOnly =
 const isOnlyRest = isOnly('rest');
 const isOnlyGraphQL = isOnly('graphql');
 
-/** REST stores a blank text where nothing is chosen; an enum has none. */
-function withoutBlank(config: FieldConfig): FieldConfig | undefined {
+/** Without what an enum has no name for: the blank text that REST stores where nothing is chosen, and ids of further rows. */
+function onlyNamed(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
-  if (field?.kind !== 'choice' || !field.blank) return undefined;
   const { resolve = defaultFieldResolver } = config;
-  return { ...config, resolve: (...args) => resolve(...args) || null };
+  if (field?.kind === 'choice' && field.blank) return { ...config, resolve: (...args) => resolve(...args) || null };
+  const type = getNamedType(config.type);
+  if (field?.kind !== 'relation' || !isEnumType(type)) return undefined;
+  const named = new Set<unknown>(type.getValues().map(({ value }) => value));
+  return { ...config, resolve: (...args) => (resolve(...args) as unknown[]).filter((id) => named.has(id)) };
 }
 
 /** As Relay, Apollo's clients and code generators read it. */
@@ -91,12 +95,13 @@ export function publicSchema(whole: GraphQLSchema): GraphQLSchema {
   const failsAlone = (config: FieldConfig, type: string) =>
     type === whole.getQueryType()!.name || Boolean(config.args?.first ?? config.args?.last);
   const mapped = mapSchema(whole, {
+    [MapperKind.OBJECT_TYPE]: ({ extensions }) => (extensions.resource?.only === 'rest' ? null : undefined),
     [MapperKind.OBJECT_FIELD]: (config, name, type) =>
       isOnlyRest(config)
         ? null
         : type === whole.getMutationType()!.name
           ? asPart(config)
-          : semanticNonNull(asPlainList(withoutBlank(config) ?? config), failsAlone(config, type) || (nullable.has(name) && isNode(type))),
+          : semanticNonNull(asPlainList(onlyNamed(config) ?? config), failsAlone(config, type) || (nullable.has(name) && isNode(type))),
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
   });
   const { directives, ...config } = pruneSchema(mapped).toConfig();
@@ -121,7 +126,7 @@ const FLOAT_IN_REST = new GraphQLScalarType({
 });
 
 function leafInRest(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
-  if (type === GraphQLID) return ID_IN_REST;
+  if (type === GraphQLID || isOfIds(String(type))) return ID_IN_REST;
   return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
 }
 

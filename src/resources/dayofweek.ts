@@ -9,11 +9,11 @@ import { Resource } from '../core/model/resource';
   title: 'Days Of Week',
   dump: 'core.daysofweek',
   description: 'A day of the week; 1 is Monday.',
+  only: 'rest',
   plural: 'daysOfWeek',
   ordering: ['id'],
   filters: ['dayOfWeek'],
   inMemory: true,
-  dictionary: true,
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;

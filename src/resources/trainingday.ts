@@ -1,4 +1,5 @@
 import { Model } from 'sequelize-typescript';
+import { WEEKDAY } from '../core/grouping/units';
 import { crud } from '../core/schema/crud';
 import { Id, Text } from '../core/model/fields';
 import { Children, Links, Owner, Ref } from '../core/model/relationfields';
@@ -17,7 +18,7 @@ import { SetGroup } from './setgroup';
   owned: true,
   group: 'training',
   ordering: ['id'],
-  filters: ['name', 'workoutId', { field: 'weekdayIds', parse: 'ids' }],
+  filters: ['name', 'workoutId', { field: 'weekdays', parse: 'ids' }],
 })
 export class TrainingDay extends Model<TrainingDay> {
   @Id() declare id: number;
@@ -33,10 +34,12 @@ export class TrainingDay extends Model<TrainingDay> {
     label: 'Day',
     rest: 'day',
     note: 'Ids of the days of the week, at least one.',
-    object: 'weekdays',
+    about: 'Days of the week, at least one; shown Monday first.',
+    object: 'weekdayRows',
+    enum: WEEKDAY,
     link: { table: 'training_day_weekday', own: 'training_day_id', other: 'day_of_week_id' },
   })
-  declare weekdayIds: number[];
+  declare weekdays: number[];
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
   @Children(() => SetGroup, 'trainingDayId', { part: true, size: 8, help: 'Its sets, in their order.' })
   declare setGroups: SetGroup[];

@@ -27,7 +27,7 @@ export function rounds<T extends Placed>(sets: number, plannedSets: readonly T[]
 }
 
 /** Days by their first day of the week, those without one last. */
-export const inWeekOrder = <T extends { id: number; weekdayIds: readonly number[] }>(days: readonly T[]): T[] => {
-  const first = ({ weekdayIds }: T) => (weekdayIds.length ? Math.min(...weekdayIds) : Number.MAX_SAFE_INTEGER);
+export const inWeekOrder = <T extends { id: number; weekdays: readonly number[] }>(days: readonly T[]): T[] => {
+  const first = ({ weekdays }: T) => (weekdays.length ? Math.min(...weekdays) : Number.MAX_SAFE_INTEGER);
   return [...days].sort((a, b) => first(a) - first(b) || a.id - b.id);
 };

@@ -4,6 +4,7 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 import { TIME_ZONE } from '../setup/databases';
 import type { Person } from '../setup/person';
 import { BENCH, PLANK, SQUAT } from './training';
+import { WEEKDAYS } from './trainingmodel';
 
 const fitgraph = fitgraphForThisFile();
 /** Of a schedule that is in its third week today. */
@@ -123,9 +124,9 @@ test('each exercise of the last weeks, the neglected ones first', async () => {
 });
 
 test('as many sets are planned as `sequence` has on the days of the week', async () => {
-  const { workouts } = await ann.ask('{ workouts { nodes { name days { weekdayIds setGroups { sequence { id } } } } } }');
+  const { workouts } = await ann.ask('{ workouts { nodes { name days { weekdays setGroups { sequence { id } } } } } }');
   const setsOf = ({ days }: any) =>
-    days.flatMap(({ weekdayIds, setGroups }: any) => setGroups.map((set: any) => weekdayIds.length * set.sequence.length));
+    days.flatMap(({ weekdays, setGroups }: any) => setGroups.map((set: any) => weekdays.length * set.sequence.length));
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
   const { scheduleAdherence } = await ann.ask(`{ scheduleAdherence(until: "${day(7)}") { workout { name } plannedSets } }`);
   for (const { workout, plannedSets } of scheduleAdherence)
@@ -142,11 +143,11 @@ const planned = async (from: string, until: string, person = ann) =>
   (
     await person.ask(
       `query ($from: Date!, $until: Date!) { days: plannedTraining(from: $from, until: $until) {
-        date step { workout { name } } trainingDays { weekdayIds workoutId } sessions { date } } }`,
+        date step { workout { name } } trainingDays { weekdays workoutId } sessions { date } } }`,
       { from, until },
     )
   ).days;
-const weekdayOf = (date: string) => String(DateTime.fromISO(date).weekday);
+const weekdayOf = (date: string) => WEEKDAYS[DateTime.fromISO(date).weekday - 1]!;
 
 test('each day has what its step asks for, before the schedule nothing', async () => {
   const days = await planned(day(-3), day(30));
@@ -155,8 +156,8 @@ test('each day has what its step asks for, before the schedule nothing', async (
     const week = Math.floor((index - 3) / 7);
     const workout = week < 0 ? undefined : ['first', 'second'][week % 2]!;
     expect([date, step?.workout.name]).toEqual([date, workout]);
-    for (const { weekdayIds } of trainingDays) expect(weekdayIds).toContain(weekdayOf(date));
-    const asked = { first: ['1', '3', '5'], second: ['1'] }[workout ?? ''] ?? [];
+    for (const { weekdays } of trainingDays) expect(weekdays).toContain(weekdayOf(date));
+    const asked = { first: ['MONDAY', 'WEDNESDAY', 'FRIDAY'], second: ['MONDAY'] }[workout ?? ''] ?? [];
     expect([date, trainingDays.length]).toEqual([date, asked.includes(weekdayOf(date)) ? 1 : 0]);
     expect(sessions).toEqual(index - 3 === 6 ? [{ date }] : []);
   }

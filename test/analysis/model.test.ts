@@ -156,7 +156,7 @@ function some(of: 'logs' | 'entries'): { where?: object; meant: (row: any) => bo
 const TYPES: Record<string, string> = {
   ...{
     by: 'DayUnit!',
-    firstDay: 'FirstDay!',
+    firstDay: 'Weekday!',
     unit: 'MassUnit!',
     formula: 'OneRepMaxFormula!',
     measure: 'LoadMeasure!',

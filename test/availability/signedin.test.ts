@@ -81,7 +81,7 @@ const bulk = (fields: number) => {
   );
   return `mutation ($input: WorkoutInput!) { ${aliases.join(' ')} }`;
 };
-const input = { days: Array.from({ length: 499 }, (_, index) => ({ name: `Of many ${index}`, weekdayIds: ['1'] })) };
+const input = { days: Array.from({ length: 499 }, (_, index) => ({ name: `Of many ${index}`, weekdays: ['MONDAY'] })) };
 
 test('large writes, several at a time', async () => {
   const replies: Reply[] = [];

@@ -100,12 +100,12 @@ test('links, from either side', async () => {
       transaction,
       attributes: ['name'],
       include: [{ model: DayOfWeek, attributes: ['id'], through: { attributes: [] } }],
-      order: ['id', ['weekdays', 'id', 'ASC']],
+      order: ['id', ['weekdayRows', 'id', 'ASC']],
     }),
   );
   expect(plain(days)).toEqual([
-    { name: 'Day 1', weekdays: [{ id: 1 }, { id: 2 }] },
-    { name: 'Day 3', weekdays: [{ id: 3 }, { id: 4 }] },
+    { name: 'Day 1', weekdayRows: [{ id: 1 }, { id: 2 }] },
+    { name: 'Day 3', weekdayRows: [{ id: 3 }, { id: 4 }] },
   ]);
   const exercises = await fitgraph.anyone.query(
     '{ exercises(first: 100) { nodes { id exerciseBaseId muscleIds muscleSecondaryIds equipmentIds } } }',

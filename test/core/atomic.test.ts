@@ -15,7 +15,7 @@ const workouts = async (person = ann) =>
     ({ name }) => name,
   );
 const weights = async () => (await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount as number;
-const created = (name: string) => `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdayIds: [1] }] })`;
+const created = (name: string) => `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdays: [MONDAY] }] })`;
 const weighed = (weight: string) => `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
 const ROLLED_BACK = {
   message: 'Nothing was written, because another field of the same @atomic operation failed.',
@@ -29,13 +29,13 @@ beforeEach(async () => {
 
 test('all of them are written, each sees what was written before it, and the answer is that of single mutations', async () => {
   const { data, errors } = await ann.query(`mutation @atomic {
-    one: ${created('one')} { workout { name days { name weekdayIds } canonicalRepresentation { days { day { name } } } } errors { message } }
+    one: ${created('one')} { workout { name days { name weekdays } canonicalRepresentation { days { day { name } } } } errors { message } }
     two: ${created('two')} { workout { name } }
     weight: ${weighed('80')} { weightEntry { weight } conflict { id } errors { message } } }`);
   expect(errors).toBeUndefined();
   expect(data).toEqual({
     one: {
-      workout: { name: 'one', days: [{ name: 'a', weekdayIds: ['1'] }], canonicalRepresentation: { days: [{ day: { name: 'a' } }] } },
+      workout: { name: 'one', days: [{ name: 'a', weekdays: ['MONDAY'] }], canonicalRepresentation: { days: [{ day: { name: 'a' } }] } },
       errors: [],
     },
     two: { workout: { name: 'two' } },

@@ -1,6 +1,7 @@
-/** What one chooses from: an enum in GraphQL, the stored texts in REST. */
+/** What one chooses from: an enum in GraphQL; in REST the stored texts, or ids. */
 import { isEnumType, isNonNullType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
+import { nodeIdOf } from '../../src/core/model/node';
 import { entities } from '../../src/core/model/registry';
 import { buildGraphQLSchema, buildRestSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -99,4 +100,92 @@ test('the profile says its choices by their names, and takes null where there ma
   expect(update).toEqual({ userProfile: { gender: null, workIntensity: 'HIGH', unitSystem: 'IMPERIAL' }, errors: [] });
   const [profile] = (await ann.get('/userprofile/')).body.results;
   expect(profile).toMatchObject({ gender: null, work_intensity: '3', weight_unit: 'lb' });
+});
+
+describe('days of the week', () => {
+  const DAY = 'trainingDay { id version weekdays } errors { path code }';
+  const CREATE = `mutation ($input: TrainingDayInput!) { made: createTrainingDay(input: $input) { ${DAY} } }`;
+  const UPDATE = `mutation ($id: ID!, $input: TrainingDayPatch!) { made: updateTrainingDay(id: $id, input: $input) { ${DAY} } }`;
+  const input = (weekdays: unknown) => ({ input: { workoutId, name: 'a', weekdays } });
+  const made = async (weekdays: string[]) => (await ann.ask(CREATE, input(weekdays))).made.trainingDay;
+
+  test('are named in GraphQL, given in any order, shown Monday first and found; REST has their ids', async () => {
+    const day = await made(['SUNDAY', 'MONDAY', 'SUNDAY']);
+    expect(day.weekdays).toEqual(['MONDAY', 'SUNDAY']);
+    const path = `/day/${day.id}/`;
+    expect((await ann.get(path)).body.day).toEqual([1, 7]);
+    expect((await ann.patch(path, { day: [3, 2] })).body.day).toEqual([2, 3]);
+    const found = async (where: object) => {
+      const { page } = await ann.ask('query ($where: TrainingDayWhere) { page: trainingDays(where: $where) { nodes { weekdays } } }', {
+        where,
+      });
+      return page.nodes.map(({ weekdays }: any) => weekdays);
+    };
+    const days = ['TUESDAY', 'WEDNESDAY'];
+    expect(await found({ weekdays: { in: ['WEDNESDAY', 'SUNDAY'] } })).toEqual([days]);
+    expect(await found({ weekdays: { each: days } })).toEqual([days, days]);
+    expect(await found({ weekdays: { notIn: ['TUESDAY'] } })).toEqual([]);
+    expect((await ann.get('/day/?day=3')).body.results).toMatchObject([{ id: Number(day.id), day: [2, 3] }]);
+    const update = await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['FRIDAY'] } });
+    expect(update.made).toMatchObject({ trainingDay: { id: day.id, weekdays: ['FRIDAY'] }, errors: [] });
+    expect(update.made.trainingDay.version).not.toBe(day.version);
+    expect((await ann.get(path)).body.day).toEqual([5]);
+  });
+
+  test('that there are not are errors that name the field, ids among them; at least one is needed', async () => {
+    for (const wrong of ['FUNDAY', '1', 'monday', 1]) {
+      const { errors } = await ann.query(CREATE, input(['MONDAY', wrong]));
+      const fields = { 'weekdays[1]': [expect.stringContaining('"Weekday"')] };
+      expect(errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
+      const { code } = await ann.query('query ($days: [Weekday!]) { trainingDays(where: { weekdays: { in: $days } }) { totalCount } }', {
+        days: [wrong],
+      });
+      expect(code).toBe('BAD_USER_INPUT');
+    }
+    expect((await ann.ask(CREATE, input([]))).made).toEqual({
+      trainingDay: null,
+      errors: [{ path: ['input', 'weekdays'], code: 'EMPTY' }],
+    });
+  });
+
+  test('are those with a name, whatever further rows REST shows', async () => {
+    const { id } = await made(['MONDAY']);
+    await fitgraph.sql(`INSERT INTO "day_of_week" ("id", "day_of_week") VALUES (8, 'Funday')`);
+    await fitgraph.reference.reload();
+    expect((await ann.patch(`/day/${id}/`, { day: [8, 2] })).body.day).toEqual([2, 8]);
+    expect(await ann.ask('query ($id: ID!) { day: trainingDay(id: $id) { weekdays } }', { id })).toEqual({
+      day: { weekdays: ['TUESDAY'] },
+    });
+    await fitgraph.sql('DELETE FROM "day_of_week" WHERE "id" = 8');
+  });
+
+  test('changed are a change of their day, which shows the new ones', async () => {
+    const day = await made(['MONDAY']);
+    const { changes } = await ann.ask('{ changes { cursor } }');
+    await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['SATURDAY'] } });
+    const told = await ann.ask(
+      'query ($since: String!) { changes(since: $since, types: [TRAINING_DAY]) { changes { type operation node { ... on TrainingDay { weekdays } } } } }',
+      { since: changes.cursor },
+    );
+    expect(told.changes.changes[0]).toEqual({ type: 'TRAINING_DAY', operation: 'UPDATED', node: { weekdays: ['SATURDAY'] } });
+  });
+
+  test('are rows in REST alone', async () => {
+    expect(schema.getType('DayOfWeek')).toBeUndefined();
+    const { data, errors } = await ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } nodes(nodeIds: [$id]) { nodeId } }', {
+      id: nodeIdOf('DayOfWeek', 1),
+    });
+    expect(data).toEqual({ node: null, nodes: [null] });
+    expect(errors!.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND', 'NOT_FOUND']);
+    expect((await ann.get('/daysofweek/1/')).body).toEqual({ id: 1, day_of_week: 'Monday' });
+    expect((await ann.get('/daysofweek/?day_of_week=Sunday')).body.results).toEqual([{ id: 7, day_of_week: 'Sunday' }]);
+  });
+
+  test('begin weeks by the same names', async () => {
+    await ann.ask(CREATE_LOG, { input: { reps: 1, weight: '10', date: '2022-03-09', exerciseId: 1, workoutId } });
+    const WEEKS = `query ($day: Weekday!) { workoutLogsGrouped(
+      where: { date: { eq: "2022-03-09" } }, groupBy: [{ date: { by: WEEK, firstDay: $day } }]) { keys { dateBucket { start } } } }`;
+    const start = async (day: string) => (await ann.ask(WEEKS, { day })).workoutLogsGrouped[0].keys.dateBucket.start;
+    expect([await start('MONDAY'), await start('SUNDAY'), await start('THURSDAY')]).toEqual(['2022-03-07', '2022-03-06', '2022-03-03']);
+  });
 });

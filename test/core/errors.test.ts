@@ -110,17 +110,13 @@ test('every kind of mistake has its code, parents that are unknown or foreign to
     return made.errors.map(({ path, code }: { path: string[]; code: string }) => `${path.slice(1).join('.')} ${code}`);
   };
   const tooMuch = 'x'.repeat(101) + '\0';
-  expect(await codes('trainingDay', { workoutId: foreign, name: tooMuch, weekdayIds: [] })).toEqual([
+  expect(await codes('trainingDay', { workoutId: foreign, name: tooMuch, weekdays: [] })).toEqual([
     'workoutId NOT_FOUND',
     'name TOO_LONG',
     'name INVALID',
-    'weekdayIds EMPTY',
+    'weekdays EMPTY',
   ]);
-  expect(await codes('trainingDay', { workoutId: 'x', name: '', weekdayIds: [99] })).toEqual([
-    'workoutId NOT_FOUND',
-    'name BLANK',
-    'weekdayIds NOT_FOUND',
-  ]);
+  expect(await codes('trainingDay', { workoutId: 'x', name: '', weekdays: ['MONDAY'] })).toEqual(['workoutId NOT_FOUND', 'name BLANK']);
   expect(await codes('plannedSet', { setGroupId: 1, exerciseId: 1, reps: 601, targetWeight: '-1' })).toEqual([
     'setGroupId NOT_FOUND',
     'reps TOO_LARGE',

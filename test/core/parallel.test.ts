@@ -1,6 +1,7 @@
 /** Rules between rows hold whoever writes at the same time: over both interfaces, and on two instances with one database. */
 import sharp from 'sharp';
 import { createUser, tokenOf } from '../../src/auth/accounts';
+import { WEEKDAY } from '../../src/core/grouping/units';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
 
@@ -275,11 +276,13 @@ test('of weekdays that replace a day’s at the same time the day has those of o
   const training = (await people[0].post('/workout/', {})).body.id;
   const id = (await people[0].post('/day/', { training, description: 'a', day: [1] })).body.id;
   const update =
-    'mutation ($id: ID!, $days: [ID!]!) { changed: updateTrainingDay(id: $id, input: { weekdayIds: $days }) { errors { path } } }';
+    'mutation ($id: ID!, $days: [Weekday!]!) { changed: updateTrainingDay(id: $id, input: { weekdays: $days }) { errors { path } } }';
   const sets = [[1], [2], [1, 2], [3, 4], [5], [6, 7], [1, 7], [4]];
   for (let round = 0; round < ROUNDS; round += 1) {
     const deeds = sets.map((day, index): Deed =>
-      index % 2 ? (person) => person.patch(`/day/${id}/`, { day }) : graphql(update, { id, days: day }),
+      index % 2
+        ? (person) => person.patch(`/day/${id}/`, { day })
+        : graphql(update, { id, days: day.map((number) => Object.keys(WEEKDAY.type)[number - 1]) }),
     );
     expect(failures(await together(people, deeds))).toEqual([]);
     expect(sets).toContainEqual((await people[1].get(`/day/${id}/`)).body.day);

@@ -180,11 +180,11 @@ test('the version of a row covers its parts, whichever interface changes them', 
 
 test('a workout is saved down to its planned sets, with the weekdays of its days, and keeps its logs', async () => {
   const plannedSets = (reps: number, more: object = {}) => [{ exerciseId: 1, reps, ...more }];
-  const day = (name: string, weekdayIds: number[], more: object = {}) => ({ name, weekdayIds, ...more });
-  const shown = 'id name days { id name weekdayIds setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
+  const day = (name: string, weekdays: string[], more: object = {}) => ({ name, weekdays, ...more });
+  const shown = 'id name days { id name weekdays setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
   const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
     input: {
-      days: [day('a', [1], { setGroups: [{ plannedSets: plannedSets(5) }] }), day('b', [2])],
+      days: [day('a', ['MONDAY'], { setGroups: [{ plannedSets: plannedSets(5) }] }), day('b', ['TUESDAY'])],
       logs: [{ exerciseId: 1, reps: 5, weight: '10', date: '2021-01-01' }],
     },
   });
@@ -197,14 +197,14 @@ test('a workout is saved down to its planned sets, with the weekdays of its days
       input: {
         name: 'saved',
         days: [
-          day('A', [3, 1], {
+          day('A', ['WEDNESDAY', 'MONDAY'], {
             id: days[0].id,
             setGroups: [
               { id: set.id, sets: 7, plannedSets: plannedSets(6, { id: set.plannedSets[0].id }) },
               { plannedSets: plannedSets(8) },
             ],
           }),
-          day('c', [4, 5]),
+          day('c', ['THURSDAY', 'FRIDAY']),
         ],
       },
     },
@@ -218,19 +218,19 @@ test('a workout is saved down to its planned sets, with the weekdays of its days
       {
         id: days[0].id,
         name: 'A',
-        weekdayIds: ['1', '3'],
+        weekdays: ['MONDAY', 'WEDNESDAY'],
         setGroups: [
           { id: set.id, sets: 7, plannedSets: [{ id: set.plannedSets[0].id, reps: 6 }] },
           { sets: 4, plannedSets: [{ reps: 8 }] },
         ],
       },
-      { name: 'c', weekdayIds: ['4', '5'], setGroups: [] },
+      { name: 'c', weekdays: ['THURSDAY', 'FRIDAY'], setGroups: [] },
     ],
   });
 });
 
 test('a row that changes in nothing keeps its version, and no client is told of it', async () => {
-  const day = { name: 'a', weekdayIds: [2, 1] };
+  const day = { name: 'a', weekdays: ['TUESDAY', 'MONDAY'] };
   const shown = 'id version days { id version setGroups { id version plannedSets { id version } } }';
   const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
     input: { name: 'same', days: [{ ...day, setGroups: [{ plannedSets: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }] }, day] },
@@ -240,7 +240,7 @@ test('a row that changes in nothing keeps its version, and no client is told of 
   const [set] = first.setGroups;
   const [setting] = set.plannedSets;
   const { cursor } = (await ann.ask('{ changes { cursor } }')).changes;
-  const input = (reps: number, weekdayIds: number[]) => ({
+  const input = (reps: number, weekdays: string[]) => ({
     name: 'same',
     days: [
       {
@@ -248,18 +248,18 @@ test('a row that changes in nothing keeps its version, and no client is told of 
         id: first.id,
         setGroups: [{ id: set.id, plannedSets: [{ id: setting.id, exerciseId: 1, reps, targetWeight: '20.00' }] }],
       },
-      { ...day, id: second.id, weekdayIds },
+      { ...day, id: second.id, weekdays },
     ],
   });
-  const save = async (reps: number, weekdayIds: number[]) => {
+  const save = async (reps: number, weekdays: string[]) => {
     const document = `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${shown} } errors { path } } }`;
-    const { saved: answer } = await ann.ask(document, { id, input: input(reps, weekdayIds) });
+    const { saved: answer } = await ann.ask(document, { id, input: input(reps, weekdays) });
     expect(answer.errors).toEqual([]);
     return answer.workout;
   };
-  expect(await save(5, [1, 2])).toEqual(made.workout);
+  expect(await save(5, ['MONDAY', 'TUESDAY'])).toEqual(made.workout);
   expect((await ann.ask(`{ changes(since: "${cursor}") { changes { type } } }`)).changes.changes).toEqual([]);
-  const after = await save(6, [1, 2]);
+  const after = await save(6, ['MONDAY', 'TUESDAY']);
   expect(after.days[1]).toEqual(second);
   for (const [now, before] of [
     [after, made.workout],
@@ -267,7 +267,7 @@ test('a row that changes in nothing keeps its version, and no client is told of 
     [after.days[0].setGroups[0].plannedSets[0], setting],
   ])
     expect(now.version).not.toBe(before.version);
-  const moved = await save(6, [1, 3]);
+  const moved = await save(6, ['MONDAY', 'WEDNESDAY']);
   expect([moved.days[0], moved.days[1].version === second.version]).toEqual([after.days[0], false]);
 });
 

@@ -20,7 +20,7 @@ const createWorkout = (person: Person, input: unknown) =>
   person.query(
     `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { ${ERRORS} workout {
       name sessions { nodes { date impression } } logs { totalCount }
-      days { name weekdays { id } setGroups { sets position plannedSets { reps weight: targetWeight exercise { id } repetitionUnitId } } } } } }`,
+      days { name weekdays setGroups { sets position plannedSets { reps weight: targetWeight exercise { id } repetitionUnitId } } } } } }`,
     { input },
   );
 
@@ -31,14 +31,14 @@ const PLAN = {
   days: [
     {
       name: 'Push',
-      weekdayIds: [5, 1, 5],
+      weekdays: ['FRIDAY', 'MONDAY', 'FRIDAY'],
       setGroups: [
         { position: 1, plannedSets: [setting(10, { targetWeight: '20', position: 1 }), setting(8, { position: 2 })] },
         { position: 2, sets: 3, plannedSets: [setting(5, { exerciseId: 2 })] },
       ],
     },
-    { name: 'Pull', weekdayIds: [2], setGroups: [{ position: 1, plannedSets: [setting(12)] }] },
-    { name: 'Rest', weekdayIds: [7] },
+    { name: 'Pull', weekdays: ['TUESDAY'], setGroups: [{ position: 1, plannedSets: [setting(12)] }] },
+    { name: 'Rest', weekdays: ['SUNDAY'] },
   ],
   sessions: [{ date: '2021-03-10' }, { date: '2021-03-12', impression: 'GOOD' }],
 };
@@ -69,18 +69,18 @@ test('a whole plan is made as it was said, with the defaults of each row', async
     days: [
       {
         name: 'Pull',
-        weekdays: [{ id: '2' }],
+        weekdays: ['TUESDAY'],
         setGroups: [{ sets: 4, position: 1, plannedSets: [plannedSets(12, null)] }],
       },
       {
         name: 'Push',
-        weekdays: [{ id: '1' }, { id: '5' }],
+        weekdays: ['MONDAY', 'FRIDAY'],
         setGroups: [
           { sets: 4, position: 1, plannedSets: [plannedSets(10, '20.00'), plannedSets(8, null)] },
           { sets: 3, position: 2, plannedSets: [plannedSets(5, null, '2')] },
         ],
       },
-      { name: 'Rest', weekdays: [{ id: '7' }], setGroups: [] },
+      { name: 'Rest', weekdays: ['SUNDAY'], setGroups: [] },
     ].sort((a, b) => PLAN.days.findIndex(({ name }) => name === a.name) - PLAN.days.findIndex(({ name }) => name === b.name)),
   });
 });
@@ -90,10 +90,10 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
   const { data, errors } = await createWorkout(ann, {
     name: 'x'.repeat(101),
     days: [
-      { name: 'Push', weekdayIds: [] },
+      { name: 'Push', weekdays: [] },
       {
         name: '',
-        weekdayIds: [1],
+        weekdays: ['MONDAY'],
         setGroups: [
           { sets: 11, plannedSets: [setting(1), setting(2), setting(601, { exerciseId: 999, targetWeight: '1.234' })] },
           { plannedSets: [setting(-1)] },
@@ -107,7 +107,7 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
   const doubled = 'The field date must be unique.';
   expect(data.made.errors).toEqual([
     { path: ['input', 'name'], message: 'Ensure this field has no more than 100 characters.' },
-    { path: ['input', 'days', '0', 'weekdayIds'], message: 'This list may not be empty.' },
+    { path: ['input', 'days', '0', 'weekdays'], message: 'This list may not be empty.' },
     { path: ['input', 'days', '1', 'name'], message: 'This field may not be blank.' },
     { path: ['input', 'days', '1', 'setGroups', '0', 'sets'], message: 'Ensure this value is less than or equal to 10.' },
     {
@@ -135,7 +135,7 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
 
 test('values of a wrong type are named by their places too', async () => {
   const { code, errors } = await createWorkout(ann, {
-    days: [{ name: 'x', weekdayIds: [1], setGroups: [{ plannedSets: [{ reps: 'ten' }] }] }],
+    days: [{ name: 'x', weekdays: ['MONDAY'], setGroups: [{ plannedSets: [{ reps: 'ten' }] }] }],
   });
   expect(code).toBe('BAD_USER_INPUT');
   expect(Object.keys(errors![0]!.extensions.fields)).toEqual([
@@ -196,7 +196,7 @@ test('what a resource does beside storing a row it does in a tree too', async ()
 test('a mutation writes 500 rows at most, those below counted', async () => {
   const before = await rowsOf(ann);
   const many = (plannedSets: number) => ({
-    days: [{ name: 'Long', weekdayIds: [1], setGroups: [{ plannedSets: Array.from({ length: plannedSets }, () => setting(1)) }] }],
+    days: [{ name: 'Long', weekdays: ['MONDAY'], setGroups: [{ plannedSets: Array.from({ length: plannedSets }, () => setting(1)) }] }],
   });
   const { errors } = await createWorkout(ann, many(498));
   expect(errors![0]!.extensions).toEqual({

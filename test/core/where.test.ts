@@ -113,7 +113,7 @@ function holds(entity: Entity, where: Where, row: Row): boolean {
     if (name === 'not') return !holds(entity, value, row);
     const field = fieldsOf(entity).find((candidate) => candidate.name === name);
     if (field?.relation?.many) {
-      const among = (ids: string[]) => ids.some((id) => row[name].includes(Number(id)));
+      const among = (given: string[]) => given.some((one) => row[name].includes(field.enum?.type[one] ?? Number(one)));
       return (!value.in || among(value.in)) && (!value.notIn || !among(value.notIn));
     }
     if (field) {
@@ -184,6 +184,9 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
 /** The filters of all choices are one kind. */
 const kindOf = ({ name }: GraphQLInputObjectType) => (isChoices(name.replace(/Filter$/, '')) ? 'choice' : name);
 
+const SET = /^(Id|Weekday)ListFilter$/;
+const isOfValues = ({ name }: GraphQLInputObjectType) => SET.test(name) || /(?<!List)Filter$/.test(name);
+
 const typeOf = (field: { type: GraphQLInputType }) => getNamedType(field.type) as GraphQLInputObjectType;
 
 /** Those that have a test elsewhere are left out. */
@@ -193,9 +196,7 @@ const operatorsOf = (type: GraphQLInputObjectType) =>
 /** A condition that the schema allows, as its input types tell. */
 function condition(entity: Entity, depth: number): Where {
   const fields = Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields());
-  const usable = fields.filter(
-    (field) => depth > 0 || !/Where$|ListFilter$/.test(typeOf(field).name) || typeOf(field).name === 'IdListFilter',
-  );
+  const usable = fields.filter((field) => depth > 0 || !/Where$|ListFilter$/.test(typeOf(field).name) || SET.test(typeOf(field).name));
   const where: Where = {};
   for (const field of some(usable, 2)) {
     const type = typeOf(field);
@@ -255,8 +256,7 @@ const filtered = new Map<string, { entity: Entity; name: string; type: GraphQLIn
 for (const entity of listed)
   for (const field of Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields())) {
     const type = typeOf(field);
-    if (/(?<!List)Filter$|^IdListFilter$/.test(type.name))
-      filtered.set(kindOf(type), [...(filtered.get(kindOf(type)) ?? []), { entity, name: field.name, type }]);
+    if (isOfValues(type)) filtered.set(kindOf(type), [...(filtered.get(kindOf(type)) ?? []), { entity, name: field.name, type }]);
   }
 const operators = [...filtered].flatMap(([kind, fields]) => operatorsOf(fields[0]!.type).map((name): [string, string] => [kind, name]));
 
@@ -273,7 +273,7 @@ test('every operator has a case', () => {
   const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
   // Those of groups have a test of their own.
   const used = new Set(inputs.filter(({ name }) => name.endsWith('Where')).flatMap((type) => Object.values(type.getFields()).map(typeOf)));
-  const filters = inputs.filter((type) => used.has(type) && /(?<!List)Filter$|^IdListFilter$/.test(type.name));
+  const filters = inputs.filter((type) => used.has(type) && isOfValues(type));
   const all = filters.flatMap((type) => operatorsOf(type).map((key) => `${kindOf(type)}.${key}`));
   expect(operators.map((one) => one.join('.')).sort()).toEqual([...new Set(all)].sort());
 });

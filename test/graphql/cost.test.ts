@@ -108,7 +108,7 @@ describe('too much', () => {
 
   test('is not a plan with all that hangs below it, whose lists have no pages and are short', async () => {
     const ann = await fitgraph.user('ann');
-    const today = `{ schedules(where: { isActive: { eq: true } }) { nodes { startsOn isLoop steps { duration workout { id name days { name weekdays { dayOfWeek }
+    const today = `{ schedules(where: { isActive: { eq: true } }) { nodes { startsOn isLoop steps { duration workout { id name days { name weekdays
       setGroups { sets plannedSets { reps targetWeight exercise { name muscles { name } images { image } } } } } } } } } }`;
     expect((await ann.query(today)).errors).toBeUndefined();
   });

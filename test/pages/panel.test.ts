@@ -22,7 +22,7 @@ const unescaped = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&
 const isEntry = (value: unknown) => value !== null && typeof value === 'object' && Object.keys(value).join() === 'key,value';
 
 /** What is stored, by what GraphQL calls it. */
-const STORED: Readonly<Record<string, string>> = Object.assign(
+const STORED: Readonly<Record<string, string | number>> = Object.assign(
   {},
   ...entities().flatMap((entity) => fieldsOf(entity).map((field) => field.enum?.type ?? {})),
 );
@@ -37,7 +37,7 @@ const alike = (value: unknown) =>
       if (typeof one === 'number') return String(one);
       // Of nutritional values GraphQL says two places, and REST a number.
       if (typeof one === 'string' && DECIMAL.test(one)) return String(Number(one));
-      if (typeof one === 'string') return STORED[one] ?? one;
+      if (typeof one === 'string') return String(STORED[one] ?? one);
       return Array.isArray(one) && one.length && one.every(isEntry)
         ? Object.fromEntries(one.map(({ key, value: inner }) => [key, inner]))
         : one;
@@ -45,7 +45,7 @@ const alike = (value: unknown) =>
   );
 
 /** Keys that only REST has. */
-const OWN = ['ro_access', 'user'];
+const OWN = ['ro_access', 'user', 'days_of_week'];
 const withoutOwn = (body: unknown) => JSON.parse(JSON.stringify(body, (key, value) => (OWN.includes(key) ? undefined : value)));
 
 async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
@@ -87,6 +87,8 @@ it.each(listed.map(({ view }) => view.rest))('of %s and its rows', async (rest) 
 it('of a list with filters, on its second page', () =>
   expectSame('/api/v2/exercise/?language=2&muscles=1&muscles=3&ordering=-name,id&limit=1&offset=1'));
 
+it('of a list of days by one of the week', () => expectSame('/api/v2/day/?day=1'));
+
 it.each(['workout/1/canonical_representation', 'nutritionplan/1/nutritional_values'])('of %s', async (path) =>
   expectSame(`/api/v2/${path}/`),
 );
@@ -97,6 +99,7 @@ it.each([
   'ingredient/1/get_values/?amount=1',
   'exercise/search/?term=squat',
   'version/',
+  'daysofweek/',
 ])('is not there where only REST has the operation: %s', async (path) => {
   const { status, text } = await ann.sending({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
   expect([status, text.includes('aria-label="Operation"')]).toEqual([200, false]);

@@ -151,7 +151,7 @@ describe('a set that comes without a unit of weight', () => {
       made: createWorkoutLog(input: { workoutId: $workout, exerciseId: 1, date: "2021-05-01", reps: 5, weight: "100" }) {
         workoutLog { weightUnitId repetitionUnitId weightKg } } }`;
     const planned = `mutation {
-      made: createWorkout(input: { days: [{ name: "a", weekdayIds: [1], setGroups: [{ plannedSets: [
+      made: createWorkout(input: { days: [{ name: "a", weekdays: [MONDAY], setGroups: [{ plannedSets: [
         { exerciseId: 1, reps: 5, targetWeight: "100" }, { exerciseId: 1, reps: 5, targetWeight: "100", weightUnitId: ${KG} }] }] }] }) {
         workout { days { setGroups { plannedSets { weightUnitId } } } } } }`;
     for (const [unit, id, weightKg] of [

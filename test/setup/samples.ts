@@ -49,9 +49,12 @@ export function sample(entity: Entity, number: number, parents: Parents, wanted:
   return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
 }
 
-/** What GraphQL calls a stored value. */
-export const named = ({ enum: choices }: Pick<FieldMeta, 'enum'>, value: unknown): unknown =>
-  choices ? (Object.entries(choices.type).find(([, stored]) => stored === value)?.[0] ?? null) : value;
+/** What GraphQL calls a stored value, or several. */
+export function named(field: Pick<FieldMeta, 'enum'>, value: unknown): unknown {
+  if (!field.enum) return value;
+  if (Array.isArray(value)) return value.map((one) => named(field, one));
+  return Object.entries(field.enum.type).find(([, stored]) => stored === value)?.[0] ?? null;
+}
 
 /** The input of a creation over GraphQL. */
 export function inputOf(entity: Entity, number: number, parents: Parents): Values {

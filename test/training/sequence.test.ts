@@ -27,11 +27,11 @@ test('exercises are in the order in which they first appear', () => {
 
 test('days are in the order of their first day of the week, then of their ids', () => {
   const days = [
-    { id: 1, weekdayIds: [3, 5] },
-    { id: 2, weekdayIds: [] },
-    { id: 3, weekdayIds: [1] },
-    { id: 5, weekdayIds: [3] },
-    { id: 4, weekdayIds: [7, 3] },
+    { id: 1, weekdays: [3, 5] },
+    { id: 2, weekdays: [] },
+    { id: 3, weekdays: [1] },
+    { id: 5, weekdays: [3] },
+    { id: 4, weekdays: [7, 3] },
   ];
   expect(inWeekOrder(days).map(({ id }) => id)).toEqual([3, 1, 4, 5, 2]);
 });

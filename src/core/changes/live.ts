@@ -43,7 +43,8 @@ registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that c
 
 export function nameRowTypes(): void {
   for (const entity of entities()) {
-    const { owned, description } = resourceOf(entity)!;
+    const { owned, only, description } = resourceOf(entity)!;
+    if (only === 'rest') continue;
     const name = constant(lowerFirst(entity.name));
     RowType[name] = entity.name;
     rowTypes[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };

@@ -9,7 +9,7 @@ import { perEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
 import { daysOf, extremesOf, handleOf, linkKeysOf, momentsOf, numbersOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
 import { Statistic } from './statistics';
-import { DayUnit, FirstDay, TimeUnit } from './units';
+import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './units';
 
 export interface Member {
   type: () => object;
@@ -42,8 +42,8 @@ const FIRST_DAY = 'With which day weeks begin, and in which order weekdays come.
 export class DayGroupBy {
   @Field(() => DayUnit, { description: 'Unit of time.' })
   declare by: DayUnit;
-  @Field(() => FirstDay, { defaultValue: FirstDay.MONDAY, description: FIRST_DAY })
-  declare firstDay: FirstDay;
+  @Field(() => WEEKDAY.type, { defaultValue: MONDAY, description: FIRST_DAY })
+  declare firstDay: number;
   @Field(() => Boolean, { defaultValue: false, description: EMPTY })
   declare empty: boolean;
 }
@@ -57,8 +57,8 @@ export class TimeGroupBy {
     description: 'The zone whose clocks count, summer time and all, such as `Europe/Berlin`; that of the server if absent.',
   })
   declare timeZone?: string | null;
-  @Field(() => FirstDay, { defaultValue: FirstDay.MONDAY, description: FIRST_DAY })
-  declare firstDay: FirstDay;
+  @Field(() => WEEKDAY.type, { defaultValue: MONDAY, description: FIRST_DAY })
+  declare firstDay: number;
   @Field(() => Boolean, { defaultValue: false, description: EMPTY })
   declare empty: boolean;
 }

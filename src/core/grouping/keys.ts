@@ -15,7 +15,7 @@ import { isReference, linkKeysOf, valueKeysOf, type LinkKey, type ValueKey } fro
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { JoinedRows, plainValue } from './joinedrows';
 import { binName, buckets, idOf } from './types';
-import { bucketSql, dayBucket, dayNumber, isRecurring, isZone, STEPS, timeBucket, type Unit } from './units';
+import { bucketSql, dayBucket, isRecurring, isZone, STEPS, timeBucket, type Unit } from './units';
 
 const MAX_KEYS = 6;
 
@@ -86,19 +86,17 @@ class Reader {
     this.add({ name, sql: () => sql, place: (column) => `${column}${rules}`, show }, place);
   }
 
-  private days(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, place: string): void {
-    const first = dayNumber(firstDay);
+  private days(field: FieldMeta, { by, firstDay: first, empty }: DayGroupBy, place: string): void {
     const sql = bucketSql(by, first, expression(field, 't'), '');
     const show = (keys: Row, value: string | null) => put(keys, buckets(field), value === null ? null : dayBucket(by, value));
     this.add({ name: `${field.name} ${by}`, sql: () => sql, show, ...inTime(by, first, empty) }, place);
   }
 
   private moments(field: FieldMeta, how: TimeGroupBy, place: string): void {
-    const { by, firstDay, empty, timeZone: zone = null } = how;
+    const { by, firstDay: first, empty, timeZone: zone = null } = how;
     if (zone !== null && !isZone(zone))
       throw badArgument(`${place}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     const timeZone = zone ?? this.context.timeZone;
-    const first = dayNumber(firstDay);
     const moment = expression(field, 't');
     const sql = (bind: Bind) => {
       const inZone = bind(timeZone);

@@ -1,6 +1,7 @@
 /** Units of time: how rows are told apart by them in SQL, and from when to when a group lies. */
 import { DateTime, IANAZone } from 'luxon';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { enumOf } from '../model/choices';
 import { DateScalar, DateTimeScalar } from '../model/scalars';
 
 const DAYS = {
@@ -29,31 +30,19 @@ registerEnumType(TimeUnit, { name: 'TimeUnit', description: 'By what moments are
 
 export type Unit = TimeUnit;
 
-export enum FirstDay {
-  MONDAY = 'MONDAY',
-  TUESDAY = 'TUESDAY',
-  WEDNESDAY = 'WEDNESDAY',
-  THURSDAY = 'THURSDAY',
-  FRIDAY = 'FRIDAY',
-  SATURDAY = 'SATURDAY',
-  SUNDAY = 'SUNDAY',
-}
-registerEnumType(FirstDay, {
-  name: 'FirstDay',
-  description: 'With which day a week begins.',
-  valuesConfig: {
-    MONDAY: { description: 'As ISO 8601 and most of Europe have it.' },
-    TUESDAY: { description: 'The second day of ISO weeks.' },
-    WEDNESDAY: { description: 'The third day of ISO weeks.' },
-    THURSDAY: { description: 'The fourth day of ISO weeks.' },
-    FRIDAY: { description: 'The fifth day of ISO weeks.' },
-    SATURDAY: { description: 'As much of the Middle East has it.' },
-    SUNDAY: { description: 'As North America has it.' },
-  },
-});
+const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
-/** 1 for Monday to 7 for Sunday. */
-export const dayNumber = (day: FirstDay): number => Object.values(FirstDay).indexOf(day) + 1;
+/** By the numbers of ISO 8601, which are the ids of the days of the week too. */
+export const WEEKDAY = enumOf(
+  'Weekday',
+  'A day of the week.',
+  DAYS_OF_WEEK.map((name, index) => [
+    name,
+    index + 1,
+    `Day ${index + 1} of the week in ISO 8601, and the \`number\` of its group by \`WEEKDAY\`.`,
+  ]),
+);
+export const MONDAY = 1;
 
 const NUMBER = 'Of a weekday 1 for Monday to 7 for Sunday, of an hour of the day 0 to 23; null of all others.';
 

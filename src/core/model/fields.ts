@@ -4,7 +4,7 @@ import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldFact, Kind, Only } from '../../contract/facts';
-import type { Choices } from './choices';
+import type { Choices, Enum } from './choices';
 import { today, now } from './clock';
 import { mistakesOf } from './limits';
 import { invalidValue, type Mistake } from './mistakes';
@@ -51,6 +51,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   help?: string;
   /** Documentation beside REST's help text, or where there is none. */
   note?: string;
+  /** What GraphQL says instead of the note. */
+  about?: string;
   /** May be null in the database, and absent or null on input. */
   null?: N;
   /** Stored when a creation leaves it out. A function gets the server's zone. */
@@ -104,8 +106,9 @@ export interface FieldMeta extends FieldFact {
   absent?: string;
   byTriggerInGraphQL?: boolean;
   mistakes(value: unknown, timeZone: string): Mistake[];
-  type: () => GraphQLScalarType | typeof String | typeof Boolean | Choices['type'];
-  enum?: Choices;
+  type: () => GraphQLScalarType | typeof String | typeof Boolean | Enum['type'];
+  about: string;
+  enum?: Enum;
   /** What is written, where it is not what is shown. */
   input?: () => GraphQLScalarType;
   /** The other side of a relation, and the GraphQL field that shows it. */
@@ -175,7 +178,7 @@ interface Facts extends FieldOptions {
   places?: number;
   blank?: boolean;
   choices?: readonly Choice[];
-  enum?: Choices;
+  enum?: Enum;
   relation?: FieldFact['relation'];
   target?: Lazy;
   object?: string;
@@ -195,6 +198,7 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
     const entity = prototype.constructor as Entity;
     const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
     const stored = !derived && !options.link;
+    const description = options.note ?? options.help ?? `${options.label ?? label(options.object ?? name)}.`;
     const meta: FieldMeta = {
       ...options,
       name,
@@ -202,7 +206,8 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
       type,
       rest: options.rest ?? options.storedAs ?? snake(options.object ?? name),
       label: options.label ?? label(options.object ?? name),
-      description: options.note ?? options.help ?? `${options.label ?? label(options.object ?? name)}.`,
+      description,
+      about: options.about ?? description,
       null: options.null ?? false,
       blank: options.blank ?? false,
       hasDefault: options.default !== undefined,
@@ -223,7 +228,7 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
     fields.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
       Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: storedDefault(meta) })(prototype, name);
-    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.description })(prototype, name);
+    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.about })(prototype, name);
     Extensions({ field: meta })(prototype, name);
   };
 }

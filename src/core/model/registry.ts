@@ -1,5 +1,5 @@
 /** What was said of each resource, by its class. Files are loaded in any order, so it is asked for once all are. */
-import type { FilterFact, Group, ResourceFact, ViewFact } from '../../contract/facts';
+import type { FilterFact, Group, Only, ResourceFact, ViewFact } from '../../contract/facts';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { Values } from './hooks';
@@ -42,6 +42,8 @@ export interface ResourceOptions extends ViewOptions {
   owner?: string;
   /** Model name in the reference service's data dumps. */
   dump?: string;
+  /** The one interface that has such rows. */
+  only?: Only;
   /** False: reached through relations only; `'rest'`: only REST lists and looks up rows. */
   queries?: boolean | 'rest';
   /** Each user has one row, which GraphQL shows below `viewer` and changes by this mutation, without an id. */

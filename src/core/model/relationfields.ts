@@ -2,6 +2,7 @@
 import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldFact } from '../../contract/facts';
+import type { Enum } from './choices';
 import { addChild, define, type Entity, type FieldOptions, type Lazy, type Link, type OrNull, type Typed } from './fields';
 import { snake } from '../../contract/casing';
 import { label } from './inflection';
@@ -40,6 +41,8 @@ export interface LinkOptions extends FieldOptions {
   /** The GraphQL field that shows the objects. */
   object: string;
   link?: Link;
+  /** GraphQL has names in place of the ids, and only REST shows the objects. */
+  enum?: Enum;
 }
 
 /** A set of other rows by their ids, in the default order of their type, kept in a link table or worked out. */
@@ -47,7 +50,8 @@ export const Links =
   (target: Lazy, o: LinkOptions): Typed<number[]> =>
   (prototype: object, name: string) => {
     const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
-    define('relation', () => ID, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
+    const type = () => o.enum?.type ?? ID;
+    define('relation', type, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
   };
 
 /**

@@ -40,6 +40,7 @@ export function Resource(options: ResourceOptions) {
     const { filters, title, position, listed, routes, permits, selection } = options;
     const fact: ResourceFact = {
       owned,
+      only: options.only,
       group: options.group,
       ordering: options.ordering ?? [],
       dictionary: options.dictionary,

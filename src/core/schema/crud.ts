@@ -47,8 +47,8 @@ export function crud(entity: Entity, hooks: Hooks = {}): (new () => object) & Li
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { one, many, owned, description, dictionary, queries } = resourceOf(entity)!;
-  const only = queries === 'rest' ? { only: queries } : undefined;
+  const { one, many, owned, description, dictionary, queries, only: shown = queries } = resourceOf(entity)!;
+  const only = shown === 'rest' ? { only: shown } : undefined;
   method(
     target,
     'one',

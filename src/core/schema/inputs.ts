@@ -17,7 +17,7 @@ interface Shape {
 
 /** Of a row that is made: what must be given, and what is stored where nothing is. */
 function newValue(field: FieldMeta): Shape {
-  const { description, relation, blank } = field;
+  const { about: description, relation, blank } = field;
   if (field.default === defaults.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
     const when = field.default === defaults.today ? 'Today' : 'Now';
@@ -30,7 +30,7 @@ function newValue(field: FieldMeta): Shape {
   return { nullable: field.null, description, defaultValue: field.default ?? (blank && !field.null ? '' : undefined) };
 }
 
-const changedValue = ({ description }: FieldMeta): Shape => ({ nullable: true, description });
+const changedValue = ({ about: description }: FieldMeta): Shape => ({ nullable: true, description });
 
 function inputOf(name: string, description: string, fields: readonly FieldMeta[], shape: (field: FieldMeta) => Shape): ClassType {
   const Input = { [name]: class {} }[name]!;

@@ -1,6 +1,6 @@
 /** Queries over rows of every type. */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
@@ -15,6 +15,12 @@ import { knownIds } from '../write/validation';
 /** Of one request. */
 const MAX_NODES = 100;
 
+/** What a `nodeId` names, if it is of a type that the schema has. */
+function nodeIn(schema: GraphQLSchema, nodeId: string): { entity?: Entity; id?: number } {
+  const parsed = parseNodeId(nodeId);
+  return parsed && schema.getType(parsed.type) ? { entity: entityNamed(parsed.type), id: parseId(parsed.id) } : {};
+}
+
 @Resolver()
 export class RootResolver {
   @Query(() => Node, {
@@ -26,10 +32,9 @@ export class RootResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const parsed = parseNodeId(nodeId);
-    const entity = parsed && entityNamed(parsed.type);
+    const { entity, id } = nodeIn(info.schema, nodeId);
     if (!entity) throw notFound();
-    const row = await readOne(entity, parsed.id, context, info);
+    const row = await readOne(entity, id, context, info);
     return { ...row, __typename: entity.name };
   }
 
@@ -43,10 +48,7 @@ export class RootResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {
     if (nodeIds.length > MAX_NODES) throw badArgument('nodeIds', atMostElements(MAX_NODES));
-    const named = nodeIds.map((nodeId) => {
-      const parsed = parseNodeId(nodeId);
-      return { entity: parsed && entityNamed(parsed.type), id: parseId(parsed?.id) };
-    });
+    const named = nodeIds.map((nodeId) => nodeIn(info.schema, nodeId));
     const ids = new Map<Entity, number[]>();
     for (const { entity, id } of named) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
     const found = new Map<Entity, Map<number, Row> | Error>();

@@ -1,7 +1,8 @@
 /** The inputs of `where`: filters of one value, and for each type `XWhere`, made from its fields and relations. */
 import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
-import type { Choices } from '../model/choices';
+import type { Enum } from '../model/choices';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { noun } from '../model/inflection';
 import { perEntity } from '../model/perentity';
 import { relativesOf } from './relatives';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
@@ -87,11 +88,13 @@ const StringFilter = filter('StringFilter', 'text', {
   mode: [() => TextMode, 'Whether capitals matter to the other conditions of this filter; they do if absent.'],
   ...empty,
 });
-const IdListFilter = filter('IdListFilter', 'set of ids', {
-  in: [() => [ID], 'At least one of these is in the set.'],
-  notIn: [() => [ID], 'None of these is in the set.'],
-  each: [() => [ID], 'Like `in`, but with one row per matching id. Only at the top level of `where`.'],
-});
+const listed = (name: string, type: Type, noun: string) =>
+  filter(name, `set of ${noun}s`, {
+    in: [() => [type()], 'At least one of these is in the set.'],
+    notIn: [() => [type()], 'None of these is in the set.'],
+    each: [() => [type()], `Like \`in\`, but with one row per matching ${noun}. Only at the top level of \`where\`.`],
+  });
+const IdListFilter = listed('IdListFilter', () => ID, 'id');
 
 const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
   relation: IdFilter,
@@ -110,17 +113,19 @@ const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
 };
 
 export function filterOf(field: FieldMeta): ClassType | undefined {
-  if (field.relation?.many) return field.link ? IdListFilter : undefined;
-  if (field.enum) return choiceFilter(field.enum);
+  if (field.relation?.many && !field.link) return undefined;
+  if (field.enum) return enumFilter(field.enum, field.kind === 'relation');
+  if (field.relation?.many) return IdListFilter;
   return field.name === 'id' ? IdFilter : FILTERS[field.kind];
 }
 
-const choiceFilters = new Map<Choices, ClassType>();
+const enumFilters = new Map<string, ClassType>();
 
-/** One for each enum, shared by all fields of it. */
-function choiceFilter(choices: Choices): ClassType {
-  let made = choiceFilters.get(choices);
-  if (!made) choiceFilters.set(choices, (made = exact(`${choices.name}Filter`, () => choices.type, 'choice')));
+/** One of a kind for each enum, shared by all fields of it. */
+function enumFilter({ name, type }: Enum, many: boolean): ClassType {
+  const called = `${name}${many ? 'ListFilter' : 'Filter'}`;
+  let made = enumFilters.get(called);
+  if (!made) enumFilters.set(called, (made = (many ? listed : exact)(called, () => type, many ? noun(name) : 'choice')));
   return made;
 }
 

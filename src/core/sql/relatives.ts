@@ -90,7 +90,7 @@ const referred = (entity: Entity): Relative[] =>
         target,
         many: field.relation.many,
         noun: field.label.toLowerCase(),
-        only: field.only,
+        only: resourceOf(target())!.only ?? field.only,
         ...forth(entity, field),
         shown: (context) => reachable(target(), context),
       },

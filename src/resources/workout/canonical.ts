@@ -148,8 +148,9 @@ export class CanonicalDay extends Memoized {
   }
 
   @Field(() => CanonicalWeekdays, { description: 'When it is trained.' })
+  @Extensions({ only: 'rest' })
   weekdays(@Ctx() { reference }: Context): CanonicalWeekdays {
-    const days = this.day.weekdayIds.map((id) => reference.get(DayOfWeek, id)).filter((day) => day !== null);
+    const days = this.day.weekdays.map((id) => reference.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
   }
 

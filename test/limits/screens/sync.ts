@@ -16,7 +16,6 @@ export const sync: Screen[] = [
       householdUnits(first: 1000) { nodes { id name languageId } }
       languages { id shortName fullName }
       licenses { id shortName fullName url }
-      daysOfWeek { id dayOfWeek }
     }`,
   },
   {
@@ -54,7 +53,7 @@ export const sync: Screen[] = [
     name: 'offline copy of own training rows',
     query: `query OwnTraining($first: Int!) {
       workouts(first: $first) { nodes { id version name createdOn } pageInfo { ...PageInfoFields } }
-      trainingDays(first: $first) { nodes { id version workoutId name weekdayIds } pageInfo { ...PageInfoFields } }
+      trainingDays(first: $first) { nodes { id version workoutId name weekdays } pageInfo { ...PageInfoFields } }
       setGroups(first: $first) { nodes { id version trainingDayId sets position } pageInfo { ...PageInfoFields } }
       plannedSets(first: $first) {
         nodes { id version setGroupId exerciseId reps repetitionUnitId targetWeight weightUnitId rir position notes }

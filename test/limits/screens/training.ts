@@ -1,5 +1,4 @@
 /** Workouts, schedules and sessions. */
-import { weekday } from '../../../seeders/dates';
 import { CURRENT, daysAgo, nodeIdOfWorkout, TODAY } from '../account';
 import { EXERCISE_CARD, LOG_ROW, PAGE_INFO, SETTING_ROW } from './fragments';
 import type { Screen } from './screen';
@@ -7,11 +6,11 @@ import type { Screen } from './screen';
 export const training: Screen[] = [
   {
     name: "today's workout with last logged weights",
-    query: `query TodaysWorkout($workout: ID!, $weekday: [ID!]!) {
-      trainingDays(first: 2, where: { workoutId: { eq: $workout }, weekdayIds: { in: $weekday } }) {
+    query: `query TodaysWorkout($workout: ID!, $weekday: [Weekday!]!) {
+      trainingDays(first: 2, where: { workoutId: { eq: $workout }, weekdays: { in: $weekday } }) {
         nodes {
           __typename id nodeId name
-          weekdays { __typename id dayOfWeek }
+          weekdays
           workout { __typename id name }
           setGroups {
             __typename id sets position
@@ -30,7 +29,10 @@ export const training: Screen[] = [
       }
     }
     ${SETTING_ROW} ${EXERCISE_CARD} ${LOG_ROW}`,
-    variables: { workout: CURRENT.workout, weekday: [weekday(TODAY)] },
+    variables: {
+      workout: CURRENT.workout,
+      weekday: [new Date(TODAY).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toUpperCase()],
+    },
   },
   {
     name: "today's workout round by round, with a muscle figure",
@@ -39,8 +41,7 @@ export const training: Screen[] = [
         id name
         canonicalRepresentation {
           days {
-            day { id name }
-            weekdays { text }
+            day { id name weekdays }
             muscles { front { ...MuscleFigure } back { ...MuscleFigure } frontSecondary { ...MuscleFigure } backSecondary { ...MuscleFigure } }
             sets {
               isSuperset
@@ -65,7 +66,7 @@ export const training: Screen[] = [
           cursor
           node {
             __typename nodeId id name createdOn updatedAt
-            days { id name weekdays { id dayOfWeek } }
+            days { id name weekdays }
             logs { totalCount }
             sessions(first: 1, orderBy: [{ date: DESC }]) { totalCount nodes { id date } }
           }
@@ -82,7 +83,7 @@ export const training: Screen[] = [
       workout(id: $id) {
         id name createdOn
         days {
-          id name weekdays { id dayOfWeek }
+          id name weekdays
           setGroups { id sets position plannedSets { ...PlannedSetRow exercise { ...ExerciseCard } } }
         }
         scheduleSteps { id position duration schedule { id name isActive } }
@@ -102,11 +103,10 @@ export const training: Screen[] = [
       workout(id: $id) {
         id version name
         days {
-          id version name weekdayIds
+          id version name weekdays
           setGroups { id version sets position plannedSets { ...PlannedSetRow exerciseId exercise { id name images { id image isMain } } } }
         }
       }
-      daysOfWeek { id dayOfWeek }
       repetitionUnits { id name }
       weightUnits { id name }
       exerciseCategories { id name }
@@ -121,7 +121,7 @@ export const training: Screen[] = [
         nodes {
           id name createdOn
           days {
-            id name weekdays { id dayOfWeek }
+            id name weekdays
             setGroups { id sets plannedSets { ...PlannedSetRow exercise { id name } } }
           }
         }
@@ -216,7 +216,7 @@ export const training: Screen[] = [
       schedules(first: 1, where: { isActive: { eq: true } }) {
         nodes {
           id name startsOn isLoop
-          steps { id position duration workout { id name days { id name weekdays { id dayOfWeek } } } }
+          steps { id position duration workout { id name days { id name weekdays } } }
         }
       }
     }`,
@@ -237,7 +237,7 @@ export const training: Screen[] = [
     query: `query Schedule($id: ID!) {
       schedule(id: $id) {
         id name startsOn isActive isLoop
-        steps { id position duration workout { id name days { id name weekdays { id dayOfWeek } setGroups { id sets } } } }
+        steps { id position duration workout { id name days { id name weekdays setGroups { id sets } } } }
       }
       scheduleAdherence(last: 52) { start plannedDays doneDays plannedSets doneSets adherence workout { id name } }
       neglected: plannedExercises(first: 50, weeks: 8, neglected: true) { plannedSets lastDoneOn exercise { ...ExerciseCard } }

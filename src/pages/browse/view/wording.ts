@@ -40,6 +40,7 @@ const BY_LABEL: Readonly<Record<string, string>> = {
   'Sugar content in carbohydrates': 'Sugar',
   'Time (approx)': 'Approximate time',
   'Update date': 'Updated on',
+  'Weekday rows': 'Weekdays',
 };
 
 const worded = (label: string): string => BY_LABEL[label] ?? label;
