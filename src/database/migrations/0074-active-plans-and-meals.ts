@@ -37,9 +37,9 @@ BEGIN
   IF NOT FOUND THEN
     RAISE foreign_key_violation USING MESSAGE = 'The meal is not one of the plan.';
   END IF;
-  RETURN NEW;
+  RETURN NULL;
 END $$;
-CREATE TRIGGER "diary_entry_meal" BEFORE INSERT OR UPDATE OF "meal_id", "plan_id" ON "diary_entry" FOR EACH ROW WHEN (NEW."meal_id" IS NOT NULL)
+CREATE TRIGGER "diary_entry_meal" AFTER INSERT OR UPDATE OF "meal_id", "plan_id" ON "diary_entry" FOR EACH ROW WHEN (NEW."meal_id" IS NOT NULL)
   EXECUTE FUNCTION "fitgraph_meal_of_plan"();
 
 -- The key alone would set the owner to null too: before PostgreSQL 15 it cannot leave out a column.
