@@ -17,6 +17,8 @@ import { checkOrder, daysBetween } from './question';
 /** A leap year. */
 const MAX_DAYS = 366;
 
+const sizeOf = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(daysBetween(from, until), 0), MAX_DAYS);
+
 @ObjectType({ description: 'A day: what the active schedule asks for, and what was trained.', simpleResolvers: true })
 export class PlannedTraining {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
@@ -40,7 +42,7 @@ export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, ${MAX_DAYS} at most: the step of the active schedule, the days of its workout that fall on it, and the sessions of that day.`,
   })
-  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: 31 } })
+  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: sizeOf } })
   plannedTraining(
     @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,

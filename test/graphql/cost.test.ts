@@ -53,6 +53,7 @@ describe('it is', () => {
     ['an object and its fields, at the root', '{ exercise(id: 1) { id name } }', 1 + 5 + 1.2],
     ['a page of twenty where nothing is said', '{ exercises { nodes { id } } }', 1 + 5 + 1 + 20 * 1.1],
     ['as many as are asked for', '{ exercises(first: 100) { nodes { id } } }', 1 + 5 + 1 + 100 * 1.1],
+    ['as many as there are days', '{ plannedTraining(from: "2026-01-01", until: "2026-01-07") { date } }', 1 + 5 + 20 + 7 * 1.1],
     ['the count by itself', '{ exercises { totalCount } }', 1 + 5 + 1 + 5],
     ['the sum of aliases', '{ a: exercise(id: 1) { id } b: exercise(id: 2) { id } }', 1 + 2 * 6.1],
     [
