@@ -40,7 +40,7 @@ export const CURRENT = { workout: COUNTS.workouts, schedule: COUNTS.schedules, p
 export const nodeIdOfWorkout = (id: number): string => nodeIdOf('Workout', id);
 
 /** Days on which the user trains each week, counted back from `TODAY`. */
-const TRAINED = [0, 1, 3, 5] as const;
+export const TRAINED = [0, 1, 3, 5] as const;
 const WEEKS_PER_STEP = 5;
 const STEPS = 4;
 const SCHEDULE_DAYS = 7 * WEEKS_PER_STEP * STEPS;
@@ -127,7 +127,7 @@ function addWeights(list: RowList, user: number, random: Random): void {
 function addPlans(list: RowList, user: number, random: Random): void {
   addNutrition(list, catalogue, TODAY, user);
   for (let number = 2; number <= COUNTS.plans; number += 1) {
-    const about = { creation_date: daysAgo(100 * number), description: `Plan ${number}`, has_goal_calories: false };
+    const about = { creation_date: daysAgo(100 * number), description: `Plan ${number}`, is_active: false, has_goal_calories: false };
     const plan = list.add('nutrition.nutritionplan', { user, language: 2, ...about });
     ['07:00:00', '10:00:00', '12:30:00', '16:00:00', '19:00:00'].forEach((time, index) => {
       const meal = list.add('nutrition.meal', { plan, order: index + 1, time });

@@ -63,18 +63,17 @@ test.each(restScreens.map(({ name, path }) => [name, path] as const))('REST answ
   expectContent(await account.person.get(path));
 });
 
-test('offline copies hold all rows of the account', async () => {
-  const training = lengthsOf((await request('offline copy of own training rows')).data);
-  const nutrition = lengthsOf((await request('offline copy of own nutrition rows')).data);
+test('the offline copy holds all rows of the account', async () => {
+  const copy = lengthsOf((await request('offline copy of own rows')).data);
   const days = lengthsOf((await request('all days of the diary')).data);
   expect({
-    workouts: training.get('workouts.nodes'),
-    schedules: training.get('schedules.nodes'),
-    sessions: training.get('workoutSessions.nodes'),
-    logs: training.get('workoutLogs.nodes'),
-    weights: training.get('weightEntries.nodes'),
-    plans: nutrition.get('nutritionPlans.nodes'),
-    meals: nutrition.get('meals.nodes'),
+    workouts: copy.get('workouts.nodes'),
+    schedules: copy.get('schedules.nodes'),
+    sessions: copy.get('workoutSessions.nodes'),
+    logs: copy.get('workoutLogs.nodes'),
+    weights: copy.get('weightEntries.nodes'),
+    plans: copy.get('nutritionPlans.nodes'),
+    meals: copy.get('meals.nodes'),
     diaryDays: days.get('nutritionIntake'),
   }).toEqual(COUNTS);
 });

@@ -78,6 +78,7 @@ const RANDOM = [
   'house/writtenrows',
   'limits/jsonpieces',
   'limits/screens',
+  'limits/tenscreens',
   'server/containment',
   'server/soak',
   'transfer/keysaside',

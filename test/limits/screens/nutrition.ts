@@ -1,16 +1,7 @@
 /** Nutrition plans, the diary and ingredients. */
 import { CURRENT, daysAgo, OATS, TODAY } from '../account';
-import { NUTRIENTS, PAGE_INFO } from './fragments';
+import { ENTRY, NUTRIENTS, PAGE_INFO } from './fragments';
 import { asApolloSends, type Screen } from './screen';
-
-const ENGLISH = '2';
-
-const ENTRY = `fragment Entry on DiaryEntry {
-  id version eatenAt amount notes
-  ingredient { id name energy }
-  ingredientUnit { id gram amount householdUnit { id name } }
-  nutritionalValues { ...Nutrients }
-}`;
 
 const NUTRITION: Screen[] = [
   {
@@ -46,42 +37,6 @@ const NUTRITION: Screen[] = [
     }
     ${NUTRIENTS} ${PAGE_INFO}`,
     variables: { first: 20 },
-  },
-  {
-    name: 'form that edits a nutrition plan',
-    query: `query EditPlan($plan: ID!) {
-      nutritionPlan(id: $plan) {
-        id version name hasGoalCalories
-        meals {
-          id version position time
-          items {
-            id version position amount ingredientUnitId
-            ingredient { id name energy protein carbohydrates fat units { id amount gram householdUnit { id name } } }
-          }
-        }
-      }
-      householdUnits(first: 100) { nodes { id name } }
-    }`,
-    variables: { plan: CURRENT.plan },
-  },
-  {
-    name: 'diary of a day',
-    query: `query DiaryDay($plan: ID!, $from: DateTime!, $to: DateTime!) {
-      nutritionPlan(id: $plan) {
-        id
-        nutritionalValues { total { ...Nutrients } }
-        diaryEntries(first: 100, where: { eatenAt: { gte: $from, lte: $to } }, orderBy: [{ eatenAt: ASC }]) {
-          totalCount
-          nodes { ...Entry }
-        }
-      }
-      nutritionIntake(where: { planId: { eq: $plan }, eatenAt: { gte: $from, lte: $to } }) {
-        total { ...Nutrients energyKilojoule }
-        goalEnergy
-      }
-    }
-    ${ENTRY} ${NUTRIENTS}`,
-    variables: { plan: CURRENT.plan, from: `${daysAgo(1)}T00:00:00Z`, to: `${daysAgo(1)}T23:59:59Z` },
   },
   {
     name: 'diary of a week',
@@ -151,15 +106,6 @@ const NUTRITION: Screen[] = [
     }
     ${NUTRIENTS}`,
     variables: { since: `${daysAgo(59)}T00:00:00Z`, zone: 'Europe/Berlin' },
-  },
-  {
-    name: 'ingredient search as the user types',
-    query: `query SearchIngredients($term: String!, $language: ID!) {
-      ingredients(first: 10, where: { name: { search: $term }, languageId: { eq: $language } }) {
-        nodes { id name energy protein carbohydrates fat units { id gram amount householdUnit { id name } } }
-      }
-    }`,
-    variables: { term: 'oat', language: ENGLISH },
   },
   {
     name: 'ingredients with much protein and little fat',

@@ -1,29 +1,8 @@
 /** History, records and charts. */
 import { BENCH, daysAgo, DEADLIFT, SQUAT, TODAY } from '../account';
-import { LOG_ROW, PAGE_INFO } from './fragments';
 import type { Screen } from './screen';
 
 export const progress: Screen[] = [
-  {
-    name: 'history of one exercise with records and one-rep maxes',
-    query: `query ExerciseHistory($exercise: ID!, $since: Date!) {
-      exercise(id: $exercise) {
-        id name
-        logs(first: 200, where: { date: { gte: $since } }, orderBy: [{ date: DESC }, { id: ASC }]) {
-          totalCount
-          nodes { ...LogRow weightKg oneRepMax intensity session { id date notes } }
-          pageInfo { ...PageInfoFields }
-        }
-        byDay: logsGrouped(first: 200, groupBy: [{ date: { by: DAY } }]) {
-          keys { dateBucket { start } } count sum { reps } max { weightKg reps }
-        }
-      }
-      bestOneRepMaxes(last: 200, where: { exerciseId: { eq: $exercise } }) { date oneRepMax log { id reps weight } }
-      personalRecords(last: 100, where: { exerciseId: { eq: $exercise } }) { date kind value previous reps weight }
-    }
-    ${LOG_ROW} ${PAGE_INFO}`,
-    variables: { exercise: SQUAT, since: daysAgo(365) },
-  },
   {
     name: 'one-rep maxes of three lifts side by side',
     query: `query Lifts($squat: ID!, $bench: ID!, $deadlift: ID!) {
@@ -125,12 +104,5 @@ export const progress: Screen[] = [
       viewer { id profile { id height unitSystem } }
     }`,
     variables: { since: daysAgo(365) },
-  },
-  {
-    name: 'body weight with its trend',
-    query: `query WeightTrend($since: Date!, $until: Date!) {
-      bodyWeightTrend(from: $since, until: $until, last: 366, days: 28) { date weight trend ratePerWeek }
-    }`,
-    variables: { since: daysAgo(364), until: TODAY },
   },
 ];

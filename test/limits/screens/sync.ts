@@ -50,45 +50,6 @@ export const sync: Screen[] = [
     variables: { first: 1000 },
   },
   {
-    name: 'offline copy of own training rows',
-    query: `query OwnTraining($first: Int!) {
-      workouts(first: $first) { nodes { id version name createdOn } pageInfo { ...PageInfoFields } }
-      trainingDays(first: $first) { nodes { id version workoutId name weekdays } pageInfo { ...PageInfoFields } }
-      setGroups(first: $first) { nodes { id version trainingDayId sets position } pageInfo { ...PageInfoFields } }
-      plannedSets(first: $first) {
-        nodes { id version setGroupId exerciseId reps repetitionUnitId targetWeight weightUnitId rir position notes }
-        pageInfo { ...PageInfoFields }
-      }
-      schedules(first: $first) { nodes { id version name startsOn isActive isLoop } pageInfo { ...PageInfoFields } }
-      scheduleSteps(first: $first) { nodes { id version scheduleId workoutId duration position } pageInfo { ...PageInfoFields } }
-      workoutSessions(first: $first) {
-        nodes { id version workoutId date notes impression startTime endTime }
-        pageInfo { ...PageInfoFields }
-      }
-      workoutLogs(first: $first) {
-        nodes { id version workoutId exerciseId date reps repetitionUnitId weight weightUnitId rir }
-        pageInfo { ...PageInfoFields }
-      }
-      weightEntries(first: $first) { nodes { id version date weight } pageInfo { ...PageInfoFields } }
-    }
-    ${PAGE_INFO}`,
-    variables: { first: 1000 },
-  },
-  {
-    name: 'offline copy of own nutrition rows',
-    query: `query OwnNutrition($first: Int!) {
-      nutritionPlans(first: $first) { nodes { id version name createdOn hasGoalCalories languageId } pageInfo { ...PageInfoFields } }
-      meals(first: $first) { nodes { id version planId position time } pageInfo { ...PageInfoFields } }
-      mealItems(first: $first) { nodes { id version mealId ingredientId ingredientUnitId amount position } pageInfo { ...PageInfoFields } }
-      diaryEntries(first: $first, orderBy: [{ eatenAt: DESC }]) {
-        nodes { id version planId ingredientId ingredientUnitId eatenAt amount notes }
-        pageInfo { ...PageInfoFields }
-      }
-    }
-    ${PAGE_INFO}`,
-    variables: { first: 1000 },
-  },
-  {
     name: 'own rows that changed since yesterday',
     query: `query ChangedRows($since: DateTime!, $first: Int!) {
       workouts(first: $first, where: { updatedAt: { gte: $since } }) { nodes { id version name updatedAt } }
@@ -110,25 +71,6 @@ export const sync: Screen[] = [
       changes(since: $since, first: $first) { cursor hasMore changes { type rowId rowNodeId operation at } }
     }`,
     variables: { since: CURSOR, first: 500 },
-  },
-  {
-    name: 'change feed with the rows themselves',
-    query: `query ChangedNodes($since: String!, $first: Int!, $types: [RowType!]) {
-      changes(since: $since, first: $first, types: $types) {
-        cursor hasMore
-        changes {
-          type rowId operation at
-          node {
-            __typename nodeId
-            ... on WorkoutLog { id version date reps weight rir exerciseId workoutId }
-            ... on WorkoutSession { id version date notes impression workoutId }
-            ... on WeightEntry { id version date weight }
-            ... on DiaryEntry { id version eatenAt amount ingredientId ingredientUnitId planId }
-          }
-        }
-      }
-    }`,
-    variables: { since: CURSOR, first: 100, types: ['WORKOUT_SESSION', 'WORKOUT_LOG', 'WEIGHT_ENTRY', 'DIARY_ENTRY'] },
   },
   { name: 'introspection by a code generator', query: getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }) },
 ];

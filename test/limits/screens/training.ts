@@ -1,39 +1,9 @@
 /** Workouts, schedules and sessions. */
-import { CURRENT, daysAgo, nodeIdOfWorkout, TODAY } from '../account';
+import { CURRENT, nodeIdOfWorkout, TODAY } from '../account';
 import { EXERCISE_CARD, LOG_ROW, PAGE_INFO, SETTING_ROW } from './fragments';
 import type { Screen } from './screen';
 
 export const training: Screen[] = [
-  {
-    name: "today's workout with last logged weights",
-    query: `query TodaysWorkout($workout: ID!, $weekday: [Weekday!]!) {
-      trainingDays(first: 2, where: { workoutId: { eq: $workout }, weekdays: { in: $weekday } }) {
-        nodes {
-          __typename id nodeId name
-          weekdays
-          workout { __typename id name }
-          setGroups {
-            __typename id sets position
-            plannedSets {
-              __typename ...PlannedSetRow
-              exercise {
-                __typename ...ExerciseCard
-                description
-                comments { __typename id comment }
-                exerciseBase { __typename id translations { __typename id name description language { __typename id shortName } } }
-                last: logs(first: 5, orderBy: [{ date: DESC }, { id: DESC }]) { nodes { __typename ...LogRow } }
-              }
-            }
-          }
-        }
-      }
-    }
-    ${SETTING_ROW} ${EXERCISE_CARD} ${LOG_ROW}`,
-    variables: {
-      workout: CURRENT.workout,
-      weekday: [new Date(TODAY).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' }).toUpperCase()],
-    },
-  },
   {
     name: "today's workout round by round, with a muscle figure",
     query: `query WorkoutPlayer($workout: ID!) {
@@ -201,26 +171,6 @@ export const training: Screen[] = [
     }
     ${PAGE_INFO}`,
     variables: { first: 25, offset: 50 },
-  },
-  {
-    name: 'training calendar of a month',
-    query: `query Calendar($from: Date!, $to: Date!) {
-      workoutSessions(first: 31, where: { date: { gte: $from, lte: $to } }) {
-        nodes { id date impression workout { id name } }
-      }
-      logsByDay: workoutLogsGrouped(
-        first: 31
-        where: { date: { gte: $from, lte: $to } }
-        groupBy: [{ date: { by: DAY } }]
-      ) { keys { dateBucket { start } } count countDistinct(of: EXERCISE) sum { reps } }
-      schedules(first: 1, where: { isActive: { eq: true } }) {
-        nodes {
-          id name startsOn isLoop
-          steps { id position duration workout { id name days { id name weekdays } } }
-        }
-      }
-    }`,
-    variables: { from: daysAgo(30), to: TODAY },
   },
   {
     name: 'schedules with their steps',
