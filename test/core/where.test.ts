@@ -123,11 +123,7 @@ function holds(entity: Entity, where: Where, row: Row): boolean {
     const { target, found, many } = related(entity, row, name);
     const meets = (condition: Where) => (other: Row) => holds(target, condition, other);
     if (!many) return found.some(meets(value));
-    return (
-      (!value.some || found.some(meets(value.some))) &&
-      (!value.every || found.every(meets(value.every))) &&
-      (!value.none || !found.some(meets(value.none)))
-    );
+    return (!value.some || found.some(meets(value.some))) && (!value.none || !found.some(meets(value.none)));
   });
 }
 
@@ -213,7 +209,7 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
   if (!field) {
     const { target } = related(entity, rows.get(entity)![0]!, name);
     if (type.name === `${target.name}Where`) return condition(target, depth - 1);
-    return Object.fromEntries(some(['some', 'every', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
+    return Object.fromEntries(some(['some', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
   }
   const made: Where = Object.fromEntries(some(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]));
   if (type.getFields().mode && random.chance(0.5)) made.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);

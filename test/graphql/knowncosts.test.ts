@@ -33,7 +33,7 @@ function condition(random: Random, depth: number): unknown {
   const kind = depth > 3 ? 0 : random.below(5);
   if (kind === 0) return random.pick<unknown>(['a', 1, true, null, undefined]);
   if (kind === 1) return Array.from({ length: random.below(4) }, () => condition(random, depth + 1));
-  const key = kind === 2 ? random.pick(['some', 'every', 'none']) : kind === 3 ? 'search' : name(random);
+  const key = kind === 2 ? random.pick(['some', 'none']) : kind === 3 ? 'search' : name(random);
   return { [key]: condition(random, depth + 1), ...(random.chance(0.4) && { [name(random)]: condition(random, depth + 1) }) };
 }
 

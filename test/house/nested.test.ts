@@ -56,7 +56,7 @@ function conditionsOn(type: GraphQLInputObjectType, depth: number): { path: stri
     const name = /^(.+?)(Where|ListFilter)$/.exec(named.name)?.[1];
     if (!name || !schema.getType(name) || named === type || !isOwned(schema.getType(name) as GraphQLObjectType)) return [];
     const where = schema.getType(`${name}Where`) as GraphQLInputObjectType;
-    const steps = named === where ? [[field.name]] : ['some', 'every', 'none'].map((quantifier) => [field.name, quantifier]);
+    const steps = named === where ? [[field.name]] : ['some', 'none'].map((quantifier) => [field.name, quantifier]);
     const further = depth > 1 ? conditionsOn(where, depth - 1) : [];
     return steps.flatMap((step) => [{ path: step, type: name }, ...further.map((way) => ({ ...way, path: [...step, ...way.path] }))]);
   });

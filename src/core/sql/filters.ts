@@ -38,8 +38,8 @@ const single = (type: Type, noun: string): Operators => ({
   ne: [type, `Anything but this ${noun}, rows without one included; null matches rows with one.`],
 });
 const several = (type: Type): Operators => ({
-  in: [() => [type()], 'Equal to one of these; an empty list matches nothing.'],
-  notIn: [() => [type()], 'Equal to none of these, rows without a value included; an empty list matches everything.'],
+  in: [() => [type()], 'Equal to one of these.'],
+  notIn: [() => [type()], 'Equal to none of these; rows without a value match.'],
 });
 const empty: Operators = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
 
@@ -145,9 +145,9 @@ export const whereInput: (entity: Entity) => ClassType = perEntity((entity) => {
     condition(Where, field.name, () => type, `Condition on \`${field.name}\`.`);
     Extensions({ field })(Where.prototype, field.name);
   }
-  condition(Where, 'and', () => [Where], 'All of these; an empty list matches every row.');
-  condition(Where, 'or', () => [Where], 'At least one of these; an empty list matches no row.');
-  condition(Where, 'not', () => Where, 'Negation. Rows without a value match too.');
+  condition(Where, 'and', () => [Where], 'All of these.');
+  condition(Where, 'or', () => [Where], 'At least one of these.');
+  condition(Where, 'not', () => Where, 'Not this. Rows without a value match too.');
   InputType(name, { description: `Conditions on rows of ${entity.name}; all given ones must hold.` })(Where);
   return Where;
 }, addRelatives);
@@ -155,7 +155,7 @@ export const whereInput: (entity: Entity) => ClassType = perEntity((entity) => {
 function addRelatives(Where: ClassType, entity: Entity): void {
   for (const { name, target, many, noun, only } of relativesOf(entity)) {
     const type = many ? listFilter(target()) : whereInput(target());
-    const description = many ? `Condition on the rows of \`${name}\`.` : `There is a ${noun}, and it matches.`;
+    const description = many ? `Condition on rows of \`${name}\`.` : `There is a ${noun}, and it matches.`;
     condition(Where, name, () => type, description);
     Extensions({ only })(Where.prototype, name);
   }
@@ -166,9 +166,8 @@ const listFilter: (entity: Entity) => ClassType = perEntity(
   (entity) => {
     const type: Type = () => whereInput(entity);
     return inputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {
-      some: [type, 'At least one related row matches.'],
-      every: [type, 'All related rows match; true if there are none.'],
-      none: [type, 'No related row matches.'],
+      some: [type, 'At least one matches.'],
+      none: [type, 'None matches.'],
     });
   },
   (_List, entity) => void whereInput(entity),

@@ -13,7 +13,7 @@ import { finds, has, isOneOf, type Part, type Search } from './texts';
 /** Limits of one `where`, so that a statement stays one that can be planned and run. */
 export const MAX_CONDITIONS = 200;
 export const MAX_NESTING = 10;
-/** Of `some`, `every` and `none`. */
+/** Of `some` and `none`. */
 export const MAX_QUANTIFIERS = 4;
 /** Longer texts are compared letter by letter with every row, which likeness is too costly for. */
 export const MAX_SEARCH = 200;
@@ -120,7 +120,7 @@ function joinEach(field: FieldMeta, ids: readonly unknown[], name: string): Cond
 class Reader {
   readonly joins: Condition[] = [];
   private conditions = 0;
-  /** Of `some`, `every` and `none`, around what is read at the moment. */
+  /** Of `some` and `none`, around what is read at the moment. */
   private quantifiers = 0;
 
   constructor(private readonly context: Context) {}
@@ -181,23 +181,23 @@ class Reader {
   }
 
   private several(relative: Relative, filter: Where, path: string, nesting: number): Condition[] {
-    const rows = (quantifier: string, complement = false) => {
+    const rows = (quantifier: string) => {
       if (filter[quantifier] == null) return [];
       const place = `${path}.${quantifier}`;
       if (this.quantifiers >= MAX_QUANTIFIERS)
-        throw badArgument(place, `\`some\`, \`every\` and \`none\` are nested deeper than ${MAX_QUANTIFIERS} levels.`);
+        throw badArgument(place, `\`some\` and \`none\` are nested deeper than ${MAX_QUANTIFIERS} levels.`);
       this.quantifiers += 1;
-      const condition = this.rows(relative, filter[quantifier], place, nesting, complement);
+      const condition = this.rows(relative, filter[quantifier], place, nesting);
       this.quantifiers -= 1;
       return [condition];
     };
-    return [...rows('some'), ...rows('every', true).map(not), ...rows('none').map(not)];
+    return [...rows('some'), ...rows('none').map(not)];
   }
 
-  /** There is such a row among those that the viewer is shown, or with `complement` one that is not such a row. */
-  private rows(relative: Relative, where: Where, path: string, nesting: number, complement = false): Condition {
+  /** There is such a row among those that the viewer is shown. */
+  private rows(relative: Relative, where: Where, path: string, nesting: number): Condition {
     const meant = all(this.where(relative.target(), where, path, nesting + 1));
-    const conditions = [...relative.shown(this.context), complement ? not(meant) : meant];
+    const conditions = [...relative.shown(this.context), meant];
     return this.counted((alias, bind) => {
       // A row of the statement is named for the rows that it is reached through, so that no name is used twice in a nest.
       const inner = `${alias}r`;
