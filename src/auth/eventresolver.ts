@@ -21,7 +21,7 @@ registerEnumType(SecurityEventKind, {
 @ObjectType({ description: 'Something that happened to an account, as the audit log has it.', simpleResolvers: true })
 class SecurityEvent {
   @Field(() => ID, { description: 'Tells it from other events; later ones have greater ones.' }) declare id: number;
-  @Field(() => DateTimeScalar, { description: 'When it happened.' }) declare at: string;
+  @Field(() => DateTimeScalar, { description: 'When it happened.' }) declare occurredAt: string;
   @Field(() => SecurityEventKind, { description: 'What happened.' }) declare kind: EventKind;
   @Field(() => String, {
     nullable: true,

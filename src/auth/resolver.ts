@@ -42,14 +42,12 @@ const LIMITS: ArgumentLimits = {
   password: (password) => problems(password, FACTS.password),
 };
 
-@ObjectType({ description: 'Whether a password was changed, or what is wrong with the values.', simpleResolvers: true })
+@ObjectType({ description: 'The token of an account with a new password, or what is wrong with the values.', simpleResolvers: true })
 class ChangePasswordPayload extends TokenPayload {
-  @Field(() => Boolean, { description: 'Whether it was changed.' })
-  get changed(): boolean {
-    return this.token !== null;
-  }
-
-  @Field(() => String, { nullable: true, description: 'The new token, if the password was changed: the old one does not work any more.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'A new one if the password was changed, as the old one does not work any more; else null.',
+  })
   declare readonly token: string | null;
 
   @Field(() => [InputError], { description: 'All that is wrong with the values; then the password was not changed.' })

@@ -53,7 +53,7 @@ export async function note({ kind, userId, address, operator, detail }: NewEvent
 
 export interface SecurityEvent {
   id: number;
-  at: string;
+  occurredAt: string;
   kind: EventKind;
   userId: number | null;
   username: string | null;
@@ -76,7 +76,7 @@ export interface EventFilter {
 
 /** An id is given anew where a table was emptied: what was noted before an account was made is not of it. */
 const ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
-const SHOWN = `e."id", e."at", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
+const SHOWN = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
 const ofUser = (direction: 'ASC' | 'DESC') => `SELECT ${SHOWN} FROM "user_account" u JOIN "security_event" e ON ${ACCOUNT}
   WHERE u."id" = $1 AND ($2::bigint IS NULL OR e."id" < $2) AND ($3::bigint IS NULL OR e."id" > $3) ORDER BY e."id" ${direction} LIMIT $4`;
 const NEWEST_OF_USER = ofUser('DESC');

@@ -7,11 +7,13 @@ const PAGE_SIZE = 1_000;
 /** One line: nothing in it that a terminal would take for a command. */
 const plain = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
 
-function lineOf({ at, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
+function lineOf({ occurredAt, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
   const who = username ?? (userId === null ? '-' : `#${userId}`);
   const from = operator === null ? (address ?? '-') : `operator ${operator}`;
   return plain(
-    [at, kind, who, from, ...(detail === null ? [] : [detail]), ...(wasTruncated ? ['(further ones are not noted)'] : [])].join('  '),
+    [occurredAt, kind, who, from, ...(detail === null ? [] : [detail]), ...(wasTruncated ? ['(further ones are not noted)'] : [])].join(
+      '  ',
+    ),
   );
 }
 

@@ -109,7 +109,7 @@ export class Account {
 
   async events(): Promise<{ at: string; what: string; address: string | null; detail: string | null }[]> {
     const noted = await eventsOf(demandOwner(this.context).id, { limit: SHOWN_EVENTS }, this.context.session);
-    return noted.map(({ at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
+    return noted.map(({ occurredAt: at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
   }
 
   credentials(): OwnCredentials {

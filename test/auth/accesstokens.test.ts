@@ -263,7 +263,7 @@ describe('scopes', () => {
     const ann = await somebody();
     const writer = await token(ann, ['WRITE']);
     for (const query of [
-      `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "another password") { changed } }`,
+      `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "another password") { token } }`,
       'mutation { replaceToken { token } }',
       'mutation { createAccessToken(name: "more", scopes: [WRITE]) { token } }',
       'mutation { revokeAccessToken(id: 1) { revokedId } }',

@@ -7,7 +7,7 @@ const fitgraph = fitgraphForThisFile();
 const NEXT = 'another good password';
 
 const CHANGE =
-  'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { changed token errors { path message } } }';
+  'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { token errors { path message } } }';
 const REPLACE = 'mutation { answer: replaceToken { token } }';
 const WRONG = { path: ['oldPassword'], message: 'This is not your password.' };
 const SHORT = { path: ['newPassword'], message: 'The password must have at least 8 characters.' };
@@ -21,7 +21,7 @@ const signsIn = async (password: string) => (await fitgraph.anyone.post('/login/
 const works = async (token: string) => (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
 
 const TOKEN = /^[0-9a-f]{40}$/;
-const CHANGED = { changed: true, token: expect.stringMatching(TOKEN), errors: [] };
+const CHANGED = { token: expect.stringMatching(TOKEN), errors: [] };
 
 describe('changePassword', () => {
   test('the new password signs in, the old one does no more, and the token is a new one', async () => {
@@ -37,7 +37,7 @@ describe('changePassword', () => {
 
   test('blanks around count as little as at a login', async () => {
     const person = await somebody();
-    expect((await change(person, ` ${PASSWORD}  `, `  ${NEXT} `)).data.answer.changed).toBe(true);
+    expect((await change(person, ` ${PASSWORD}  `, `  ${NEXT} `)).data.answer.token).toMatch(TOKEN);
     expect([await signsIn(NEXT), await signsIn(` ${NEXT}`)]).toEqual([true, true]);
   });
 
@@ -56,7 +56,7 @@ describe('changePassword', () => {
     ['one with a NUL', 'a\0b', NEXT, [WRONG]],
   ])('%s is told, and nothing changes', async (_what, old, next, errors) => {
     const person = await somebody();
-    expect((await change(person, old, next)).data.answer).toEqual({ changed: false, token: null, errors });
+    expect((await change(person, old, next)).data.answer).toEqual({ token: null, errors });
     expect([await signsIn(PASSWORD), await works(person.token)]).toEqual([true, true]);
   });
 
@@ -73,15 +73,15 @@ describe('changePassword', () => {
   test('of two at once that know the old one, one wins', async () => {
     const person = await somebody();
     const answers = await Promise.all([`${NEXT} 1`, `${NEXT} 2`].map((next) => change(person, PASSWORD, next)));
-    expect(answers.map(({ data }) => data.answer.changed).sort()).toEqual([false, true]);
+    expect(answers.map(({ data }) => data.answer.token !== null).sort()).toEqual([false, true]);
     const tokens = answers.flatMap(({ data }) => data.answer.token ?? []);
     expect([tokens.length, await works(tokens[0]), await works(person.token)]).toEqual([1, true, false]);
-    const winner = answers.findIndex(({ data }) => data.answer.changed) + 1;
+    const winner = answers.findIndex(({ data }) => data.answer.token) + 1;
     expect(await signsIn(`${NEXT} ${winner}`)).toBe(true);
   });
 
   test('it may stand once in an operation', async () => {
-    const one = `changePassword(oldPassword: "a", newPassword: "b") { changed }`;
+    const one = `changePassword(oldPassword: "a", newPassword: "b") { token }`;
     const { errors } = await (await somebody()).query(`mutation { a: ${one} b: ${one} }`);
     expect(errors![0]!.message).toContain('once in an operation');
   });
@@ -186,13 +186,13 @@ describe('what the database keeps of an Idempotency-Key', () => {
   test('is neither the token nor anything that a guess of the password could be held against', async () => {
     const person = await somebody();
     const keyed = person.sending({ 'Idempotency-Key': 'secret-change' });
-    expect((await change(keyed, PASSWORD, NEXT)).data.answer.changed).toBe(true);
+    expect((await change(keyed, PASSWORD, NEXT)).data.answer.token).toMatch(TOKEN);
     // The former token does not get the answer with the new one.
     expect((await change(keyed, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
     const { token } = (await fitgraph.anyone.post('/login/', { username: name(), password: NEXT })).body;
     // Sent again it is answered again, and not refused because the password is another one now.
     const renewed = fitgraph.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
-    expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ changed: true, token, errors: [] });
+    expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ token, errors: [] });
     const row = await kept('secret-change');
     for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
     // Under another SECRET_KEY the same request looks otherwise.

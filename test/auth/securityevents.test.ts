@@ -11,7 +11,7 @@ const nextName = () => `user${(users += 1)}`;
 const login = (username: string, password: string, address: string) =>
   fitgraph.anyone.sending({ 'X-Forwarded-For': address }).post('/login/', { username, password });
 
-const EVENTS = '{ viewer { securityEvents(first: 100) { totalCount nodes { id at kind address detail wasTruncated } } } }';
+const EVENTS = '{ viewer { securityEvents(first: 100) { totalCount nodes { id occurredAt kind address detail wasTruncated } } } }';
 const eventsOf = async (person: Person): Promise<Record<string, any>[]> => (await person.ask(EVENTS)).viewer.securityEvents.nodes;
 const kindsOf = async (person: Person) => (await eventsOf(person)).map(({ kind }) => kind);
 
@@ -31,7 +31,7 @@ test('what happens to an account, with addresses, newest first', async () => {
   await ann.ask('mutation { createAccessToken(name: "Watch", scopes: [READ_BODY, WRITE_TRAINING]) { token } }');
   await ann.ask('mutation { revokeAccessTokens { count } }');
   await ann.ask('mutation { endSessions { count } }');
-  await ann.ask('mutation { changePassword(oldPassword: "wrong", newPassword: "another password") { changed } }');
+  await ann.ask('mutation { changePassword(oldPassword: "wrong", newPassword: "another password") { token } }');
   const { changePassword } = await ann.ask(
     `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "another password") { token } }`,
   );

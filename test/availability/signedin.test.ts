@@ -95,7 +95,7 @@ test('large writes, several at a time', async () => {
   expect(replies.some(({ status }) => status === 200)).toBe(true);
 });
 
-const CHANGED = `subscription ($types: [RowType!]) { changed(types: $types) { cursor changes { operation at rowNodeId
+const CHANGED = `subscription ($types: [RowType!]) { changed(types: $types) { cursor changes { operation occurredAt rowNodeId
   node { nodeId ... on Workout { id name days { name } logs(first: 5) { nodes { reps exercise { name } } } } } } } }`;
 
 /** A stream of events; what it has told so far, and how to end it. */

@@ -15,7 +15,7 @@ const url = () => `${fitgraph.url}/graphql`;
 const headers = () => ({ Authorization: `Bearer ${person.token}` });
 
 const CHANGES = `query Changes($since: String!) { changes(since: $since) {
-  cursor changes { type rowId rowNodeId operation at node { nodeId ... on WeightEntry { id weight } } } } }`;
+  cursor changes { type rowId rowNodeId operation occurredAt node { nodeId ... on WeightEntry { id weight } } } } }`;
 const ROWS = 'query Rows { weightEntries(orderBy: [{ date: ASC }]) { nodes { nodeId id weight } } }';
 
 interface Told {

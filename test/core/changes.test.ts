@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => two.stop());
 
 const CHANGES = `query ($since: String, $types: [RowType!], $first: Int) {
-  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type rowId rowNodeId operation at node { nodeId } } } }`;
+  changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type rowId rowNodeId operation occurredAt node { nodeId } } } }`;
 
 interface Told {
   type: string;

@@ -72,7 +72,7 @@ export class Change {
   @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
   @Field(() => ID, { description: 'The `id` of the row, also of one that is gone.' }) readonly rowId: number;
   @Field(() => ChangeOperation, { description: 'What happened to it.' }) readonly operation: string;
-  @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly at: string;
+  @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly occurredAt: string;
   private readonly entity: Entity;
 
   constructor(entity: Entity, { rowId, operation, at }: LoggedChange) {
@@ -80,7 +80,7 @@ export class Change {
     this.type = entity.name;
     this.rowId = rowId;
     this.operation = operation;
-    this.at = at;
+    this.occurredAt = at;
   }
 
   @Field(() => ID, { description: 'The `nodeId` of the row, also of one that is gone.' })

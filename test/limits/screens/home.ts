@@ -61,7 +61,7 @@ const HOME: Screen[] = [
         id
         securityEvents(first: $first, after: $after) {
           totalCount
-          edges { cursor node { id kind at address detail wasTruncated } }
+          edges { cursor node { id kind occurredAt address detail wasTruncated } }
           pageInfo { ...PageInfoFields }
         }
       }

@@ -68,7 +68,7 @@ export const sync: Screen[] = [
   {
     name: 'change feed',
     query: `query ChangeFeed($since: String!, $first: Int!) {
-      changes(since: $since, first: $first) { cursor hasMore changes { type rowId rowNodeId operation at } }
+      changes(since: $since, first: $first) { cursor hasMore changes { type rowId rowNodeId operation occurredAt } }
     }`,
     variables: { since: CURSOR, first: 500 },
   },

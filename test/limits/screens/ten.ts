@@ -291,7 +291,7 @@ export const ten: readonly NamedScreen[] = [
           changes(since: $since, first: $first, types: $types) {
             cursor hasMore
             changes {
-              type rowId operation at
+              type rowId operation occurredAt
               node {
                 __typename nodeId
                 ... on WorkoutLog { id version date reps weight rir exerciseId workoutId }
