@@ -19,16 +19,8 @@ import type { Stored } from '../write/store';
 import { hasParts, saveTree } from '../write/tree';
 import { changeRows, createRows, removeRows } from '../write/write';
 
-/** A field of Mutation that only writes rows. */
-const mutation = (
-  target: ClassType,
-  name: string,
-  write: (...args: never[]) => unknown,
-  parameters: Parameter[],
-  field: MethodDecorator,
-  only?: { only: 'rest' },
-) => method(target, name, write, parameters, field, { ...only, writesRows: true });
-
+/** Of mutations that do nothing but write rows. */
+const WRITES = { writesRows: true };
 const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
@@ -62,7 +54,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
   const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
     ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
     : '';
-  mutation(
+  method(
     target,
     'create',
     (input: Values, context: Context) =>
@@ -73,13 +65,14 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
       name,
       description: `Creates ${nounOf(entity)}${andBelow}. What the input leaves out has its default.`,
     }),
+    WRITES,
   );
 }
 
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
   const andParts = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS} rows at most` : '';
-  mutation(
+  method(
     target,
     'update',
     (id: string, input: Values, context: Context, ifVersion?: string | null) =>
@@ -95,14 +88,14 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
       name,
       description: `Changes ${nounOf(entity)}${andParts}; what the input leaves out stays.${whose(entity)}`,
     }),
-    resourceOf(entity)!.mine ? { only: 'rest' } : undefined,
+    resourceOf(entity)!.mine ? { only: 'rest', ...WRITES } : WRITES,
   );
 }
 
 /** Of the one row that the viewer has. */
 function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
-  mutation(
+  method(
     target,
     'updateMine',
     (input: Values, context: Context, ifVersion?: string | null) =>
@@ -116,18 +109,20 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
       name,
       description: `Changes the viewer's ${noun(entity.name)}; what the input leaves out stays.`,
     }),
+    WRITES,
   );
 }
 
 function addRemoval(target: ClassType, entity: Entity, name: string): void {
   const description = `Deletes ${nounOf(entity)} and all that hangs below it.${whose(entity)}`;
-  mutation(
+  method(
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
       deleted(entity, () => removeRows(entity, [{ id, at: ['id'], ...meant(ifVersion) }], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
     Mutation(() => DeletePayload, { nullable: true, name, description }),
+    WRITES,
   );
 }
 
@@ -155,7 +150,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const idsOf = (rows: readonly Stored[]) => rows.map(({ id }) => id);
   const Create = creationInput(entity);
   const Change = changeInput(entity);
-  mutation(
+  method(
     target,
     'createMany',
     (inputs: Values[], context: Context) => {
@@ -164,8 +159,9 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
+    WRITES,
   );
-  mutation(
+  method(
     target,
     'updateMany',
     (changes: { id: string; input: Values; ifVersion?: string | null }[], context: Context) => {
@@ -177,8 +173,9 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     },
     [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),
+    WRITES,
   );
-  mutation(
+  method(
     target,
     'removeMany',
     (rows: RowVersion[], context: Context) => {
@@ -194,5 +191,6 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
       name: fact.removeMany,
       description: `Deletes ${nouns} and all that hangs below them. ${TOGETHER}`,
     }),
+    WRITES,
   );
 }
