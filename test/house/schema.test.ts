@@ -352,7 +352,6 @@ test('no type shows a password, and a token only what makes one', () => {
     'Mutation.revokeAccessToken',
     'Mutation.revokeAccessTokens',
     'LoginPayload.token',
-    'ChangePasswordPayload.changed',
     'ChangePasswordPayload.token',
     'ChangePasswordPayload.errors',
     'ReplaceTokenPayload.token',
