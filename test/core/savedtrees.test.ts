@@ -3,7 +3,8 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 import { nodeIdOf } from '../../src/core/model/node';
 import type { Person } from '../setup/person';
 
-const fitgraph = fitgraphForThisFile();
+// A save and a write of one of its parts may deadlock, which PostgreSQL notices after a second, and other saves wait meanwhile.
+const fitgraph = fitgraphForThisFile({ environment: { LOCK_TIMEOUT: '1min', MAX_WAIT: '1min', STATEMENT_TIMEOUT: '1min' } });
 let ann: Person;
 let bob: Person;
 beforeAll(async () => {
