@@ -1,5 +1,7 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { scope } from '../core/access/access';
+import { anyOf, binder, whereOf } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { Decimal, defaults, Id, Moment, Text } from '../core/model/fields';
@@ -19,9 +21,11 @@ import { User } from './user';
 const MEAL_OF_PLAN: Rule = {
   fields: ['planId', 'mealId'],
   message: 'The meal is not one of the plan.',
-  async broken(rows, { session }) {
+  async broken(rows, context) {
     const ids = rows.map(({ mealId }) => Number(mealId));
-    const meals = await session.query('SELECT "id", "plan_id" FROM "meal" WHERE "id" = ANY($1::int[])', [ids]);
+    const { bind, values } = binder();
+    const where = whereOf([anyOf('id', ids), ...scope(Meal, context)], 't', bind);
+    const meals = await context.session.query(`SELECT t."id", t."plan_id" FROM "meal" t${where}`, values);
     const plans = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));
     return rows.map(({ planId }, index) => plans.get(ids[index]!) !== Number(planId));
   },

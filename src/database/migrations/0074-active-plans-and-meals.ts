@@ -23,7 +23,7 @@ BEGIN
 END $$;
 CREATE TRIGGER "nutrition_plan_is_active" BEFORE INSERT ON "nutrition_plan" FOR EACH ROW WHEN (NEW."is_active")
   EXECUTE FUNCTION "fitgraph_other_plans_rest"();
--- Not of one that is active already: it would wait, itself locked, for whoever is about to end that.
+-- Not for a plan that is active already: its row is locked here, and a transaction that makes another plan active would deadlock with this one.
 CREATE TRIGGER "nutrition_plan_gets_active" BEFORE UPDATE OF "is_active" ON "nutrition_plan" FOR EACH ROW
   WHEN (NEW."is_active" AND NOT OLD."is_active") EXECUTE FUNCTION "fitgraph_other_plans_rest"();
 
