@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
-import { growth, LINEAR } from '../setup/waits';
+import { growth, LINEAR, until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 const ENGLISH = 2;
@@ -180,8 +180,10 @@ describe('what is in memory', () => {
 
   test('it is read again before somebody searches', async () => {
     await searched(MEMORY, path);
+    const { names } = fitgraph.services;
+    const before = names.size;
     await add('Crab apple');
-    await sleep(2000);
+    await until('the names are read again', () => names.size === before + 1);
     const answer = await fitgraph.anyone.get(path);
     expect(valuesOf(answer)).toEqual(['Apple sauce', 'Crab apple']);
     expect(answer.statements).toBe(MEMORY);
