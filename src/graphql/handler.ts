@@ -27,6 +27,7 @@ import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
 import type { Context, Spending } from '../core/context';
 import { KnownError, MAX_ERRORS, tooLong } from '../core/model/errors';
 import type { Executor } from '../core/operation/execute';
+import { keptJson } from '../core/operation/introspectionanswers';
 import type { HttpExchange } from '../exchange/exchange';
 import type { Attempt } from '../exchange/idempotency';
 import { shownErrors } from './shownerrors';
@@ -177,7 +178,12 @@ const written = (maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
       if (body.kind !== 'single') return;
       const { errors, data, extensions } = body.singleResult;
       const answer = { errors, data, extensions };
-      let text = full.size?.isLong ? await jsonInPieces(answer, maxResponse).catch(whenTooLong) : JSON.stringify(answer);
+      const kept = errors || extensions ? undefined : keptJson(data);
+      let text = kept
+        ? `{"data":${kept}}`
+        : full.size?.isLong
+          ? await jsonInPieces(answer, maxResponse).catch(whenTooLong)
+          : JSON.stringify(answer);
       if (text === undefined || Buffer.byteLength(text) > maxResponse) {
         http.status = 400;
         text = JSON.stringify({ errors: [tooLong(maxResponse)] });

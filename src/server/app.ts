@@ -39,6 +39,8 @@ export interface App {
   failures: Failures;
   /** It is not ready any more, and whoever follows what happens is told to come back, which may be elsewhere. */
   leave(): void;
+  /** Makes what may wait until the first requests have been answered. */
+  prepare(): void;
   stop(): Promise<void>;
 }
 
@@ -88,6 +90,7 @@ export async function createApp(services: Services): Promise<App> {
     },
     scrape,
     failures,
+    prepare: () => executor.introspection.prepare(),
     async stop() {
       door.stop();
       dependencies.metrics?.stop();

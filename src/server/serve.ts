@@ -58,7 +58,10 @@ export async function serve(config: Config, { announce = true, ready }: Terms = 
   if (announce) print(config, port, site);
   log.info({ port }, 'ready');
   // What nobody needs at start, and no request shall wait for.
-  const loading = setTimeout(() => void loadCharts().catch((error) => log.error({ err: error }, 'charts cannot be drawn')), IDLE_AFTER_MS);
+  const loading = setTimeout(() => {
+    site.app.prepare();
+    loadCharts().catch((error) => log.error({ err: error }, 'charts cannot be drawn'));
+  }, IDLE_AFTER_MS);
   return {
     port,
     async stop() {

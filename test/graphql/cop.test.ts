@@ -1,4 +1,5 @@
 /** The twelve checks of graphql-cop (https://github.com/dolevf/graphql-cop), each as it sends them, and whether it would have something to report. */
+import { getIntrospectionQuery } from 'graphql';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -95,11 +96,13 @@ describe('with INTROSPECTION=users', () => {
     '{ __schema { queryType { name } } }',
     '{ __type(name: "Exercise") { name } }',
     '{ exercise(id: 1) { name } ...Q } fragment Q on Query { ... on Query { s: __schema { queryType { name } } } }',
+    getIntrospectionQuery(),
   ])('a stranger is told to sign in, whoever has is answered: %s', async (text) => {
     const refused = await closed.anyone.query(text);
     expect([refused.code, refused.data]).toEqual(['UNAUTHENTICATED', undefined]);
     expect(refused.errors).toEqual([expect.objectContaining({ message: 'Introspection is for those who are signed in.' })]);
     expect((await (await closed.user('ann')).query(text)).errors).toBeUndefined();
+    expect((await closed.anyone.query(text)).code).toBe('UNAUTHENTICATED');
     expect((await open.anyone.query(text)).errors).toBeUndefined();
   });
 

@@ -20,6 +20,7 @@ import type { Context } from '../context';
 import { costOf, tooCostly, type Cost, type WidthOf } from './cost';
 import { KnownError, notSignedIn, ofDatabase, tooLong } from '../model/errors';
 import { introspects } from './introspection';
+import { IntrospectionAnswers } from './introspectionanswers';
 import { selected } from '../read/plan';
 import { Prepared } from './prepared';
 import { coerced, deepValue } from './variables';
@@ -48,6 +49,7 @@ export class Executor {
   /** Subscriptions that run, and how many events they were told. */
   following = 0;
   toldEvents = 0;
+  readonly introspection: IntrospectionAnswers;
   private readonly telling = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
@@ -61,6 +63,7 @@ export class Executor {
     { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
     this.closed = introspection === 'users';
+    this.introspection = new IntrospectionAnswers(schema);
     this.compiles = compiles;
     this.maxCost = maxCost;
     this.maxResponse = maxResponse;
@@ -207,7 +210,8 @@ export class Executor {
     const size = (context.size = new AnswerSize(this.maxResponse, this.valuesPerTurn));
     context.loaders.made = size.made;
     context.session.mayRead(READ_FOR_ANSWER * this.maxResponse);
-    const interpret = () => Promise.resolve(this.interpreted(document, operationName, root)(context, variables));
+    const interpret = async () =>
+      (operation && this.introspection.of(document, operation)) ?? this.interpreted(document, operationName, root)(context, variables);
     const run = () => (operation && isAtomic(operation) ? atomically(interpret, firstKey(document, operation), context) : interpret());
     const result = await (context.trace && operation ? context.trace.operation(operation.operation, nameOf(operation), run) : run());
     if (read) context.spending?.settle(read.cost);

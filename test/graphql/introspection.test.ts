@@ -1,0 +1,68 @@
+/** Answers to introspection are kept. Each must equal what graphql-js works out, the first time and every further time, byte by byte. */
+import { getIntrospectionQuery, graphqlSync, parse, print, stripIgnoredCharacters } from 'graphql';
+import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { workOf } from '../setup/waits';
+
+const schema = buildGraphQLSchema();
+const fitgraph = fitgraphForThisFile({ environment: { BUDGET: 'off' } });
+
+const standard = getIntrospectionQuery();
+const read = (source: string, variableValues?: Record<string, unknown>) => graphqlSync({ schema, source, variableValues });
+
+const OPTIONS = ['descriptions', 'specifiedByUrl', 'directiveIsRepeatable', 'schemaDescription', 'inputValueDeprecation', 'oneOf'];
+const combinations = Array.from({ length: 1 << OPTIONS.length }, (_none, bits) => ({
+  options: OPTIONS.filter((_name, index) => bits & (1 << index)),
+  text: getIntrospectionQuery(Object.fromEntries(OPTIONS.map((name, index) => [name, (bits & (1 << index)) !== 0]))),
+}));
+
+test.each(combinations)('with the options $options', async ({ text }) => {
+  const expected = `${JSON.stringify(read(text))}\n`;
+  for (const _time of ['first', 'second']) expect((await fitgraph.anyone.query(text)).text === expected).toBe(true);
+});
+
+const conditional = (condition: string) =>
+  standard.replace('IntrospectionQuery', 'IntrospectionQuery($on: Boolean!)').replace('types {', `types @include(if: ${condition}) {`);
+
+const variants: [what: string, text: string, variables?: Record<string, unknown>][] = [
+  ['another name', standard.replace('IntrospectionQuery', 'Known')],
+  ['no name', standard.replace('query IntrospectionQuery', 'query')],
+  ['other spaces', print(parse(standard))],
+  ['no spaces', stripIgnoredCharacters(standard)],
+  ['an alias', standard.replace('__schema', 'schema: __schema')],
+  ['another alias', standard.replace('__schema', 'scheme: __schema')],
+  ['the name of the type beside it', standard.replace('__schema', '__typename __schema')],
+  ['a part left out', standard.replace('types {', 'types @include(if: false) {')],
+  ['a part left out by a variable', conditional('$on'), { on: false }],
+  ['a part let in by a variable', conditional('$on'), { on: true }],
+  ['what is deprecated left out', standard.replaceAll('(includeDeprecated: true)', '')],
+];
+test.each(variants.map(([what, text, variables]) => ({ what, text, variables })))('with $what', async ({ text, variables }) => {
+  const expected = `${JSON.stringify(read(text, variables))}\n`;
+  expect(JSON.parse(expected)).toEqual({ data: expect.anything() });
+  for (const _time of ['first', 'second']) expect((await fitgraph.anyone.query(text, variables)).text === expected).toBe(true);
+});
+
+test('rows beside it are read each time', async () => {
+  const user = await fitgraph.user('Ines');
+  const text = standard.replace('__schema', 'weightEntries(first: 1) { totalCount } __schema');
+  for (const totalCount of [0, 1]) {
+    const { data } = await user.query(text);
+    expect(data).toEqual({ weightEntries: { totalCount }, ...read(standard).data });
+    await user.post('/weightentry/', { date: '2026-01-01', weight: '80' });
+  }
+});
+
+test('one of several operations is its own', async () => {
+  const two = `${standard} query Other { __schema { queryType { name } types { name description fields { name description } } } }`;
+  for (const operationName of ['Other', 'IntrospectionQuery', 'Other']) {
+    const { text } = await fitgraph.anyone.send('POST', '/graphql', { query: two, operationName });
+    expect(text === `${JSON.stringify(graphqlSync({ schema, source: two, operationName }))}\n`).toBe(true);
+  }
+});
+
+test('a kept answer takes a fraction of the work', async () => {
+  const ask = async () => expect((await fitgraph.anyone.query(standard)).status).toBe(200);
+  await ask();
+  expect(await workOf(ask)).toBeLessThan(await workOf(() => read(standard)));
+});
