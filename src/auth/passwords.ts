@@ -7,7 +7,7 @@ import { pbkdf2, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { KnownError } from '../core/model/errors';
-import { TooBusy, Turns } from '../platform/turns';
+import { Limiter, Overloaded } from '../platform/limiter';
 
 const derive = promisify(pbkdf2);
 
@@ -28,7 +28,11 @@ export const MOST_ITERATIONS = `(SELECT COALESCE(max(substring("password" FROM '
  * A check takes a processor for some hundred milliseconds, and a thread that files and names of hosts wait for too. An office that signs in at once waits
  * some seconds; an attacker waits in the queue of the attacker's own network.
  */
-const turns = new Turns(Math.max(1, Math.min(4, availableParallelism()) - 1), { waiting: 64, ms: 10_000 });
+const checks = new Limiter<string | undefined>({
+  slots: Math.max(1, Math.min(4, availableParallelism()) - 1),
+  maxQueued: 64,
+  maxWaitMs: 10_000,
+});
 const RETRY_SECONDS = 2;
 
 export interface Verdict {
@@ -47,9 +51,9 @@ export const hashInTurn = (password: string, caller?: string): Promise<string> =
 /** OVERLOADED (with `retryAfter` in seconds) while there are too many waiting. */
 async function inTurn<T>(work: () => Promise<T>, caller?: string): Promise<T> {
   try {
-    return await turns.run(work, caller);
+    return await checks.run(caller, work);
   } catch (error) {
-    if (!(error instanceof TooBusy)) throw error;
+    if (!(error instanceof Overloaded)) throw error;
     throw new KnownError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });
   }
 }

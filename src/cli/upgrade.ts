@@ -12,7 +12,7 @@ import { inspect, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
 import { noteOf, say, stages } from './operator';
 
-const opened = (config: Config, connection: object) => new Database({ ...config, connection, patience: config.queue, models });
+const opened = (config: Config, connection: object) => new Database({ ...config, connection, models });
 
 /** A database of the new version in a folder of its own, with all rows. */
 async function fill(config: Config, dataDir: string, file: string, detail: string, progress: ReturnType<typeof stages>): Promise<void> {

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
-import { Lane, type Patience } from './lane';
+import { Limiter } from '../platform/limiter';
 import { LockedTables } from './locked';
 import { NamedQuery, type Before } from './namedquery';
-import type { ConnectionOptions } from './options';
+import type { Caller, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { Prepared } from './prepared';
 import { Pulse } from './pulse';
@@ -24,10 +24,11 @@ const OWN = 2;
 /** A write is larger than most reads, and whoever waits for one has more to lose. */
 const WRITES_WAIT_LONGER = 4;
 
+/** Whoever crowds in, one slot is left for others. */
+const shareOf = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
+
 /** Who reads: a stranger, somebody signed in, a subscription, the server itself. */
 export type LaneName = 'strangers' | 'users' | 'live' | 'own';
-
-const AS_LONG_AS_IT_TAKES: Patience = { waiting: Infinity, ms: Infinity };
 
 /** So much longer a running statement may take once nobody waits for it. */
 const CLOSE_TIMEOUT_MS = 500;
@@ -35,7 +36,7 @@ const CLOSE_TIMEOUT_MS = 500;
 export class Database {
   readonly lanes: Readonly<Record<LaneName, Reads>>;
   /** Of transactions. */
-  readonly writes: Lane;
+  readonly writes: Limiter<Caller>;
   readonly sequelize: Sequelize;
   readonly pulse: Pulse;
   readonly lockedTables = new LockedTables();
@@ -45,31 +46,31 @@ export class Database {
   private readonly pools: Pools;
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, direct, pooling, poolSize, patience, replica } = options;
+    const { connection, direct, pooling, poolSize, queue, replica } = options;
     const { writes, live } = poolSizes(poolSize);
     this.pulse = new Pulse(connection, pooling && direct);
     this.viewers = new Viewers(pooling === 'transaction');
     this.pools = new Pools(options, this.pulse, this.viewers);
     if (replica) this.replica = new Replica(replica, (pulse, viewers) => this.pools.ofReplica(replica, pulse, viewers));
     this.lanes = this.lanesOf(live);
-    this.writes = new Lane(writes, { ...patience, ms: patience.ms * WRITES_WAIT_LONGER });
+    this.writes = new Limiter({ ...shareOf(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITES_WAIT_LONGER });
     this.sequelize = openSequelize(options, this.pools.writes, this.viewers);
   }
 
   private lanesOf(live: number): Record<LaneName, Reads> {
     const { options, pools, prepared, pulse, viewers } = this;
-    const { pooling, poolSize, patience, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
+    const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const before = (timeout: number) => (pooling === 'transaction' ? takenAlong(options, timeout) : undefined);
     const shared = { prepared, pulse, before: before(statementTimeout) };
     const ofUsers = { ...shared, pool: pools.users, viewers };
     const { replica } = this;
     const ofStrangers = { ...shared, pool: pools.strangers, replica, viewers, before: before(anonymousTimeout) };
     return {
-      strangers: { ...ofStrangers, lane: new Lane(poolSize, patience) },
-      users: { ...ofUsers, lane: new Lane(poolSize, patience) },
+      strangers: { ...ofStrangers, lane: new Limiter({ ...shareOf(poolSize), ...queue }) },
+      users: { ...ofUsers, lane: new Limiter({ ...shareOf(poolSize), ...queue }) },
       // Of these there are so many at most, and what they are told is told to them even if it takes a while.
-      live: { ...ofUsers, lane: new Lane(live, AS_LONG_AS_IT_TAKES) },
-      own: { ...shared, pool: pools.own, lane: new Lane(OWN, AS_LONG_AS_IT_TAKES) },
+      live: { ...ofUsers, lane: new Limiter(shareOf(live)) },
+      own: { ...shared, pool: pools.own, lane: new Limiter(shareOf(OWN)) },
     };
   }
 

@@ -34,14 +34,14 @@ export async function openDatabase(
   log: (message: string) => void,
   { key = true } = {},
 ): Promise<OpenDatabase> {
-  const { databaseUrl, listenUrl, queue } = config;
+  const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
   const embedded = databaseUrl ? undefined : await openEmbedded({ dataDir: config.dataDir, log });
   const connection = databaseUrl ? { connectionString: databaseUrl } : embedded!.connection;
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const { pooling, available } = databaseUrl === undefined ? {} : await check(config, connection, direct);
   const poolSize = pooling || !available ? config.poolSize : affordable(config, available, log);
-  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOf(config), pooling, patience: queue, models });
+  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOf(config), pooling, models });
   const close = async () => {
     await database.close();
     await embedded?.release();

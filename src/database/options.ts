@@ -1,7 +1,7 @@
 /** How the database is reached, and what its connections may do. */
 import type { PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
-import type { Patience } from './lane';
+import type { LimiterOptions } from '../platform/limiter';
 import type { ReplicaOptions } from './replica';
 import type { Limits } from './settings';
 
@@ -10,6 +10,9 @@ import type { Limits } from './settings';
  * another one for each transaction.
  */
 export type Pooling = 'session' | 'transaction';
+
+/** Who shares the database: a user by the id, an anonymous client by its network, the server itself by a name. */
+export type Caller = string | number;
 
 export interface ConnectionOptions extends Limits {
   /** Of `pg`: a connection string, or host, port, user and database. */
@@ -28,6 +31,7 @@ export interface ConnectionOptions extends Limits {
   anonymousTimeout?: number;
   /** Whether requests are bound by the policies of PostgreSQL; absent: where they can be. */
   rowSecurity?: 'on' | 'required' | 'off';
-  patience: Patience;
+  /** Of the requests that wait for a connection. */
+  queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
   models: ModelCtor[];
 }

@@ -8,12 +8,6 @@ export class ClientGone extends Error {
   }
 }
 
-export class Overloaded extends Error {
-  constructor() {
-    super('too many requests wait for the database');
-  }
-}
-
 /** The rows for one answer are longer than it may be. */
 export class TooMuchRead extends Error {
   constructor(readonly limit: number) {

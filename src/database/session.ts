@@ -1,10 +1,11 @@
 /** What one request sends to the database: counted, traced, given up together, and its transactions. */
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
+import { Overloaded, type Limiter } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
 import type { Database, LaneName } from './connection';
-import type { Caller, Lane } from './lane';
-import { ClientGone, isLost, isTimeout, isUnavailable, Overloaded, TooMuchRead, Uncertain, Unavailable } from './refusals';
+import type { Caller } from './options';
+import { ClientGone, isLost, isTimeout, isUnavailable, TooMuchRead, Uncertain, Unavailable } from './refusals';
 import type { Parameters, Row } from './rows';
 import { rowsIn, Statement, type Asking } from './statement';
 import { NOBODY } from './viewers';
@@ -245,11 +246,11 @@ export class Session implements Asking {
     }
   }
 
-  private turn(lane: Lane, caller: Caller): Promise<void> {
+  private turn(lane: Limiter<Caller>, caller: Caller): Promise<void> {
     if (this.over) throw this.over;
     return new Promise<void>((begin, refuse) => {
       const over = () => this.running.delete(stoppable);
-      const stoppable = { stop: (why: Error) => waiting && lane.giveUp(waiting, why) };
+      const stoppable = { stop: (why: Error) => waiting && lane.abandon(waiting, why) };
       const waiting = lane.enter(
         caller,
         false,

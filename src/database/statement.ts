@@ -2,8 +2,9 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
-import type { Caller, Lane, Waiting } from './lane';
 import { NamedQuery, type Before } from './namedquery';
+import type { Limiter, Queued } from '../platform/limiter';
+import type { Caller } from './options';
 import type { Prepared } from './prepared';
 import type { Pulse } from './pulse';
 import { isTimeout, isUnavailable, Unavailable } from './refusals';
@@ -15,7 +16,7 @@ export interface Reads {
   pool: Pool;
   /** What may be a little old is read there, while it can be. */
   replica?: Replica;
-  lane: Lane;
+  lane: Limiter<Caller>;
   prepared: Prepared;
   pulse: Pulse;
   /** What each statement takes along, where no session keeps it. */
@@ -60,7 +61,7 @@ export function rowsIn(client: PoolClient, text: string, values: Parameters, req
 export class Statement {
   private why?: Error;
   private client?: PoolClient;
-  private waiting?: Waiting;
+  private waiting?: Queued<Caller>;
   private stopping?: Promise<void>;
   private tries = 0;
   /** Where it is now, if not at the database itself. */
@@ -194,6 +195,6 @@ export class Statement {
     if (this.why) return;
     this.why = why;
     if (this.client) this.stopping = cancelStatement(this.client);
-    else if (this.waiting) this.reads.lane.giveUp(this.waiting, why);
+    else if (this.waiting) this.reads.lane.abandon(this.waiting, why);
   }
 }

@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
-import { TooBusy } from '../platform/turns';
+import { Limiter, Overloaded } from '../platform/limiter';
 import type { StoredFormat } from './formats';
 import type { Thumbnail } from './paths';
 import type { Finding } from './picture';
@@ -28,9 +28,7 @@ const WORKER = join(__dirname, `imageworker${extname(__filename)}`);
 /** Megabytes; pictures are kept beside it. */
 const HEAP = 64;
 const IDLE_MS = 30_000;
-const MAX_WAITING = 200;
-const MAX_OF_ONE = 40;
-const PATIENCE_MS = 15_000;
+const QUEUE = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
 const DEFAULT_TIMEOUT_MS = 10_000;
 /**
  * The process gives up by its own CPU time. One that gets none, or hangs, is killed after so many times as long, which tells nothing about the file.
@@ -49,7 +47,7 @@ class Place {
     try {
       const reply = await new Promise<Reply>((resolve, reject) => {
         const broken = () => reject(new ImageFailure('broken'));
-        const timer = setTimeout(() => reject(new TooBusy()), Math.min(cpuMs * WAITED_TIMES, NEVER_MS));
+        const timer = setTimeout(() => reject(new Overloaded()), Math.min(cpuMs * WAITED_TIMES, NEVER_MS));
         child.on('message', resolve).on('exit', broken).on('error', broken);
         over = () => {
           clearTimeout(timer);
@@ -61,7 +59,7 @@ class Place {
       if ('error' in reply) throw new Error(reply.error);
       return reply.result;
     } catch (error) {
-      if (error instanceof ImageFailure || error instanceof TooBusy) this.end();
+      if (error instanceof ImageFailure || error instanceof Overloaded) this.end();
       throw error;
     } finally {
       over();
@@ -97,22 +95,24 @@ class Place {
   }
 }
 
-type Begin = (place: Place) => void;
-
 export class ImageProcesses {
   /** Milliseconds of the processor's time after which an image is given up; 0: never. */
   timeout = DEFAULT_TIMEOUT_MS;
-  /** Milliseconds for which a task waits until it is begun. */
-  patience = PATIENCE_MS;
+  private readonly limiter = new Limiter<string>({ slots: PLACES, slotsPerClient: 1, ...QUEUE });
   private readonly places = Array.from({ length: PLACES }, () => new Place());
   private readonly free = [...this.places];
-  private readonly working = new Set<string>();
-  /** By caller, in the order in which they have their turns. */
-  private readonly waiting = new Map<string, Begin[]>();
-  private count = 0;
+
+  /** How long a task waits until it is begun, in milliseconds. */
+  get maxWaitMs(): number {
+    return this.limiter.limits.maxWaitMs;
+  }
+
+  set maxWaitMs(ms: number) {
+    this.limiter.limits.maxWaitMs = ms;
+  }
 
   /**
-   * One caller has one place at a time. Throws an ImageFailure for a file that cannot be worked on, TooBusy where too many wait or the machine does
+   * One caller has one place at a time. Throws an ImageFailure for a file that cannot be worked on, Overloaded where too many wait or the machine does
    * not get to it.
    */
   reencode(caller: string, path: string, wanted: StoredFormat | undefined): Promise<Finding> {
@@ -128,56 +128,15 @@ export class ImageProcesses {
     for (const place of this.places) place.end();
   }
 
-  private async run(caller: string, task: Task): Promise<unknown> {
-    const place = await this.placeFor(caller);
-    try {
-      return await place.run(task, this.timeout || NEVER_MS);
-    } finally {
-      this.working.delete(caller);
-      this.free.push(place);
-      this.next();
-    }
-  }
-
-  private placeFor(caller: string): Place | Promise<Place> {
-    if (!this.working.has(caller) && this.free.length) {
-      this.working.add(caller);
-      return this.free.pop()!;
-    }
-    const others = this.waiting.get(caller) ?? [];
-    if (this.count >= MAX_WAITING || others.length >= MAX_OF_ONE) throw new TooBusy();
-    this.count += 1;
-    return new Promise((resolve, reject) => {
-      const begin: Begin = (place) => {
-        clearTimeout(timer);
-        resolve(place);
-      };
-      const timer = setTimeout(() => {
-        this.leave(caller, begin);
-        reject(new TooBusy());
-      }, this.patience);
-      this.waiting.set(caller, [...others, begin]);
+  private run(caller: string, task: Task): Promise<unknown> {
+    return this.limiter.run(caller, async () => {
+      const place = this.free.pop()!;
+      try {
+        return await place.run(task, this.timeout || NEVER_MS);
+      } finally {
+        this.free.push(place);
+      }
     });
-  }
-
-  private leave(caller: string, begin: Begin): void {
-    const left = (this.waiting.get(caller) ?? []).filter((other) => other !== begin);
-    if (left.length) this.waiting.set(caller, left);
-    else this.waiting.delete(caller);
-    this.count -= 1;
-  }
-
-  private next(): void {
-    for (const [caller, [begin, ...others]] of this.waiting) {
-      if (!this.free.length) return;
-      if (this.working.has(caller)) continue;
-      // Behind everybody else.
-      this.waiting.delete(caller);
-      if (others.length) this.waiting.set(caller, others);
-      this.count -= 1;
-      this.working.add(caller);
-      begin!(this.free.pop()!);
-    }
   }
 }
 

@@ -9,7 +9,7 @@ import type { FileStore } from './filestore';
 import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
 import { extensionOf, filesOf, fittedPath, isPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './paths';
-import { TooBusy } from '../platform/turns';
+import { Overloaded } from '../platform/limiter';
 import { imageProcesses } from './imageprocesses';
 import { hasTransparency } from './picture';
 import { examine, storedName } from './upload';
@@ -106,7 +106,7 @@ export class Media {
     return found;
   }
 
-  /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. Throws TooBusy. */
+  /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. Throws Overloaded. */
   async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailName(image, alias, png);
     let making = this.making.get(path);
@@ -115,7 +115,7 @@ export class Media {
       this.making.set(path, making);
     }
     return making.catch((error) => {
-      if (error instanceof TooBusy) throw error;
+      if (error instanceof Overloaded) throw error;
       return false;
     });
   }

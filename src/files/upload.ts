@@ -1,9 +1,7 @@
 /** Validates uploaded images, with Django REST framework's messages, and encodes them anew for storage. */
 import { existsSync } from 'node:fs';
-import { overloaded } from '../core/model/errors';
 import { ClientGone } from '../database/refusals';
 import { UploadedFile } from '../platform/multipart';
-import { TooBusy } from '../platform/turns';
 import { EXTENSIONS, formatOfExtension, storedFormat } from './formats';
 import { ImageFailure, imageProcesses } from './imageprocesses';
 import { cleanName, extensionOf, lastPart } from './paths';
@@ -52,7 +50,6 @@ async function look({ filename, path, sender }: UploadedFile): Promise<string[]>
   try {
     finding = await imageProcesses.reencode(`of ${sender}`, path, format && storedFormat(format));
   } catch (error) {
-    if (error instanceof TooBusy) throw overloaded();
     // The file goes once its sender has left.
     if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientGone();
     return [error.reason === 'slow' ? SLOW : NO_IMAGE];

@@ -33,7 +33,7 @@ export interface Config {
   /** Whether PostgreSQL itself shows requests the rows of their viewer alone. `on`: where it can. */
   readonly rowSecurity: 'on' | 'required' | 'off';
   /** Requests that may wait in each lane of the database, and for how many milliseconds. */
-  readonly queue: { readonly waiting: number; readonly ms: number };
+  readonly queue: { readonly maxQueued: number; readonly maxWaitMs: number };
   /** Milliseconds for which new connections are taken after the server was told to end, while it says that it is not ready. */
   readonly drainNotice: number;
   /** Milliseconds that everything may be late before new requests are refused; 0: however late. */

@@ -135,7 +135,7 @@ export const connections = (env: Environment) =>
     lockTimeout: env.duration('LOCK_TIMEOUT', 2_000),
     idleTransactionTimeout: env.duration('IDLE_TRANSACTION_TIMEOUT', 10_000),
     rowSecurity: env.choice('ROW_SECURITY', ['on', 'required', 'off']),
-    queue: { waiting: env.whole('MAX_WAITING', 200, 1, 1_000_000), ms: env.duration('MAX_WAIT', 1_500) || Infinity },
+    queue: { maxQueued: env.whole('MAX_WAITING', 200, 1, 1_000_000), maxWaitMs: env.duration('MAX_WAIT', 1_500) || Infinity },
   }) satisfies Partial<Config>;
 
 export const loginRates = (env: Environment, loginRate: Rate) =>

@@ -12,7 +12,7 @@ import { browsePages } from '../pages/browse';
 import { isReference } from '../pages/reference';
 import { compressed } from '../platform/compression';
 import { corsOf } from '../platform/cors';
-import { Turns } from '../platform/turns';
+import { Limiter } from '../platform/limiter';
 import type { Prepare } from '../rest/endpoints';
 import { PRIVATE } from '../rest/respond';
 import { restHandler, type Handler } from '../rest/router';
@@ -51,7 +51,7 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
 ];
 
 /** Pages that wait to be made. */
-const PAGES = { waiting: 100, ms: 1_500 };
+const PAGES = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, origin } = services;
@@ -118,14 +118,14 @@ const operationsOf =
   };
 
 function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
-  const pages = new Turns(2, PAGES);
+  const pages = new Limiter<undefined>(PAGES);
   const { schema } = restExecutor;
   return restHandler({
     schema,
     prepare,
     open: exchanges.of,
     pages: (described) => browsePages({ ...described, schema, publicSchema: executor.schema, prepare }),
-    inTurn: (work) => pages.run(work),
+    inTurn: (work) => pages.run(undefined, work),
     limits: config,
     maxResponse: config.maxResponse,
     timeZone: config.timeZone,

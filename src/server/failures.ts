@@ -2,10 +2,9 @@
 import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { isPassing, ofDatabase, overloaded, type KnownError } from '../core/model/errors';
+import { isPassing, ofDatabase, type KnownError } from '../core/model/errors';
 import { REQUEST_ID } from '../exchange/origin';
 import { refuse } from '../graphql/handler';
-import { TooBusy } from '../platform/turns';
 
 type Headers = Record<string, string>;
 
@@ -37,7 +36,7 @@ export class Failures {
       this.log.error({ id, err: error }, 'an answer could not be finished');
       return void response.destroy();
     }
-    const refused = error instanceof TooBusy ? overloaded() : isPassing(error) ? (error as KnownError) : ofDatabase(error, this.log, id);
+    const refused = isPassing(error) ? (error as KnownError) : ofDatabase(error, this.log, id);
     if (refused) return this.turnAway(request, response, refused, further);
     this.log.error({ id, err: error }, 'unexpected error');
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });

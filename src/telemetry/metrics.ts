@@ -181,17 +181,17 @@ export class Metrics extends Collected {
       ...Object.fromEntries(Object.entries(database.lanes).map(([name, { lane }]) => [name, lane])),
       writes: database.writes,
     });
-    const ofLanes = (what: 'busy' | 'waiting' | 'refused' | 'places') => () =>
-      Object.fromEntries(lanes.map(([name, lane]) => [name, lane.standing[what]]));
+    const ofLanes = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
+      Object.fromEntries(lanes.map(([name, lane]) => [name, lane.state[what]]));
     this.gauge(
       'fitgraph_lane_places',
       'How many statements or transactions may run at a time, by kind of caller',
       'lane',
-      ofLanes('places'),
+      ofLanes('slots'),
     );
     this.gauge('fitgraph_lane_busy', 'How many run', 'lane', ofLanes('busy'));
-    this.gauge('fitgraph_lane_waiting', 'How many wait for their turn', 'lane', ofLanes('waiting'));
-    this.counter('fitgraph_lane_refusals_total', 'How many were refused because too many waited, or too long', 'lane', ofLanes('refused'));
+    this.gauge('fitgraph_lane_waiting', 'How many wait for their turn', 'lane', ofLanes('queued'));
+    this.counter('fitgraph_lane_refusals_total', 'How many were refused because too many waited, or too long', 'lane', ofLanes('rejected'));
     this.gauge('fitgraph_listener_connected', 'Whether the database can tell of changes: workers that hear it', undefined, () =>
       Number(listener.connected),
     );

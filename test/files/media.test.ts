@@ -15,8 +15,8 @@ import { mediaOf, namesIn, PLACES, type Place } from './stores';
 const FOLDER = 'exercise-images/7';
 
 /** A busy server leaves thumbnails to be made later, and a busy machine is no reason for it here. */
-const usual = { patience: imageProcesses.patience, timeout: imageProcesses.timeout };
-beforeAll(() => void Object.assign(imageProcesses, { patience: WAIT_LIMIT_MS, timeout: 0 }));
+const usual = { maxWaitMs: imageProcesses.maxWaitMs, timeout: imageProcesses.timeout };
+beforeAll(() => void Object.assign(imageProcesses, { maxWaitMs: WAIT_LIMIT_MS, timeout: 0 }));
 afterAll(() => void Object.assign(imageProcesses, usual));
 
 describe.each(PLACES)('in %s', (_where, start) => {

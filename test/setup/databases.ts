@@ -58,7 +58,7 @@ export const open = (
     timeZone: TIME_ZONE,
     ...config,
     replica: replicaOf({ replicaLag: 0, ...config }),
-    patience: config?.queue ?? { waiting: Infinity, ms: Infinity },
+    queue: config?.queue ?? { maxQueued: Infinity, maxWaitMs: Infinity },
     models,
   });
 

@@ -7,7 +7,7 @@ import { isUuid } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
 import type { Parameters } from '../../database/rows';
 import type { Session } from '../../database/session';
-import type { Caller } from '../../database/lane';
+import type { Caller } from '../../database/options';
 import { binder } from '../access/conditions';
 import { badArgument, KnownError } from '../model/errors';
 import type { Listener } from './listener';

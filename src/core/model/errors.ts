@@ -3,8 +3,9 @@ import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { answerTooLong, noRowOfType } from '../../contract/messages';
 import { PASSING } from '../../contract/statuses';
-import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, Overloaded, TooMuchRead, Uncertain } from '../../database/refusals';
+import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, TooMuchRead, Uncertain } from '../../database/refusals';
 import { FilesUnavailable } from '../../platform/filesunavailable';
+import { Overloaded } from '../../platform/limiter';
 import { mistake, MistakeCode, type InputMistake, type Mistake } from './mistakes';
 
 /** Messages by the names of arguments or the paths of fields in them, such as `days[1].setGroups[0].sets`. */

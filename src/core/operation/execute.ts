@@ -12,7 +12,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { Caller } from '../../database/lane';
+import type { Caller } from '../../database/options';
 import { AnswerSize } from './answersize';
 import { atomically, isAtomic } from './atomic';
 import type { Run } from './compiled';

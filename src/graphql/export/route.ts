@@ -12,7 +12,9 @@ import { overloaded } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/execute';
 import type { HttpExchange } from '../../exchange/exchange';
 import { EXPORT_PATH } from '../../pages/exportpath';
+import type { Caller } from '../../database/options';
 import type { Config } from '../../platform/config';
+import { Limiter } from '../../platform/limiter';
 import { refusal } from '../handler';
 import type { TrustedDocuments } from '../trusted';
 import { FORMATS, type Format } from './formats';
@@ -33,32 +35,13 @@ const RETRY_SECONDS = 10;
 /** Of all files that are written at a time, one caller may have this part. */
 const SHARE = 4;
 
-/** Each file that is written holds memory, so there are so many at a time. */
-class Room {
-  private readonly taken = new Map<unknown, number>();
-  private count = 0;
-
-  constructor(private readonly most: number) {}
-
-  /** Throws a Refused; answers how to leave. */
-  enter(caller: unknown): () => void {
-    const own = this.taken.get(caller) ?? 0;
-    if (this.count >= this.most) throw new Refused([overloaded()]);
-    if (own >= Math.ceil(this.most / SHARE)) {
-      const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
-      throw new Refused([
-        new GraphQLError(`You are being sent ${own} files already. Try again when one of them is there.`, { extensions }),
-      ]);
-    }
-    this.taken.set(caller, own + 1);
-    this.count += 1;
-    return () => {
-      this.count -= 1;
-      const left = this.taken.get(caller)! - 1;
-      if (left) this.taken.set(caller, left);
-      else this.taken.delete(caller);
-    };
-  }
+/** Takes a slot, because each file that is written holds memory. Throws a Refused. */
+function enter(limiter: Limiter<Caller>, caller: Caller): void {
+  if (limiter.tryEnter(caller)) return;
+  const own = limiter.runningOf(caller);
+  if (own < limiter.limits.slotsPerClient) throw new Refused([overloaded()]);
+  const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
+  throw new Refused([new GraphQLError(`You are being sent ${own} files already. Try again when one of them is there.`, { extensions })]);
 }
 
 /** Waits until the client has taken what was written, or has gone. */
@@ -92,9 +75,9 @@ class Sending {
     private readonly exchange: HttpExchange,
   ) {}
 
-  async run(room: Room, extension: string, format: Format): Promise<void> {
+  async run(limiter: Limiter<Caller>, extension: string, format: Format): Promise<void> {
     const { request, response, exchange } = this;
-    let leave: (() => void) | undefined;
+    let caller: Caller | undefined;
     const late = this.limit();
     try {
       if (!METHODS.includes(request.method)) {
@@ -103,13 +86,14 @@ class Sending {
       }
       await identified(exchange);
       const { session }: Context = exchange.context;
-      leave = room.enter(session.caller);
+      enter(limiter, session.caller);
+      caller = session.caller;
       await this.send(extension, format);
     } catch (error) {
       this.fail(error);
     } finally {
       clearTimeout(late);
-      leave?.();
+      if (caller !== undefined) limiter.leave(caller);
     }
   }
 
@@ -157,11 +141,12 @@ class Sending {
 }
 
 export function exportRoutes(dependencies: Dependencies): RequestHandler {
-  const room = new Room(dependencies.config.maxExports);
+  const { maxExports } = dependencies.config;
+  const limiter = new Limiter<Caller>({ slots: maxExports, slotsPerClient: Math.ceil(maxExports / SHARE) });
   return async (request, response, next) => {
     const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
     const format = FORMATS.get(extension);
     if (!format) return next();
-    await new Sending(dependencies, request, response, dependencies.exchangeOf(request)).run(room, extension, format);
+    await new Sending(dependencies, request, response, dependencies.exchangeOf(request)).run(limiter, extension, format);
   };
 }

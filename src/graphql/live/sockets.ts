@@ -8,12 +8,12 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isPassing, overloaded } from '../../core/model/errors';
 import type { HttpExchange } from '../../exchange/exchange';
 import { REQUEST_ID } from '../../exchange/origin';
+import { Limiter } from '../../platform/limiter';
 import { refusal } from '../handler';
 import { PATH, type Params, type Subscriptions } from './subscriptions';
 
 /** WebSockets of nobody at a time: in all, and of one network. */
-const MAX_ANONYMOUS = 1_000;
-const MAX_OF_NETWORK = 100;
+const ANONYMOUS = { slots: 1_000, slotsPerClient: 100 };
 /** https://www.iana.org/assignments/websocket */
 const SERVICE_RESTART = 1012;
 const TRY_AGAIN_LATER = 1013;
@@ -40,6 +40,8 @@ interface Connected {
   /** Ids of subscriptions that are being set up. */
   readonly pending: Set<string>;
   exchange?: () => HttpExchange;
+  /** Of an anonymous client that has a slot. */
+  network?: string;
 }
 
 /** What a browser's cookie may do over a WebSocket it may do with a CSRF token only, as if it came by POST: no same-origin rule holds there. */
@@ -54,7 +56,7 @@ function asPost(request: IncomingMessage, parameters: Record<string, unknown> | 
 
 export class Sockets {
   /** Those of nobody, by their networks; how much may be followed over them is limited where it is read. */
-  private readonly anonymous = new Map<unknown, string>();
+  private readonly anonymous = new Limiter<string>(ANONYMOUS);
   private readonly server: WebSocketServer;
   private readonly protocol: Server<Connected>;
   private lastLogged = -Infinity;
@@ -72,7 +74,9 @@ export class Sockets {
     this.server.on('connection', (socket, request) => this.serve(socket, request));
     this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connected>({
       onConnect: ({ extra, connectionParams }) => this.connect(extra, connectionParams),
-      onClose: ({ extra }) => void this.anonymous.delete(extra.socket),
+      onClose: ({ extra: { network } }) => {
+        if (network !== undefined) this.anonymous.leave(network);
+      },
       onSubscribe: ({ extra }, id, params) => this.begin(extra, id, { ...params }),
       onOperation: ({ extra }, id) => void extra.pending.delete(id),
       subscribe: subscriptions.follow,
@@ -164,17 +168,9 @@ export class Sockets {
       if (isPassing(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');
       return close(CloseCode.Unauthorized, 'Unauthorized');
     }
-    if (!this.take(extra.socket, networkOf(request))) close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
-  }
-
-  /** Whether one more of nobody may stay. */
-  private take(connection: unknown, network: string): boolean {
-    if (this.anonymous.size >= MAX_ANONYMOUS) return false;
-    let others = 0;
-    for (const other of this.anonymous.values()) if (other === network) others += 1;
-    if (others >= MAX_OF_NETWORK) return false;
-    this.anonymous.set(connection, network);
-    return true;
+    const network = networkOf(request);
+    if (!this.anonymous.tryEnter(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
+    extra.network = network;
   }
 
   private async begin(extra: Connected, id: string, params: Params) {
@@ -193,7 +189,7 @@ export class Sockets {
     const exchange = extra.exchange!();
     try {
       // A connection that is open costs nothing; what is asked for over it waits for nobody before it begins.
-      if (this.options.refuses(this.anonymous.has(extra.socket))) throw overloaded();
+      if (this.options.refuses(extra.network !== undefined)) throw overloaded();
       await exchange.authenticate();
     } catch (error) {
       return [refusal(error) as GraphQLError];
