@@ -27,7 +27,7 @@ import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
 import type { Context, Spending } from '../core/context';
 import { KnownError, MAX_ERRORS, tooLong } from '../core/model/errors';
 import type { Executor } from '../core/operation/execute';
-import { keptJson } from '../core/operation/introspectionanswers';
+import { cachedJson } from '../core/operation/introspectioncache';
 import type { HttpExchange } from '../exchange/exchange';
 import type { Attempt } from '../exchange/idempotency';
 import { shownErrors } from './shownerrors';
@@ -178,7 +178,7 @@ const written = (maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
       if (body.kind !== 'single') return;
       const { errors, data, extensions } = body.singleResult;
       const answer = { errors, data, extensions };
-      const kept = errors || extensions ? undefined : keptJson(data);
+      const kept = errors || extensions ? undefined : cachedJson(data);
       let text = kept
         ? `{"data":${kept}}`
         : full.size?.isLong

@@ -20,7 +20,7 @@ import type { Context } from '../context';
 import { costOf, tooCostly, type Cost, type WidthOf } from './cost';
 import { KnownError, notSignedIn, ofDatabase, tooLong } from '../model/errors';
 import { introspects } from './introspection';
-import { IntrospectionAnswers } from './introspectionanswers';
+import { IntrospectionAnswers } from './introspectioncache';
 import { selected } from '../read/plan';
 import { Prepared } from './prepared';
 import { coerced, deepValue } from './variables';

@@ -32,12 +32,12 @@ const EVERY_OPTION = {
 const texts = new WeakMap<object, string>();
 
 /** The JSON of data that is kept; undefined of any other. */
-export const keptJson = (data: object | null | undefined): string | undefined => (data ? texts.get(data) : undefined);
+export const cachedJson = (data: object | null | undefined): string | undefined => (data ? texts.get(data) : undefined);
 
 export class IntrospectionAnswers {
   private readonly kept = new LRUCache<string, ExecutionResult>({
     maxSize: MAX_CHARACTERS,
-    sizeCalculation: ({ data }) => keptJson(data)!.length,
+    sizeCalculation: ({ data }) => cachedJson(data)!.length,
   });
 
   constructor(private readonly schema: GraphQLSchema) {}
