@@ -32,6 +32,16 @@ test.each(guides)('%s leads nowhere in vain', (guide) => {
   expect(broken).toEqual([]);
 });
 
+test('files that the guides name exist', () => {
+  // That guide makes files of its own, in its own test.
+  const others = guides.filter((guide) => guide !== 'docs/add-a-resource.md');
+  const named = others.flatMap((guide) =>
+    [...prose(read(guide)).matchAll(/`((?:src|test|scripts|deploy|seeders)\/[\w./-]*\w)`/g)].map(([, file]) => file!),
+  );
+  expect(named.length).toBeGreaterThan(40);
+  expect([...new Set(named)].filter((file) => !fs.existsSync(path.join(ROOT, file)))).toEqual([]);
+});
+
 test('every guide is found from the README', () => {
   const readme = read('README.md');
   expect(guides.filter((guide) => guide !== 'README.md' && !readme.includes(`](${guide})`))).toEqual([]);

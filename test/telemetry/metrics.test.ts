@@ -126,7 +126,7 @@ async function freePort(): Promise<number> {
 
 const families = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!).sort();
 
-test('workers are added up, one that ends is not forgotten, and docs/operating.md tells what each metric means', async () => {
+test('workers are added up, one that ends is not forgotten, and docs/monitoring.md describes each metric', async () => {
   build();
   const installation = await Installation.started();
   try {
@@ -155,7 +155,7 @@ test('workers are added up, one that ends is not forgotten, and docs/operating.m
     expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);
 
-    const document = fs.readFileSync(path.join(__dirname, '../../docs/operating.md'), 'utf8');
+    const document = fs.readFileSync(path.join(__dirname, '../../docs/monitoring.md'), 'utf8');
     const told = [...document.matchAll(/^\| `(\w+)` +\| (?:counter|gauge|histogram) /gm)].map(([, name]) => name!).sort();
     expect(told).toEqual(families(text));
   } finally {
