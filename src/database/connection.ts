@@ -1,4 +1,4 @@
-/** The database of this process: pools for planned reads by lanes, and Sequelize for writes. */
+/** The database of this process: connection pools with a concurrency limiter per kind of client for reads, and Sequelize for writes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
@@ -18,24 +18,24 @@ import { settingOf, takenAlong, TIMEOUTS } from './settings';
 import type { Reads } from './statement';
 import { Viewers } from './viewers';
 
-/** Statements of the server itself at a time. */
+/** Concurrent statements of the server itself. */
 const OWN = 2;
 
-/** A write is larger than most reads, and whoever waits for one has more to lose. */
+/** Factor: writes take longer than reads, and losing one costs the client more. */
 const WRITES_WAIT_LONGER = 4;
 
-/** Whoever crowds in, one slot is left for others. */
+/** No client may occupy all slots. */
 const shareOf = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
-/** Who reads: a stranger, somebody signed in, a subscription, the server itself. */
+/** Kinds of clients: anonymous, signed in, subscriptions, the server itself. */
 export type LaneName = 'strangers' | 'users' | 'live' | 'own';
 
-/** So much longer a running statement may take once nobody waits for it. */
+/** Time for running statements to finish at shutdown. */
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly lanes: Readonly<Record<LaneName, Reads>>;
-  /** Of transactions. */
+  /** Limits concurrent transactions. */
   readonly writes: Limiter<Caller>;
   readonly sequelize: Sequelize;
   readonly pulse: Pulse;
@@ -68,23 +68,23 @@ export class Database {
     return {
       strangers: { ...ofStrangers, lane: new Limiter({ ...shareOf(poolSize), ...queue }) },
       users: { ...ofUsers, lane: new Limiter({ ...shareOf(poolSize), ...queue }) },
-      // Of these there are so many at most, and what they are told is told to them even if it takes a while.
+      // Events of subscriptions may wait; their number is bounded by the number of subscriptions.
       live: { ...ofUsers, lane: new Limiter(shareOf(live)) },
       own: { ...shared, pool: pools.own, lane: new Limiter(shareOf(OWN)) },
     };
   }
 
-  /** Of the server itself, to which PostgreSQL shows everything. */
+  /** Pool of the server itself, to which row-level security does not apply. */
   get pool(): Pool {
     return this.pools.own;
   }
 
-  /** Of whatever needs a session of its own. */
+  /** Connection options for work that needs a session. */
   get direct(): PoolConfig {
     return this.options.direct ?? this.options.connection;
   }
 
-  /** How many connections there are, by pool, and who waits for one. */
+  /** Busy and idle connections and waiting clients, by pool. */
   connections(): Record<string, { busy: number; idle: number; waiting: number }> {
     const ofPool = ({ totalCount, idleCount, waitingCount }: Pool) => ({
       busy: totalCount - idleCount,
@@ -105,7 +105,7 @@ export class Database {
     return new Session(this);
   }
 
-  /** One statement of our own. */
+  /** Runs a statement of the server itself. */
   async ask(text: string, values?: unknown[]): Promise<Row[]> {
     if (this.pulse.away) throw this.pulse.away;
     const { before } = this.lanes.own;
@@ -127,7 +127,7 @@ export class Database {
     }
   }
 
-  /** For work of our own that takes as long as it takes, in a session of its own. */
+  /** Runs long maintenance work in a session without timeouts. */
   async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pools.sessions.connect();
     let failure: Error | undefined;

@@ -1,4 +1,4 @@
-/** The folder that DATA_DIR names: whether it is Fitgraph's own is decided before anything of it is touched. */
+/** Validates DATA_DIR before anything is written: an existing folder with foreign contents is rejected. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../platform/config';
@@ -12,17 +12,17 @@ const OWN = [
   ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
 ];
 
-/** What file systems, desktops and version control put into folders that count as empty. */
+/** Entries that file systems, desktops and version control create in empty folders. */
 const NOTHING = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
 
-/** Each of them says that the folder was used before, whatever else somebody has put there since. */
+/** Entries that identify a data folder of Fitgraph, even if it has gained foreign files since. */
 const MARKS = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
 
 const fail = (dataDir: string, problem: string): never => {
   throw new ConfigError(`DATA_DIR: ${dataDir} ${problem}`);
 };
 
-/** Throws where the folder is not one that can be used; one that is not there yet can be made. Changes nothing. */
+/** Throws a ConfigError for an unusable folder. A missing one is fine. Writes nothing. */
 export function checkDataDir(dataDir: string): void {
   let found: fs.Stats | undefined;
   let names: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Tables whose writes have waited for a lock in vain. One write tries now and then whether it is free again; the others are refused at once, so that they do
- * not take the places of those who write elsewhere.
+ * Circuit breaker per table for lock timeouts. While a table is locked, one write at a time probes it; other writes to it fail immediately, so that they do
+ * not occupy the connections of writes to other tables.
  */
 import { isLocked, Locked } from './refusals';
 
@@ -8,14 +8,14 @@ const TRY_EVERY_MS = 500;
 
 interface State {
   trying: boolean;
-  /** Not tried again before that, by `performance.now()`. */
+  /** Earliest time of the next probe, by `performance.now()`. */
   next: number;
 }
 
 export class LockedTables {
   private readonly states = new Map<string, State>();
 
-  /** Throws Locked for a table that is known to be locked. */
+  /** Runs a write to `table`. Throws Locked while the table is known to be locked. */
   async writing<T>(table: string | undefined, work: () => Promise<T>): Promise<T> {
     if (table === undefined) return work();
     const state = this.states.get(table);

@@ -1,10 +1,10 @@
 /**
- * The keys of all advisory locks. PostgreSQL keeps locks of one number apart from those of two, so a number may occur once in each group. Versions that
- * run at the same time during an upgrade exclude each other by these keys: the number of a released lock stays.
+ * Keys of all advisory locks. PostgreSQL distinguishes locks with one key from locks with two, so a number may occur once in each group. During a rolling
+ * upgrade different versions exclude each other by these keys: never change the number of a released lock.
  * https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS
  */
 
-/** Locks of one number. */
+/** Locks with one key. */
 export const LOCKS = {
   /** Held while migrations run or the first rows are written: one process at a time. */
   migration: 7_316_402,
@@ -14,15 +14,15 @@ export const LOCKS = {
   restore: 7_316_404,
 } as const;
 
-/** First numbers of locks of two; the second number is named in each sentence. */
+/** First keys of locks with two; each comment names the second key. */
 export const LOCK_CLASSES = {
-  /** Held by a process as long as its connection lives, with the number of its instance: others take over its requests once the lock is free. */
+  /** Second key: instance number. Held as long as the process is connected; once it is free, other instances release the idempotency keys it had claimed. */
   instance: 7_316_403,
-  /** Held while the quota of a user, by id, is checked and used. */
+  /** Second key: user id. Held while the upload quota is checked and used. */
   quota: 7_301,
-  /** Held from the choice of a file's name, by its hash, until the row that names it is committed. */
+  /** Second key: hash of a file name. Held from the choice of the name until the row that refers to it is committed. */
   fileName: 7_302,
 } as const;
 
-/** SQL of the first number of the lock under which a user, by id, inserts rows into a table with unique keys. A collision of hashes costs a wait. */
+/** SQL: first key of the lock under which a user (second key) inserts rows into a table with unique keys. A hash collision only costs a wait. */
 export const insertionLockClass = (table: string): string => `hashtext('${table}')`;

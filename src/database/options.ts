@@ -1,37 +1,33 @@
-/** How the database is reached, and what its connections may do. */
+/** Options of the database: connections, pools and timeouts. */
 import type { PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import type { LimiterOptions } from '../platform/limiter';
 import type { ReplicaOptions } from './replica';
 import type { Limits } from './settings';
 
-/**
- * What a pooler between this program and PostgreSQL gives to a connection: a session of its own, though without what was asked for when it was made, or
- * another one for each transaction.
- */
+/** Pooling mode of a pooler before PostgreSQL: one session per connection (without its startup parameters), or a different one for each transaction. */
 export type Pooling = 'session' | 'transaction';
 
-/** Who shares the database: a user by the id, an anonymous client by its network, the server itself by a name. */
+/** Client of the limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
 export type Caller = string | number;
 
 export interface ConnectionOptions extends Limits {
-  /** Of `pg`: a connection string, or host, port, user and database. */
+  /** Options of pg: a connection string, or host, port, user and database. */
   connection: PoolConfig;
-  /** The same for whatever needs a session of its own, such as LISTEN; absent: `connection`. */
+  /** The same without a pooler, for what needs a session, such as LISTEN. Default: `connection`. */
   direct?: PoolConfig;
-  /** Absent: everybody reads from the database itself. */
   replica?: ReplicaOptions;
-  /** Absent: there is no pooler. */
+  /** Absent without a pooler. */
   pooling?: Pooling;
-  /** Of strangers' reads, and of users'. */
+  /** Connections for reads, each for anonymous clients and for signed-in users. */
   poolSize: number;
-  /** Milliseconds after which a statement is given up; absent or 0: never. */
+  /** `statement_timeout` in milliseconds; absent or 0: none. */
   statementTimeout?: number;
-  /** The same for what strangers read. */
+  /** The same for anonymous clients. */
   anonymousTimeout?: number;
-  /** Whether requests are bound by the policies of PostgreSQL; absent: where they can be. */
+  /** Row-level security for requests. Default: `on`, which means where possible. */
   rowSecurity?: 'on' | 'required' | 'off';
-  /** Of the requests that wait for a connection. */
+  /** Bounds of the queues for database slots. */
   queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
   models: ModelCtor[];
 }

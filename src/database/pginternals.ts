@@ -1,11 +1,11 @@
-/** What this program uses of pg's clients and connections that the type declarations of pg do not have. */
+/** Members of pg's clients and connections that its type declarations lack. */
 import type { Socket } from 'node:net';
 import type { ClientBase } from 'pg';
 
-/** A connection, which speaks PostgreSQL's protocol. */
+/** pg's connection: PostgreSQL's wire protocol. */
 export interface Wire {
   stream: Socket;
-  /** Texts of prepared statements by their names: what the server has, and what was sent to it and is not answered yet. */
+  /** Texts of prepared statements by name: confirmed ones, and ones whose ParseComplete is pending. */
   parsedStatements: Record<string, string>;
   submittedNamedStatements: Record<string, string>;
   parse(what: { name: string; text: string }): void;
@@ -16,11 +16,11 @@ export interface Wire {
   sync(): void;
 }
 
-/** A client, with what the server told it when it connected. */
+/** pg's client with the backend key data of its connection. */
 export interface WiredClient {
   host: string;
   port: number;
-  /** Of the process that serves it; a pooler tells another number. */
+  /** Process id of the backend; a pooler reports a different one. */
   processID: number | null;
   secretKey: number;
   connection: Wire;
@@ -31,5 +31,5 @@ export interface WiredClient {
 
 export const wired = (client: ClientBase): WiredClient => client as unknown as WiredClient;
 
-/** Ends the connection at once, whatever it waits for. */
+/** Closes the connection immediately, without waiting for pending queries. */
 export const hangUp = (client: ClientBase): void => void wired(client).connection.stream.destroy();

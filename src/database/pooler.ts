@@ -1,7 +1,7 @@
 /**
- * Poolers between this program and PostgreSQL, such as pgbouncer. One that hands out a session for as long as a connection lasts is fine, though it may
- * drop what a connection asks for when it is made. One that hands out another session for each transaction is fine where it keeps prepared
- * statements for its connections, and where another way leads around it for what belongs to a session: LISTEN, locks, migrations.
+ * Detects a connection pooler such as PgBouncer between this program and PostgreSQL. Session pooling is supported, although the pooler may drop startup
+ * parameters. Transaction pooling is supported if the pooler tracks prepared statements and a direct connection exists for what needs a session: LISTEN,
+ * advisory locks, migrations.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
@@ -9,12 +9,12 @@ import { ConfigError } from '../platform/config';
 import type { Pooling } from './options';
 import { wired } from './pginternals';
 
-/** PostgreSQL's own number of the process that a connection is served by; a pooler's clients are told another. */
+/** Process id of the backend that serves the connection. A pooler reports a different one to its clients. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
 const told = (client: Client) => wired(client).processID;
 
-/** Of a session that nobody has for long, somebody else has it now, at one of so many tries. */
+/** Attempts to observe that two connections share backends. */
 const TRIES = 3;
 
 const PER_STATEMENT =
@@ -31,10 +31,10 @@ const ROUNDABOUT =
   'DATABASE_LISTEN_URL leads through a pooler that gives each transaction another session, which is what it is meant to avoid: let it lead to PostgreSQL itself.';
 const ELSEWHERE = 'DATABASE_LISTEN_URL leads to another database than DATABASE_URL, or to another server.';
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html: a pooler refuses what it does not know when a connection is made. */
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html: poolers reject unknown startup parameters with it. */
 const PROTOCOL_VIOLATION = '08P01';
 
-/** What is wrong with the way to the database, if the reason is a pooler's. */
+/** Explains a connection error caused by a pooler; undefined for other errors. */
 export const refusedByPooler = (error: Error): ConfigError | undefined =>
   (error as { code?: string }).code === PROTOCOL_VIOLATION
     ? new ConfigError(
@@ -45,7 +45,7 @@ export const refusedByPooler = (error: Error): ConfigError | undefined =>
 
 type Reach = () => Promise<Client>;
 
-/** What the pooler gives, if there is one. Throws a ConfigError where that, with the way around it, is too little. */
+/** The pooling mode, or undefined without a pooler. Throws a ConfigError for unsupported combinations. */
 export async function poolingOf(reach: Reach, reachDirectly?: Reach): Promise<Pooling | undefined> {
   const one = await reach();
   const pooling = await modeOf(one, reach);
@@ -72,7 +72,7 @@ async function modeOf(one: Client, reach: Reach): Promise<Pooling | undefined> {
       throw new ConfigError(PER_STATEMENT);
     });
     const before = pid;
-    // While the other one holds its session, this one gets another if it was the same.
+    // While the other connection holds its backend, this one is served by a different backend if they had shared it.
     pid = await pidOf(one);
     await other.query('COMMIT');
     if (others === before || pid !== before) return 'transaction';
@@ -80,7 +80,7 @@ async function modeOf(one: Client, reach: Reach): Promise<Pooling | undefined> {
   return 'session';
 }
 
-/** PostgreSQL knows the statement by another name than the one it was given here. */
+/** A pooler that tracks prepared statements renames them, so PostgreSQL does not know this name. */
 async function keepsPrepared(client: Client): Promise<boolean> {
   const name = `fitgraph_${randomUUID()}`;
   const { rowCount } = await client.query({ name, text: 'SELECT FROM pg_prepared_statements WHERE "name" = $1', values: [name] });

@@ -1,4 +1,4 @@
-/** Connections, by who needs them. */
+/** Connection pools by kind of client. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
 import { KEEP_ALIVE, type Pulse } from './pulse';
@@ -7,44 +7,43 @@ import { keptByPoolers, settingOf, settingsOf, type Limits } from './settings';
 import { getTypeParser } from './types';
 import type { Viewers } from './viewers';
 
-/** Longer than this nobody waits for a connection to be made. */
 export const CONNECTION_TIMEOUT_MS = 3_000;
 
-/** Of the server itself, which no request takes. */
+/** For the server itself, never used by requests. */
 const OWN_CONNECTIONS = 4;
 
-/** For work that needs a session, where those are other connections than the rest. */
+/** Direct connections for work that needs a session, behind a transaction pooler. */
 const SESSIONS = 4;
 
-/** Sizes of the other pools, by that of strangers' reads and of users'. `live`: what users have besides, for what stays open. */
+/** Pool sizes derived from `poolSize`; `live` is added to the pool of signed-in users for subscriptions. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
 
-/** How many connections a worker may have, one of them to hear of changes. */
+/** Maximum number of connections of a worker, including the one that listens for notifications. */
 export function connectionsOf(poolSize: number): number {
   const { writes, live } = poolSizes(poolSize);
   return 2 * poolSize + live + writes + OWN_CONNECTIONS + 1;
 }
 
-/** What a connection behind a pooler is told by statements, because the pooler drops what it asks for when it is made. */
+/** SET statements for a connection behind a pooler, which drops startup parameters. */
 export function toldBehind(pooling: Pooling | undefined, limits: Limits, timeout: number): string | undefined {
   if (pooling === undefined) return undefined;
   return pooling === 'session' ? settingOf(limits, timeout) : keptByPoolers(limits);
 }
 
-/** Tells a connection what it has to know before it is used for anything. */
+/** Runs the first statements of a new connection. */
 export async function first(client: PoolClient, told: readonly (string | undefined)[]): Promise<void> {
   const text = told.filter(Boolean).join('; ');
   if (text) await client.query(text);
 }
 
 export class Pools {
-  /** Of the server itself, to which PostgreSQL shows everything. */
+  /** Of the server itself; row-level security does not apply. */
   readonly own: Pool;
   readonly users: Pool;
-  /** Their connections have a shorter timeout of their own. */
+  /** For anonymous clients, with a shorter statement timeout. */
   readonly strangers: Pool;
   readonly writes: Pool;
-  /** Whose connections keep what they are told. */
+  /** Connections with a session of their own. */
   readonly sessions: Pool;
 
   constructor(
@@ -61,7 +60,7 @@ export class Pools {
     this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [settingOf(options, statementTimeout)]) : this.own;
   }
 
-  /** Of a standby, for strangers, and for whoever looks how far it is. */
+  /** For the read replica; one connection more for monitoring its lag. */
   ofReplica({ connection }: ReplicaOptions, pulse: Pulse, viewers: Viewers): Pool {
     const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
     return this.make(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], pulse);
@@ -82,13 +81,12 @@ export class Pools {
       options: settingsOf(this.options, timeout),
       types: { getTypeParser },
       application_name: 'fitgraph',
-      // Before it is used for anything.
       verify: (client: PoolClient, over: (error?: Error) => void) => void first(client, told()).then(() => over(), over),
     } as PoolConfig);
-    // A lost idle connection is replaced by the pool at the next request; the request that needs one reports the failure.
+    // The pool replaces lost idle connections; a request that cannot get one reports the failure.
     made.on('error', () => undefined);
     made.on('connect', (client) => {
-      // One that is lost while it is used fails what it runs; that it tells so besides must find a listener.
+      // The running query reports the loss; without a listener the error event would be uncaught.
       client.on('error', () => undefined);
       pulse.watch(client, timeout);
     });

@@ -1,6 +1,6 @@
 /**
- * Which statements run as prepared ones: those that come again. Each connection of PostgreSQL keeps the plans of all that it was given, some fifty
- * times as large as their texts, so a connection keeps those it used last, and the others are closed.
+ * Decides which statements are prepared: those that recur. A PostgreSQL connection keeps the plans of its prepared statements, about fifty times as large as
+ * their texts, so each connection keeps the most recently used ones (LRU) and closes the others.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -8,20 +8,20 @@ import type { ClientBase } from 'pg';
 import type { Known } from './namedquery';
 import { wired } from './pginternals';
 
-/** A statement that comes again this often gets a name; conditions that are asked for once must not use the names up. */
+/** Executions before a statement is prepared, so that one-off filters do not fill the cache. */
 const USES_BEFORE_NAMED = 2;
-/** Longer ones are made by conditions that hardly come again. */
+/** Characters. Longer statements come from filters that hardly recur. */
 const MAX_TEXT = 16_000;
-/** Texts that are counted or have a name: how many, and of how many characters in all. */
+/** Bounds of the caches of statement texts: entries, and characters in total. */
 const KNOWN = { max: 5_000, maxSize: 5_000_000 };
-/** What a connection keeps, with the one that goes before others. */
+/** Prepared statements per connection, including the one that sets the session user. */
 export const MAX_KEPT = 200;
 const MAX_KEPT_TEXT = 250_000;
 
 interface ClientStatements {
-  /** By their names, the one used last at the end. */
+  /** By name, most recently used last. */
   statements: Map<string, Known>;
-  /** Of the lengths of their texts. */
+  /** Total length of the texts. */
   total: number;
 }
 
@@ -34,7 +34,7 @@ export class Prepared {
     return this.names.size;
   }
 
-  /** The same text has the same name in every connection of every process. */
+  /** Name for a recurring statement: a hash of its text, so that all connections and processes use the same. */
   nameOf(text: string): string | undefined {
     const known = this.names.get(text);
     if (known !== undefined || text.length > MAX_TEXT) return known;
@@ -49,10 +49,7 @@ export class Prepared {
     return name;
   }
 
-  /**
-   * To be called right before a statement runs by its name. What has to go for it goes in the same packet, so that it takes no time of its own.
-   * PostgreSQL reads it after everything that was sent before, and closing what is not there is no mistake.
-   */
+  /** Call this right before executing the named statement. Closes evicted statements in the same packet, without a round trip. */
   known(client: ClientBase, name: string, text: string): Known {
     let kept = this.kept.get(client);
     if (!kept) this.kept.set(client, (kept = { statements: new Map(), total: 0 }));
@@ -72,7 +69,7 @@ export class Prepared {
     const { connection } = wired(client);
     for (const [oldest, { length }] of kept.statements) {
       if (kept.statements.size < MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
-      // Its answer would make pg believe that it is still there.
+      // Its pending ParseComplete would make pg believe that it still exists.
       if (oldest in connection.submittedNamedStatements) continue;
       kept.statements.delete(oldest);
       kept.total -= length;

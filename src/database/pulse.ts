@@ -1,12 +1,12 @@
 /**
- * Whether the database still answers. A network that drops packets, or a machine that is gone, says nothing: without a deadline of our own a
- * statement would wait for ever, and everybody behind it too. Connections are therefore looked at now and then, which costs a statement nothing. On one
- * that has been silent for a moment in the middle of a statement PostgreSQL is asked, by a connection of its own, whether it works on that at all:
- * - it does: the statement is a long one, and its own timeout ends it;
- * - it does not: the connection is dead, and is ended, and so are those that nobody uses, which have come the same way;
- * - there is no answer: the database is away. Whoever needs it is told so at once, until it answers again.
+ * Circuit breaker of the database (https://en.wikipedia.org/wiki/Circuit_breaker_design_pattern). A network that drops packets reports no error, so a
+ * statement could wait forever, and others behind it. A timer therefore watches all connections, at no cost to statements. If a running statement has
+ * received no data for a moment, PostgreSQL is asked over a new connection which backends are working:
+ * - The backend works: the statement is a long one and ends by its own timeout.
+ * - The backend is idle or gone: the connection is dead. It is closed, and so are idle connections, which took the same route.
+ * - No response: the database is unavailable. Requests fail immediately until a later check succeeds.
  *
- * Time is counted in looks, not by the clock: what waits while this very process is late, or was stopped, has not been silent.
+ * Time is counted in timer ticks instead of by the clock, so that a delay of this process does not count as silence.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, type ClientBase, type PoolConfig } from 'pg';
@@ -14,31 +14,31 @@ import { Unavailable } from './refusals';
 import { hangUp, wired, type WiredClient } from './pginternals';
 
 const LOOK_EVERY_MS = 250;
-/** Silent for so many looks: then PostgreSQL is asked. */
+/** Ticks without data after which PostgreSQL is asked. */
 const SUSPICIOUS = 5;
-/** So many looks it has to answer. */
+/** Ticks within which PostgreSQL must respond. */
 const ANSWERS_WITHIN = 6;
-/** What has been worked on when it was asked is not asked for again before so many looks. */
+/** Ticks until a statement whose backend was working is checked again. */
 const ASKED_AGAIN = 8;
-/** Given up so many looks after its own timeout, if that has not ended it. */
+/** Ticks after a statement's own timeout until its connection is closed. */
 const GRACE = 12;
 const KEEPALIVE_MS = 10_000;
 
-/** Of connections: the operating system asks now and then whether the other end is there, and keeps the way to it open. */
+/** Connection options of pg: TCP keep-alive. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
 
-/** Of names that cannot be resolved at the moment nothing follows for a connection that is there. */
+/** Failures of name resolution say nothing about existing connections. */
 const NO_VERDICT = ['EAI_AGAIN', 'ENOTFOUND'];
 
 interface Watched {
   client: WiredClient;
-  /** Milliseconds; 0: never given up by the clock. */
+  /** Statement timeout in milliseconds; 0: none. */
   timeout: number;
   query: object | null;
   bytes: number;
-  /** Looks for which the same statement was silent. */
+  /** Ticks since the running statement last received data. */
   silent: number;
-  /** Not to be asked for before it is that silent. */
+  /** Value of `silent` at which the statement is checked. */
   patience: number;
 }
 
@@ -48,33 +48,33 @@ const ASK = `SELECT pg_backend_pid() AS "own", a."pid", a."state" FROM (SELECT 1
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
 
 export class Pulse {
-  /** Why the database cannot be used at the moment; absent: it can, as far as anybody knows. */
+  /** Why the database is unavailable; absent while it is available, as far as known. */
   away?: Unavailable;
   private readonly watched = new Map<WiredClient, Watched>();
   private readonly looking: NodeJS.Timeout;
   private asking = false;
-  /** Of the question that is being asked: looks until it is given up. */
+  /** Remaining ticks of the check in progress. */
   private left = 0;
   private giveUp?: () => void;
 
   constructor(
     private readonly connection: PoolConfig,
-    /** Absent: `connection` leads to PostgreSQL itself; else to a pooler, which answers for itself alone, or once it has a session to give. */
+    /** Direct connection, if `connection` leads to a pooler, whose responses say nothing about PostgreSQL. */
     private readonly direct?: PoolConfig,
-    /** Called whenever the database is away, and when it is back. */
+    /** Called when the database becomes unavailable, and when it has recovered. */
     private readonly changed: (away: Unavailable | undefined) => void = () => undefined,
   ) {
     this.looking = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
 
-  /** `timeout` is what PostgreSQL itself ends the statements of this connection after, in milliseconds; 0: nothing. */
+  /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
   watch(client: ClientBase, timeout = 0): void {
     const watched = wired(client);
     this.watched.set(watched, { client: watched, timeout, query: null, bytes: 0, silent: 0, patience: SUSPICIOUS });
     watched.once('end', () => this.watched.delete(watched));
   }
 
-  /** From now on its statements have another timeout. */
+  /** Changes the statement timeout of a watched connection. */
   allow(client: ClientBase, timeout: number): void {
     const one = this.watched.get(wired(client));
     if (one) one.timeout = timeout;
@@ -102,12 +102,12 @@ export class Pulse {
     if (!this.asking && (suspects.length || this.away)) void this.judge(suspects);
   }
 
-  /** All that wait for the database, but for what was asked just now. */
+  /** Connections with a statement that has been waiting for more than one tick. */
   private unanswered(): Watched[] {
     return [...this.watched.values()].filter((one) => one.query !== null && one.silent > 1 && this.isSilent(one));
   }
 
-  /** Whether nothing has been heard of it since. */
+  /** Whether no data have arrived since the last tick. */
   private isSilent({ client, query, bytes }: Watched): boolean {
     return client._getActiveQuery() === query && client.connection.stream.bytesRead === bytes;
   }
@@ -123,7 +123,7 @@ export class Pulse {
     this.giveUp = undefined;
     if (answer.kind === 'gone') this.turn(new Unavailable(answer.why));
     else if (answer.kind === 'answered') this.turn(undefined);
-    // What was done at this moment is on its way.
+    // Responses that were sent meanwhile may still arrive.
     if (answer.kind === 'answered') await sleep(LOOK_EVERY_MS, undefined, { ref: false });
     for (const one of suspects) one.patience = one.silent + ASKED_AGAIN;
     this.asking = false;
@@ -135,7 +135,7 @@ export class Pulse {
           : [];
     if (!dead.length) return;
     for (const one of dead) this.end(one, answer.kind === 'gone' ? 'the database does not answer' : 'the connection is dead');
-    // Those that nobody uses have come the same way. In a transaction a connection is used also between its statements.
+    // Idle connections took the same route. A connection in a transaction is in use between statements, too.
     for (const one of this.watched.values())
       if (one.client._getActiveQuery() === null && !this.isTaken(one)) this.end(one, 'the connection may be dead');
   }
@@ -150,7 +150,7 @@ export class Pulse {
     if (!before !== !away) this.changed(away);
   }
 
-  /** Which of these processes of the server do not work on anything. */
+  /** Asks PostgreSQL which of these backends are not running a statement. */
   private async ask(pids: readonly number[]): Promise<Answer> {
     const [client, ...between] = [this.direct, this.connection].flatMap((to) => {
       const one = to && new Client({ ...to, application_name: 'fitgraph pulse' });
@@ -165,7 +165,7 @@ export class Pulse {
       const { rows } = await client.query(ASK, [pids]);
       const { processID } = wired(client);
       for (const one of [client, ...between]) void one.end().catch(() => undefined);
-      // Something in between has connections of its own to the server, and their numbers are not ours.
+      // Behind a pooler backend ids are not those of our connections.
       if (between.length || rows[0].own !== processID) return { kind: 'answered', dead: new Set() };
       const working = new Set(
         rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number),

@@ -1,4 +1,4 @@
-/** Why the database did not do what was asked of it, where the reason is not in what was asked. */
+/** Database errors that are not the client's fault: unavailable, timed out, locked, out of space. */
 import { DatabaseError } from 'pg';
 import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError as SequelizeDatabaseError } from 'sequelize';
 
@@ -8,43 +8,43 @@ export class ClientGone extends Error {
   }
 }
 
-/** The rows for one answer are longer than it may be. */
+/** The rows read for one response exceed its size limit. */
 export class TooMuchRead extends Error {
   constructor(readonly limit: number) {
     super(`the rows that were asked for are longer than ${limit} bytes`);
   }
 }
 
-/** No connection could be had, or it was lost. */
+/** No connection could be established, or it was lost. */
 export class Unavailable extends Error {
   constructor(override readonly cause: unknown) {
     super(`the database cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 
-/** The connection was lost while a change was being confirmed: it was made or it was not, and nobody can tell from here. */
+/** The connection was lost during COMMIT: the transaction may or may not have been committed. */
 export class Uncertain extends Unavailable {}
 
 /**
- * Of PostgreSQL, https://www.postgresql.org/docs/current/errcodes-appendix.html: reasons that are its own, and pass. Connections that fail, too many of
- * them, a transaction that was ended because nothing came, a server that starts or stops.
+ * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, idle
+ * transactions that were ended, a server that starts or stops.
  */
 const UNREACHABLE = /^(08...|53300|25P0[34]|57P0[1-5])$/;
-/** No room on the disk or in memory, no writing, a lock, an error of the operating system. */
+/** Out of disk or memory, read-only, lock timeout, operating system errors. */
 const UNABLE = /^(53...|25006|55P03|58...)$/;
-/** A block or a row that is not what it should be, or a file that is not there. */
+/** Data corruption, invalid data, a missing file. */
 const DAMAGE = /^(XX...|22...|58P01)$/;
 const TIMEOUT = '57014';
 const LOCKED = '55P03';
 
-/** Others wait for what this needs already, and one of them is told when it is free. */
+/** The table is known to be locked; another request checks when it is released. */
 export class Locked extends Error {
   constructor() {
     super('what is written to is locked');
   }
 }
 
-/** Of PostgreSQL, or of the operating system; Sequelize wraps what it did not make. */
+/** The error of PostgreSQL or the operating system that Sequelize may have wrapped. */
 function originalOf(error: unknown): unknown {
   const { original } = (error ?? {}) as { original?: unknown };
   return original ?? error;
@@ -54,20 +54,20 @@ export const codeOf = (error: unknown): string => String((originalOf(error) as {
 
 export const isTimeout = (error: unknown): boolean => codeOf(error) === TIMEOUT;
 
-/** Whether another transaction held what was needed for too long. */
+/** Whether the lock timeout expired. */
 export const isLocked = (error: unknown): boolean => error instanceof Locked || codeOf(error) === LOCKED;
 
-/** Whether the connection failed, or none could be had; in a transaction, and where Sequelize or pg itself was asked. */
+/** Whether the connection failed or none was available, as reported by pg or Sequelize. */
 export function isLost(error: unknown): boolean {
   if (error instanceof Unavailable || UNREACHABLE.test(codeOf(error))) return true;
   if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
-  // What PostgreSQL itself says came over a connection that is well.
+  // An error sent by PostgreSQL arrived over a working connection.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
 export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error)) || isLost(error);
 
-/** Whether PostgreSQL answers, and cannot do what it is asked to do, whatever that is. */
+/** Whether PostgreSQL responds but cannot execute statements of this kind at present. */
 export const isUnable = (error: unknown): boolean => UNABLE.test(codeOf(error));
 
 export const isDamage = (error: unknown): boolean => DAMAGE.test(codeOf(error));

@@ -1,7 +1,7 @@
 /**
- * A standby that follows the database and reads for strangers what is everybody's: they have written nothing that they would miss. It is used while it is
- * known to have all that the database had `maxLag` ago, and after a change that this process has heard of not before it has that too. Both are looked
- * at now and then, which costs a statement nothing. Where it cannot be told, or the standby answers anything but rows, the database itself is read.
+ * Read replica: a streaming standby that serves public rows to anonymous clients, who have no writes of their own to miss. It is used while its replay
+ * position is at most `maxLag` behind the primary and includes every change that this process was notified of. A timer compares the positions, so
+ * statements pay nothing for it. If the position is unknown, or a statement fails on the standby, the primary is read.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -13,24 +13,24 @@ import { Viewers } from './viewers';
 import { wired } from './pginternals';
 
 export interface ReplicaOptions {
-  /** Of `pg`. It leads to PostgreSQL itself. */
+  /** Connection options of pg, leading to PostgreSQL without a pooler. */
   connection: PoolConfig;
   /** Milliseconds. */
   maxLag: number;
 }
 
 const LOOK_EVERY_MS = 500;
-/** After a change, until the standby has it. */
+/** Interval after a change, until the standby has replayed it. */
 const LOOK_SOON_MS = 50;
-/** So long what was seen is relied on: it counts as lag. */
+/** Validity of an observation. It counts as lag. */
 const GOOD_FOR_MS = MIN_REPLICA_LAG_MS / 2;
 
-/** A log of changes has a name of its own, which a standby has from what it follows. */
+/** SQL: id of the change log, which a standby inherits from its primary. */
 const LOG = '(SELECT "id"::text FROM "change_log")';
 const DATABASE = `SELECT ${LOG} AS "log", pg_current_wal_lsn()::text AS "position"`;
 const STANDBY = `SELECT ${LOG} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "follows", pg_backend_pid() AS "pid"`;
 
-/** Where the database was at a moment of `performance.now()`. */
+/** WAL position of the primary at a time of `performance.now()`. */
 interface Mark {
   at: number;
   position: bigint;
@@ -46,26 +46,26 @@ type Ask = (text: string) => Promise<Row[]>;
 
 export class Replica {
   readonly pool: Pool;
-  /** Its connections keep what they are told, whatever stands before the database. */
+  /** Session users of its connections, which lead around any pooler. */
   readonly viewers = new Viewers(false);
   private readonly pulse: Pulse;
-  /** Why it is not used; absent: it is. */
+  /** Why the standby is not used; absent while it is. */
   private why: string | undefined = 'it has not been looked at';
   private lookedAt = -Infinity;
-  /** The standby has all that the database had then. */
+  /** The standby has replayed everything that the primary had at this time. */
   private reachedAt = -Infinity;
-  /** When a change was heard of that it must have. */
+  /** Time of the last notified change, which the standby must have replayed. */
   private heardAt = -Infinity;
-  /** Milliseconds; absent where it is not known. */
+  /** Milliseconds; absent while unknown. */
   private lag?: number;
-  /** Oldest first: those that the standby may not have come to yet, and the last one that it has. */
+  /** Positions of the primary, oldest first: the last one that the standby has replayed, and all later ones. */
   private marks: Mark[] = [];
   private looking?: NodeJS.Timeout;
   private soon?: NodeJS.Timeout;
   private ask?: Ask;
   private log?: Logger;
   private underWay = false;
-  /** Statements that it has answered. */
+  /** Number of statements executed on the standby. */
   answered = 0;
 
   constructor(
@@ -85,7 +85,7 @@ export class Replica {
     );
   }
 
-  /** To be called on every change of what is everybody's, before anybody else hears of it. */
+  /** Call this on every change of a public row, before subscribers are notified. */
   changed(): void {
     this.heardAt = performance.now();
     this.lookSoon();
@@ -99,12 +99,12 @@ export class Replica {
     }, LOOK_SOON_MS).unref();
   }
 
-  /** In seconds; absent where it is not known. */
+  /** Replication lag in seconds; absent while unknown. */
   get secondsBehind(): number | undefined {
     return this.lag === undefined ? undefined : this.lag / 1_000;
   }
 
-  /** Looks at both from now on; nobody waits for it. `ask`: asks the database. `role`: in whose name requests ask. */
+  /** Starts monitoring in the background. `ask` queries the primary; `role` is the role of requests. */
   follow(ask: Ask, role: string | undefined, log: Logger): void {
     this.ask = ask;
     this.viewers.role = role;
@@ -113,7 +113,7 @@ export class Replica {
     void this.look();
   }
 
-  /** Looks once, for whoever wants to know: answers why it could not be used. */
+  /** Checks for up to `maxLag` (for `doctor`). Returns why the standby cannot be used. */
   async inspect(ask: Ask): Promise<string | undefined> {
     this.ask = ask;
     const until = performance.now() + this.options.maxLag;
@@ -125,7 +125,7 @@ export class Replica {
   }
 
   private async look(): Promise<void> {
-    // What hangs is not asked again.
+    // A check that hangs is not repeated.
     if (this.underWay) return;
     this.underWay = true;
     const why = await this.verdict().catch((error: Error) => error.message);
@@ -137,7 +137,7 @@ export class Replica {
     else this.log.warn({ why }, 'the replica is not read from');
   }
 
-  /** Answers why it cannot be used. */
+  /** Compares both positions. Returns why the standby cannot be used. */
   private async verdict(): Promise<string | undefined> {
     const began = performance.now();
     this.lag = undefined;

@@ -1,10 +1,10 @@
-/** What the database is asked with, and what it answers. */
+/** Parameters of statements and rows of results. */
 
-/** What is in its columns the facts of fields tell, at run time. */
+/** Types of columns are known at run time only, from the field metadata. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each reader knows which columns it has asked for
 export type Row = Record<string, any>;
 
 export interface Parameters extends Array<unknown> {
-  /** One of them decides how the statement is best run, so it is planned for its values each time. */
+  /** The best plan depends on a value, so the statement is not prepared and is planned for each execution. */
   decisive?: boolean;
 }

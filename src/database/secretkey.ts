@@ -1,4 +1,4 @@
-/** The key that seals the tokens: of the environment, or made at first start and kept beside the embedded database. */
+/** The secret key that encrypts API keys: from SECRET_KEY, or generated at the first start and stored beside the embedded database. */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
@@ -20,17 +20,17 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
   await publishRestored(dataDir, database);
   const kept = readKey(file);
   if (kept !== undefined) return kept;
-  // Were another one made in silence, whoever looks for the old one would no longer know that it is missing.
+  // Generating another key would hide that the old one is missing.
   if (await hasAccounts(database)) throw new ConfigError(`SECRET_KEY: the file ${file} is gone, but the database has accounts: ${HOW}`);
   writeKey(file, randomBytes(32).toString('hex'));
-  // Another process may have made one at the same moment.
+  // A concurrent process may have written its key first.
   return readKey(file)!;
 }
 
 const stagedName = (id: string): string => `secret-key.restored-${id}`;
 const STAGED = new RegExp(`^secret-key\\.restored-(${UUID})$`);
 
-/** The key of a backup, to be published once its rows are there for good. */
+/** Stores the key of a backup, to be published after its rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
   makeFolder(dataDir);
   fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
@@ -40,7 +40,7 @@ export const publishKey = (dataDir: string, id: string): void => fs.renameSync(j
 
 export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedName(id)), { force: true });
 
-/** That of a restore which was carried out, but killed before it had done this. */
+/** Publishes the key of a restore that committed its rows and was killed before publishing the key. */
 async function publishRestored(dataDir: string, { pool }: Database): Promise<void> {
   const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
@@ -48,7 +48,7 @@ async function publishRestored(dataDir: string, { pool }: Database): Promise<voi
   for (const { id } of rows) publishKey(dataDir, id);
 }
 
-/** Undefined where there is none. */
+/** Undefined if the file does not exist. */
 export function readKey(file: string): string | undefined {
   if (!fs.existsSync(file)) return undefined;
   const key = fs.readFileSync(file, 'utf8').trim();
@@ -58,7 +58,7 @@ export function readKey(file: string): string | undefined {
   );
 }
 
-/** Whole from the moment it has its name, and never in the place of another one. */
+/** Creates the file atomically; an existing file is not replaced. */
 function writeKey(file: string, key: string): void {
   const draft = `${file}.${randomBytes(4).toString('hex')}`;
   makeFolder(join(file, '..'));

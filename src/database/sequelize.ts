@@ -1,4 +1,4 @@
-/** Sequelize, through which everything is written: over connections of a pool like those that read, told for whom it writes. */
+/** Sequelize for writes, on connections of our own pool, with the session user for row-level security sent in the packet of BEGIN. */
 import type { Pool, PoolClient } from 'pg';
 import { Sequelize } from 'sequelize-typescript';
 import type { ConnectionOptions } from './options';
@@ -27,7 +27,7 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
   return sequelize;
 }
 
-/** In the packet that begins it, where it belongs to a viewer of whom too. */
+/** Extends BEGIN by the timeouts and the session user of the transaction. */
 function tellEachTransaction(sequelize: Sequelize, beginning: string, viewers: Viewers): void {
   type Begun = { parent?: unknown; options: { viewer?: string } };
   const generator = sequelize.getQueryInterface().queryGenerator as { startTransactionQuery(of: Begun): string };

@@ -1,4 +1,4 @@
-/** What one request sends to the database: counted, traced, given up together, and its transactions. */
+/** Database session of one request: runs and counts its statements and transactions, and cancels them together. */
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import { Overloaded, type Limiter } from '../platform/limiter';
@@ -10,44 +10,42 @@ import type { Parameters, Row } from './rows';
 import { rowsIn, Statement, type Asking } from './statement';
 import { NOBODY } from './viewers';
 
-/** A transaction of several writes. */
+/** A transaction that spans several writes (`@atomic`). */
 interface Open {
   transaction: Transaction;
-  /** Take back what was done outside of the database. */
+  /** Compensations for effects outside of the database. */
   undone: (() => Promise<void>)[];
-  /** Settled once the statements so far are done. */
+  /** Settles when the statements sent so far have completed. */
   before: Promise<unknown>;
 }
 
 class RolledBack extends Error {}
 
-/** What one request sends to the database, counted. */
 export class Session implements Asking {
   statements = 0;
   milliseconds = 0;
-  /** Read so far. */
+  /** Number of rows read. */
   rows = 0;
-  /** Bytes that may still be read for the answer that is being made. */
+  /** Bytes that may still be read for the current response. */
   private left = Infinity;
   private limit = Infinity;
-  /** Where somebody collects them. */
   trace?: Trace;
   private readonly running = new Set<{ stop(why: Error): void }>();
-  /** Why nothing more is asked of the database. */
+  /** Set when the session has ended: the error of all further statements. */
   private over?: Error;
   private lasting = false;
-  /** What it has written it is to see, and what hangs together with what it has read. */
+  /** Whether the primary has been used, after which the replica must not be: the request sees its own writes and consistent rows. */
   private isCurrent = false;
   private lane: LaneName = 'own';
   private open?: Open;
   caller: Caller = 'own';
   begun = false;
-  /** For whom PostgreSQL shows rows: the id of a user, or nobody. What asks for the server itself is shown all. */
+  /** Session user for row-level security: the id of the viewer, or NOBODY. */
   private viewer = NOBODY;
 
   constructor(readonly database: Database) {}
 
-  /** Who asks; that this was looked up gives no place before others. A subscription stays one, whoever has it. */
+  /** Sets the client after authentication, which gives no priority to its next statement. Subscriptions stay subscriptions. */
   asks(lane: LaneName, caller: Caller): void {
     if (this.lane !== 'live') this.lane = lane;
     this.caller = caller;
@@ -59,12 +57,12 @@ export class Session implements Asking {
     return this.ask(text, values, this.viewer);
   }
 
-  /** The same, of what may be a little old where a stranger asks: rows of everybody, in answers. */
+  /** As `query`, for public rows that an anonymous client may read from the replica. */
   async read(text: string, values: Parameters = []): Promise<Row[]> {
     return this.ask(text, values, this.viewer, !this.isCurrent);
   }
 
-  /** Looks up who asks. Such a statement reads nothing that PostgreSQL shows to some and not to others, so it need not be told for whom. */
+  /** Runs an authentication statement. Its tables have no row-level security, so no session user is set. */
   async identify(text: string, values: Parameters): Promise<Row[]> {
     return this.ask(text, values, undefined);
   }
@@ -74,13 +72,13 @@ export class Session implements Asking {
     try {
       return await this.send(text, values, viewer, mayBeOld);
     } catch (error) {
-      // What else is asked for would be in vain too, and is not tried: one request waits in vain once.
+      // Further statements would fail as well. A request waits for an overloaded or unavailable database once.
       if (error instanceof Overloaded || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
       throw error;
     }
   }
 
-  /** Notes what became of the request, whatever that is. */
+  /** Records the outcome of the request, even after the session has ended. */
   async note(text: string, values: Parameters): Promise<void> {
     this.begun = true;
     await this.send(text, values, this.viewer);
@@ -107,7 +105,7 @@ export class Session implements Asking {
     }
   }
 
-  /** A connection does one statement after the other. */
+  /** Statements of a transaction share its connection and run one after the other. */
   private async sendIn(open: Open, text: string, values: Parameters): Promise<Row[]> {
     const began = performance.now();
     const { connection } = open.transaction as Transaction & { connection: PoolClient };
@@ -127,7 +125,7 @@ export class Session implements Asking {
     }
   }
 
-  /** From now on rows of so many bytes may be read. */
+  /** Sets the limit of bytes to read. */
   mayRead(bytes: number): void {
     this.left = this.limit = bytes;
   }
@@ -142,24 +140,24 @@ export class Session implements Asking {
     for (const running of this.running) running.stop(why);
   }
 
-  /** Nobody waits for the answer any more: what is read is stopped. A change that has begun is made all the same, whole. */
+  /** Call this when the client has disconnected: cancels reads. A write that has begun is completed. */
   abandon(): void {
     if (!this.lasting) this.end(new ClientGone());
   }
 
-  /** From now on the request is carried out to its end, whether somebody waits for it or not. */
+  /** Makes the request continue to its end even if the client disconnects. */
   last(): void {
     if (this.over) throw this.over;
     this.lasting = true;
   }
 
-  /** An event of a subscription is read like a request of its own, whatever became of the one before. */
+  /** Starts a new event of a subscription, which is independent of the outcome of the last one. */
   renew(): void {
     this.lane = 'live';
     if (!(this.over instanceof ClientGone)) this.over = undefined;
   }
 
-  /** Options for a Sequelize call, so that it is counted too. */
+  /** Sequelize options that count and trace its statements. */
   readonly counted = {
     benchmark: true,
     logging: (text: string, milliseconds = 0) => {
@@ -169,13 +167,10 @@ export class Session implements Asking {
     },
   };
 
-  /** The last statement of every transaction; what it throws rolls back. */
+  /** Runs before COMMIT of every transaction. An error rolls back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /**
-   * All that `work` reads and writes is one transaction, which is rolled back unless the result is kept. Transactions within it are savepoints.
-   * Whatever becomes of it, nobody else has seen anything of it before.
-   */
+  /** Runs all reads and writes of `work` in one transaction, which is rolled back unless `isKept`. Nested transactions are savepoints. */
   async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
     const undone: (() => Promise<void>)[] = [];
     let done: { isKept: boolean; result: T } | undefined;
@@ -197,7 +192,7 @@ export class Session implements Asking {
     }
   }
 
-  /** What takes back what a transaction did outside of the database, should it be part of an atomic one that is rolled back. */
+  /** Registers a compensation for an effect outside of the database, in case the atomic transaction is rolled back. */
   undoing(undo: () => Promise<void>): void {
     this.open?.undone.push(undo);
   }
@@ -210,7 +205,7 @@ export class Session implements Asking {
     }
   }
 
-  /** All or nothing. `table` is the one that is written to, if it is one. */
+  /** Runs a transaction. `table`: the table that is written to, if it is one. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
     const { caller, open } = this;
     const { writes, lockedTables } = this.database;
@@ -240,7 +235,7 @@ export class Session implements Asking {
       });
     } catch (error) {
       if (!isLost(error)) throw error;
-      // The connection was dead before anything was asked of it.
+      // The connection was dead before the transaction began.
       if (again && !progress.begun && !this.database.pulse.away) return this.atOnce(work, false);
       throw progress.done ? new Uncertain(error) : new Unavailable(error);
     }

@@ -1,4 +1,4 @@
-/** One statement that reads: it waits for a place in its lane, runs on a connection of the pool, and can be stopped when nobody waits for it. */
+/** A read statement: waits for a slot of the concurrency limiter, runs on a pooled connection and can be cancelled when the client disconnects. */
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
@@ -11,33 +11,33 @@ import { isTimeout, isUnavailable, Unavailable } from './refusals';
 import type { Replica } from './replica';
 import type { Viewers } from './viewers';
 
-/** Connections, and who may use how many of them. */
+/** The pool, limiter and prepared statements of one kind of client. */
 export interface Reads {
   pool: Pool;
-  /** What may be a little old is read there, while it can be. */
+  /** Serves reads that may be stale, while it is usable. */
   replica?: Replica;
   lane: Limiter<Caller>;
   prepared: Prepared;
   pulse: Pulse;
-  /** What each statement takes along, where no session keeps it. */
+  /** Sent with each statement behind a transaction pooler, where no session keeps settings. */
   before?: Before;
-  /** Absent: it does not matter who asks. */
+  /** Absent: no session user is set. */
   viewers?: Viewers;
 }
 
-/** Of statements: those that nothing comes of if they run twice. What only looks like a change is no harm. */
+/** Matches statements that can be retried because they only read. A false negative is harmless. */
 const READS = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
 
-/** What a statement is part of. */
+/** The request that a statement belongs to. */
 export interface Asking {
   caller: Caller;
-  /** It has had a place, so it may go on before others begin. */
+  /** Whether a statement of the request has run already, which gives the next one priority. */
   begun: boolean;
-  /** Counts bytes that were read for it. Throws TooMuchRead. */
+  /** Counts bytes read for the request. Throws TooMuchRead above its limit. */
   took(bytes: number): void;
 }
 
-/** A statement of a transaction, on its connection. */
+/** Runs a statement of a transaction on its connection. */
 export function rowsIn(client: PoolClient, text: string, values: Parameters, request: Pick<Asking, 'took'>): Promise<Row[]> {
   return new Promise((done, failed) => {
     let why: unknown;
@@ -64,7 +64,7 @@ export class Statement {
   private waiting?: Queued<Caller>;
   private stopping?: Promise<void>;
   private tries = 0;
-  /** Where it is now, if not at the database itself. */
+  /** Set while the statement runs on the replica. */
   private replica?: Replica;
   private readonly caller: Caller;
   private done!: (rows: Row[]) => void;
@@ -75,15 +75,15 @@ export class Statement {
     private readonly request: Asking,
     private readonly text: string,
     private readonly values: Parameters,
-    /** For whom; absent: it does not matter. */
+    /** Session user for row-level security; absent: any. */
     private readonly viewer: string | undefined,
-    /** Whether the rows may be a little old. */
+    /** Whether the replica may serve it. */
     private readonly mayBeOld = false,
   ) {
     this.caller = request.caller;
   }
 
-  /** To be asked once. Callbacks lead from step to step, because a promise for each costs more than the step. */
+  /** Call it once. The steps are connected by callbacks, because promises would cost more than the steps. */
   rows(): Promise<Row[]> {
     return new Promise((done, failed) => {
       this.done = done;
@@ -129,7 +129,7 @@ export class Statement {
     this.client = client;
     try {
       const { prepared } = this.reads;
-      // A standby is reached without a pooler.
+      // There is no pooler before the replica.
       const along = this.replica ? undefined : this.reads.before;
       const before = this.viewers ? this.viewers.before(client, this.viewer, along) : along;
       const name = values.decisive ? undefined : prepared.nameOf(text);
@@ -155,7 +155,7 @@ export class Statement {
   private answered(error: Error | null, rows: Row[] | undefined, client: PoolClient): void {
     this.client = undefined;
     if (error) this.viewers?.forget(client);
-    // After an error that PostgreSQL tells of, the connection is as good as before.
+    // An error sent by PostgreSQL leaves the connection usable.
     const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
     if (this.replica && this.leaves(this.replica, error, client, broken)) return;
     if (broken && !this.why && (this.tries += 1) === 1 && READS.test(this.text)) {
@@ -163,17 +163,17 @@ export class Statement {
       return this.connect();
     }
     const end = () => this.end(this.why ?? broken ?? error ?? undefined, rows, client, broken);
-    // What comes next on this connection must not be stopped in its place.
+    // Wait for the CancelRequest, which could otherwise hit the connection's next statement.
     if (this.stopping) void this.stopping.then(end);
     else end();
   }
 
-  /** Whether the rows may be a little old. */
+  /** Whether the rows came from the replica. */
   get isOfReplica(): boolean {
     return this.replica !== undefined;
   }
 
-  /** Whatever a standby cannot do the database itself is asked for: a statement in the way of what it follows, rows of a newer table. */
+  /** Falls back to the primary if the replica fails, for example by a recovery conflict or a missing new table. */
   private leaves(replica: Replica, error: Error | null, client: PoolClient, broken?: Error): boolean {
     if (!error) replica.answered += 1;
     if (!error || this.why || isTimeout(error)) return false;
@@ -190,7 +190,7 @@ export class Statement {
     this.reads.lane.leave(this.caller);
   }
 
-  /** It throws `why`, at once if it has not begun. */
+  /** Makes `rows` reject with `why`: immediately if the statement is queued, after cancelling it if it is running. */
   stop(why: Error): void {
     if (this.why) return;
     this.why = why;

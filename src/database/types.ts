@@ -1,4 +1,4 @@
-/** How values leave the database: dates, times, timestamps and decimals stay the strings that both interfaces show. */
+/** Type parsers of pg: dates, times, timestamps and decimals become the strings that both interfaces return. */
 import { types } from 'pg';
 
 const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;

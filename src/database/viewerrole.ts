@@ -1,6 +1,6 @@
 /**
- * The role in whose name requests read and write. It cannot sign in, owns nothing, and row-level security binds it, as it does not bind the owner
- * of the tables. Roles belong to the whole server of PostgreSQL, so each owner has one of their own: who owns one database reads nothing of another.
+ * The PostgreSQL role of requests. It cannot log in, owns nothing and is subject to row-level security, to which the owner of the tables is not. Roles are
+ * shared by all databases of a PostgreSQL server, so each owner of tables has its own viewer role: an owner of one database can read nothing of another.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
@@ -15,19 +15,19 @@ const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const NOT_PERMITTED = '42501';
-/** Another process has done it, or is about to: that it was there a moment later is told in several ways. */
+/** Error codes of concurrent CREATE ROLE and GRANT in other processes. Retried. */
 const RACED = ['42710', '23505', 'XX000', '40001', '40P01'];
 const ATTEMPTS = 20;
 const AGAIN_MS = 25;
 
-/** What it takes to have requests bound, and what is missing of it. */
+/** Whether row-level security applies to requests, and what is missing. */
 export interface Standing {
   role: string;
-  /** Why the role cannot be taken; absent: it can be. */
+  /** Why the role cannot be used; absent if it can. */
   lacking?: string;
-  /** What somebody who may do it is to run. */
+  /** SQL for an administrator. */
   advice?: string;
-  /** Whether the user of the server itself is bound, and would see nothing. */
+  /** Whether row-level security applies to the server's own user, which would then see no rows. */
   isBound: boolean;
 }
 
@@ -51,7 +51,7 @@ async function ownerOf(client: Pick<ClientBase, 'query'>): Promise<Owner | undef
 const isThere = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
-/** Runs work as the role, and takes everything back. */
+/** Runs `work` under the role in a transaction that is always rolled back. */
 async function as<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {
@@ -82,7 +82,7 @@ async function again(work: () => Promise<unknown>): Promise<void> {
     }
 }
 
-/** Tables, views and sequences of the owner for which the role lacks a privilege that requests need. */
+/** SQL: tables, views and sequences of the owner for which the role lacks a privilege that requests need. */
 const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FROM pg_class c
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
     AND c."relowner" = (SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account'))
@@ -91,8 +91,8 @@ const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FR
       ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;
 
 /**
- * Makes the role and gives it what requests need, as far as the user of the server may: what is missing then, `standingOf` tells. Other databases of
- * the same owner may do so at the same time.
+ * Creates the role and grants its privileges as far as the server's user is permitted to; `standingOf` reports what is missing. Other databases of the same
+ * owner may do this concurrently.
  */
 export async function prepareRole(client: ClientBase): Promise<void> {
   const found = await ownerOf(client);
@@ -112,7 +112,7 @@ export async function prepareRole(client: ClientBase): Promise<void> {
   }
 }
 
-/** Later tables too, whoever makes them: a restore does, beside servers that run. */
+/** Also grants privileges on future tables: a restore creates tables beside running servers. */
 async function grant(role: string, owner: string, client: ClientBase): Promise<void> {
   const { rows: withheld } = await client.query(WITHHELD, [role]);
   if (!withheld.length) return;
@@ -131,7 +131,7 @@ async function grant(role: string, owner: string, client: ClientBase): Promise<v
   );
 }
 
-/** How things stand; undefined where there are no tables yet. Found by trying. */
+/** Determines by trial whether row-level security applies to requests. Undefined before the tables exist. */
 export async function standingOf(pool: Pool): Promise<Standing | undefined> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -146,7 +146,7 @@ export async function standingOf(pool: Pool): Promise<Standing | undefined> {
   }
 }
 
-/** Whether security of some of the tables that have it binds who asks, and whether all of it does. */
+/** SQL: whether row-level security is active for the current user on some, and on all, of the tables that enable it. */
 const BOUND = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
@@ -184,8 +184,8 @@ async function judge({ owner, self }: Owner, client: ClientBase): Promise<Standi
 }
 
 /**
- * From now on the requests of this process ask in the name of the role. To be called before there are any. Where that cannot be, `tell` hears of it, or
- * a ConfigError is thrown if the configuration demands it.
+ * Makes the requests of this process use the role. Call it before the first request. If the role cannot be used, `tell` receives a warning, or a
+ * ConfigError is thrown with ROW_SECURITY=required.
  */
 export async function takeRole({ options, pool, viewers }: Database, tell: (message: string) => void): Promise<void> {
   const { rowSecurity = 'on' } = options;
@@ -201,7 +201,7 @@ export async function takeRole({ options, pool, viewers }: Database, tell: (mess
   }
 }
 
-/** Throws a ConfigError where PostgreSQL would show the server itself no rows. */
+/** Throws a ConfigError if row-level security hides all rows from the server's own user. */
 export async function refuseBound(client: ClientBase): Promise<void> {
   const found = await ownerOf(client);
   if (!found || !(await client.query(BOUND)).rows[0].some) return;

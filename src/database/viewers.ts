@@ -1,34 +1,32 @@
 /**
- * For whom a statement runs, as the policies of PostgreSQL know it (`viewerrole.ts`). A connection keeps whom it was told of last, so it is told only
- * of another one, in the packet of the statement that needs it. Where no session is kept, each statement and each transaction tells it.
+ * Sets the session user for row-level security (`fitgraph.viewer`, read by the policies; the role is in `viewerrole.ts`). A connection remembers the last
+ * user, so the setting is sent only when the user changes, in the packet of the statement that needs it. Behind a transaction pooler, where sessions are
+ * not kept, every statement and transaction sends it.
  */
 import { escapeIdentifier, type ClientBase } from 'pg';
 import type { Before } from './namedquery';
 
-/** Who is not signed in: has no rows. */
+/** The session user of anonymous clients: matches no owned row. */
 export const NOBODY = '';
 
 const TELL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
 
 export class Viewers {
-  /** In whose name requests ask; absent: in that of the server itself, to whom PostgreSQL shows everything. To be set before there are connections. */
+  /** Role of request connections. Absent: the server's own role, to which row-level security does not apply. Set it before connections are opened. */
   role?: string;
   private readonly told = new WeakMap<ClientBase, string>();
 
   constructor(
-    /** Whether each transaction has another session. */
+    /** Behind a transaction pooler every transaction runs in a different session. */
     private readonly perTransaction: boolean,
   ) {}
 
-  /** What a new connection of requests is told first, if anything. */
+  /** First statement of a new request connection, if any. */
   get first(): string | undefined {
     return this.role === undefined || this.perTransaction ? undefined : `SET ROLE ${escapeIdentifier(this.role)}`;
   }
 
-  /**
-   * What goes before a statement of this viewer, if anything, beside what each statement takes along. Without a viewer it does not matter whom the
-   * connection was told of.
-   */
+  /** Statement to send before one of this viewer, or `along` (sent with every statement) alone. Without a viewer any session user is fine. */
   before(client: ClientBase, viewer: string | undefined, along: Before | undefined): Before | undefined {
     if (this.role === undefined) return along;
     if (this.perTransaction) return this.with(along!, viewer);
@@ -45,12 +43,12 @@ export class Viewers {
     };
   }
 
-  /** To be called whenever a statement has failed: what it was told of was taken back with it. */
+  /** Call this when a statement failed: its SET was rolled back with it. */
   forget(client: ClientBase): void {
     this.told.delete(client);
   }
 
-  /** What follows the beginning of a transaction, in the same packet. Without a viewer it is one of the server itself. */
+  /** SQL to append to BEGIN, in the same packet. Without a viewer the transaction belongs to the server itself. */
   beginning(viewer: string | undefined): string {
     if (this.role === undefined) return '';
     const own = viewer === undefined;
