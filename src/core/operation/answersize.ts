@@ -11,7 +11,7 @@ import { selected, selectionKey } from '../read/plan';
 /** Field values that an operation completes before it first yields to the event loop, and in each slice after that: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
-/** Assumed length of numbers, booleans and nulls. */
+/** Assumed length of numbers, booleans and nulls in a response. */
 const NON_STRING_CHARACTERS = 5;
 
 /** The selection of one object, as far as its size depends on it. */

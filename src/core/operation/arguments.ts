@@ -6,10 +6,7 @@ import { parseId } from '../model/ids';
 import { refuseOtherType, rowIdOf } from '../model/node';
 import type { Context } from '../context';
 
-/**
- * Parses the id of a row of the given type; undefined for an integer out of the range of ids. GraphQL also accepts a global id (`nodeId`), REST only
- * integers. Throws BAD_USER_INPUT for anything else.
- */
+/** Parses a row id; undefined if it is out of range. GraphQL also accepts a global id (`nodeId`). Throws BAD_USER_INPUT for anything else. */
 export function requiredId(argument: string, type: string, value: string, { api }: Pick<Context, 'api'>): number | undefined {
   if (value === '') throw badArgument(argument, REQUIRED);
   if (api === 'graphql') refuseOtherType(type, value, argument);

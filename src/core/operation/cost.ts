@@ -54,7 +54,7 @@ const INTROSPECTION_FACTOR = 3;
 
 export interface Cost {
   total: number;
-  /** Expected response size; included in the total. */
+  /** Expected response size. Its cost is included in `total`. */
   bytes: number;
   /** The part of the total that is charged in full, whatever the result size: introspection and mutations. */
   fixed?: number;

@@ -51,8 +51,7 @@ export class Executor {
   /** Events delivered to all subscriptions since the start. */
   toldEvents = 0;
   readonly introspection: IntrospectionAnswers;
-  /** The last queued subscription event of each caller. */
-  private readonly lastEvents = new Map<Caller, Promise<void>>();
+  private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
   private readonly maxResponse: number;
@@ -184,16 +183,16 @@ export class Executor {
 
   /** Runs the subscription events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
   private async runInTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    const result = (this.lastEvents.get(caller) ?? Promise.resolve()).then(work);
+    const result = (this.lastEventByCaller.get(caller) ?? Promise.resolve()).then(work);
     const settled = result.then(
       () => undefined,
       () => undefined,
     );
-    this.lastEvents.set(caller, settled);
+    this.lastEventByCaller.set(caller, settled);
     try {
       return await result;
     } finally {
-      if (this.lastEvents.get(caller) === settled) this.lastEvents.delete(caller);
+      if (this.lastEventByCaller.get(caller) === settled) this.lastEventByCaller.delete(caller);
     }
   }
 
@@ -224,10 +223,7 @@ export class Executor {
     return presentResult(size.isOver ? { errors: [tooLong(this.maxResponse)] } : result, context);
   }
 
-  /**
-   * Admits an operation: checks access to introspection, coerces the variables and reserves the cost. Errors of variables name the invalid fields,
-   * unlike those of graphql-js.
-   */
+  /** Admits an operation: checks access to introspection, coerces the variables and reserves the cost. */
   private admit(
     document: DocumentNode,
     operation: OperationDefinitionNode,
@@ -280,16 +276,14 @@ function firstKey(document: DocumentNode, operation: OperationDefinitionNode): s
 /** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
 function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
+  // One cause can fail several fields of a response; it is translated and logged once.
   const databaseErrors = new Map<unknown, KnownError | undefined>();
   const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
   if (context.told) for (const { extensions } of errors) context.told(String(extensions.code));
   return { ...result, errors };
 }
 
-/**
- * Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. `databaseErrors` caches the
- * translations within a response, so that one cause of several failed fields is logged once.
- */
+/** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
 function presentError(
   error: GraphQLError,
   { log, requestId: id }: Context,
@@ -312,7 +306,6 @@ function presentError(
   const databaseError = databaseErrors.get(cause);
   if (databaseError) return createError(databaseError.message, { ...databaseError.extensions });
   // `extensions` is undefined if the error is not a GraphQLError, despite its type.
-
   const ownExtensions = error.extensions as GraphQLError['extensions'] | undefined;
   if (ownExtensions?.code) return createError(error.message, { ...ownExtensions });
   log.error({ id, err: cause, path }, 'unexpected error');

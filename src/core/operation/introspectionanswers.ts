@@ -50,10 +50,7 @@ export class IntrospectionAnswers {
     }
   }
 
-  /**
-   * The introspection result; undefined if the operation has variables or selects anything but `__schema`. The caller has already validated and
-   * authorized the operation.
-   */
+  /** Result of a validated introspection query; undefined if the operation has variables or selects anything but `__schema`. */
   of(document: DocumentNode, operation: OperationDefinitionNode): ExecutionResult | undefined {
     if (!isPureIntrospection(document, operation)) return undefined;
     // The key ignores whitespace and the operation's name, which differ between clients.

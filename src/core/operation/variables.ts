@@ -84,10 +84,7 @@ function depthError(definition: VariableDefinitionNode, variables: Variables): G
 
 export type Coerced = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
-/**
- * Coerces the variables of an operation and applies their defaults; absent ones are left out. With `hideSuggestions`, error messages do not suggest
- * names from the schema.
- */
+/** Coerces variables and applies their defaults; absent ones are left out. With `hideSuggestions`, errors do not suggest names from the schema. */
 export function coerced(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -180,7 +177,6 @@ function variableErrors(
     const isOptional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
     if (remaining === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
     // Paths into an input object start with the name of its field, as in a form, and not with the name of the variable.
-
     const root = isInputObjectType(getNullableType(type)) && value != null ? '' : name;
     const errors = new ErrorCollector(remaining, hideSuggestions);
     checkValue(type, value, root, errors);
