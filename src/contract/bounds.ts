@@ -1,10 +1,10 @@
-/** What the database can hold. */
+/** Value ranges of PostgreSQL column types. */
 
-/** The largest integer of a column, and so the largest id: 32 bits with a sign. */
+/** Maximum of PostgreSQL's 32-bit `integer`, and thus the largest row id. */
 export const MAX_INTEGER = 2_147_483_647;
 export const MIN_INTEGER = -MAX_INTEGER - 1;
 
-/** A UUID as PostgreSQL writes it; a part of patterns. */
+/** Regular expression source of a UUID in PostgreSQL's output format, without anchors. */
 export const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const WHOLE_UUID = new RegExp(`^${UUID}$`);
-export const isUuid = (text: string): boolean => WHOLE_UUID.test(text);
+const UUID_PATTERN = new RegExp(`^${UUID}$`);
+export const isUuid = (text: string): boolean => UUID_PATTERN.test(text);

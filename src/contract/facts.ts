@@ -1,4 +1,4 @@
-/** The contract between resources and interfaces: what `extensions` of the GraphQL schema hold. REST, forms and docs read nothing else. */
+/** Types of the GraphQL schema's `extensions`: metadata of types and fields, from which REST, forms and API docs are derived. */
 
 export type Kind =
   | 'integer'
@@ -20,10 +20,10 @@ export interface Choice {
   label: string | number;
 }
 
-/** `extensions.only`: the one interface whose schema has the field. Everything else is in both. */
+/** `extensions.only`: restricts a field to one interface. All other fields are in both. */
 export type Only = 'rest' | 'graphql';
 
-/** `extensions.field`: what is true of a field, whatever interface shows it. */
+/** `extensions.field`: field metadata for both interfaces. */
 export interface FieldFact {
   /** Name in GraphQL. */
   readonly name: string;
@@ -31,26 +31,26 @@ export interface FieldFact {
   readonly rest: string;
   readonly kind: Kind;
   readonly label: string;
-  /** Help text that REST shows. */
+  /** Help text in REST's OPTIONS. */
   readonly help?: string;
-  /** Documentation, or the help text where there is none. */
+  /** Description in the GraphQL schema; defaults to the help text. */
   readonly description: string;
   readonly null: boolean;
-  /** May be an empty text. */
+  /** Whether the empty string is allowed. */
   readonly blank: boolean;
   readonly hasDefault: boolean;
-  /** What is stored of a new row that does not say; a function tells it of the zone of the server. */
+  /** Default of new rows: a value, or a function of the server's time zone. */
   readonly default?: unknown;
-  /** REST neither shows nor accepts it; GraphQL does both. */
+  /** Hidden from REST; GraphQL shows and accepts the field. */
   readonly hidden: boolean;
   readonly only?: Only;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;
-  /** REST drops the value on creation, so that the default is stored. */
+  /** REST ignores the value on creation and stores the default. */
   readonly restIgnoredOnCreate: boolean;
-  /** A column of the resource's own table. */
+  /** Whether the field is a column of the resource's own table. */
   readonly stored: boolean;
-  /** REST can order by it. */
+  /** Whether REST can sort by the field. */
   readonly ordered: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -60,119 +60,119 @@ export interface FieldFact {
   readonly places?: number;
   readonly choices?: readonly Choice[];
   readonly relation?: {
-    /** GraphQL type of the other side, and the field that shows it. */
+    /** GraphQL type of the referenced row. */
     readonly type: string;
+    /** GraphQL field that resolves the referenced row. */
     readonly object: string;
     readonly many: boolean;
-    /** The other side belongs to a user, so naming another user's row is forbidden. */
+    /** The referenced row belongs to a user; a reference to another user's row is forbidden. */
     readonly owned: boolean;
   };
-  /** Messages for a value of the right type; none means that it is good. The zone decides what day it is. */
+  /** Validates a value of the right type and returns messages; empty if valid. The time zone determines the current date. */
   check(value: unknown, timeZone: string): string[];
-  /** Further messages for a value that passes `check`, which take longer to find. */
+  /** Slower validation of values that pass `check`. */
   inspect?(value: unknown): Promise<string[]>;
 }
 
-/** Whether a new row has to say it; one that is changed never has to. */
+/** Whether a field is required on creation. Updates require no fields. */
 export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldFact, 'null' | 'hasDefault' | 'blank'>): boolean =>
   !optional && !hasDefault && !blank;
 
-/** What belongs together for those who let others have some of it: access tokens are for such groups. */
+/** Scope groups of access tokens. */
 export type Group = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
 
-/** How REST turns a query parameter into a condition, where the kind of the field does not say it all. */
+/** A REST query parameter that filters a list in a way that the field's kind does not determine. */
 export interface FilterFact {
-  /** The query parameter; the field's REST key if absent. */
+  /** Name of the query parameter; defaults to the field's REST key. */
   key?: string;
-  /** GraphQL name of the field. */
+  /** GraphQL name of the filtered field. */
   field: string;
   /**
-   * `ids`: repeated keys, any of them; `loose`: an integer, anything else is ignored;
-   * `commaIds`: integers with commas, a row for each match, ignored as a whole if one is bad;
-   * `unchecked`: an integer, whether or not such a row exists.
+   * Syntax of the parameter. `ids`: the parameter is repeated, and rows match any of the ids. `loose`: an integer; anything else is ignored.
+   * `commaIds`: comma-separated integers, with one result row per match; ignored if any is invalid. `unchecked`: an id that need not exist.
    */
   parse?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
 }
 
-/** A REST name of a type. The selection set is the body: aliases name the keys. */
+/** A REST resource on a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
 export interface ViewFact {
   rest: string;
-  /** Words of the OPTIONS name, e.g. `Weight Entry`. */
+  /** Name in OPTIONS, e.g. `Weight Entry`. */
   title: string;
   description: string;
-  /** Absent: derived from the fields. */
+  /** Defaults to a selection set derived from the fields. */
   selection?: string;
   filters: readonly FilterFact[];
-  /** Place in the root's list, as clients know it; absent: after those that have one, by its name. */
+  /** Position in the API root; views without one follow, sorted by name. */
   position?: number;
-  /** False: the root says nothing of it. */
+  /** Whether the API root lists the view. */
   listed?: boolean;
-  /** Only the first view of a type is written through. */
+  /** Only the first view of a type accepts writes. */
   routes: 'read' | 'all';
-  /** Methods that the permission lets through; others are 403 before they are 405. Absent: all. */
+  /** Methods that pass the permission check; others respond 403, even if unsupported (405). Defaults to all. */
   permits?: readonly string[];
 }
 
-/** `extensions.resource` of an object type. */
+/** `extensions.resource` of an object type: metadata of a resource for both interfaces. */
 export interface ResourceFact {
   readonly owned: boolean;
   readonly only?: Only;
-  /** Of what somebody owns or adds. */
+  /** Access-token scope group; only for resources that users own or contribute to. */
   readonly group?: Group;
-  /** Query and mutation fields. */
+  /** Names of the query and mutation fields. */
   readonly one: string;
   readonly many: string;
   readonly create?: string;
   readonly update?: string;
   readonly remove?: string;
-  /** The same for many rows at once, where a resource has such mutations. */
+  /** Names of the mutation fields for many rows. */
   readonly createMany?: string;
   readonly updateMany?: string;
   readonly removeMany?: string;
-  /** The field that tells one state of a row from all others; then updates and deletions of one row take `ifVersion`. Absent: there is none. */
+  /** Field with the row version for optimistic locking; with it, updates and deletions take `ifVersion`. */
   readonly version?: string;
   readonly views: readonly ViewFact[];
-  /** Default order, `-` before a field that runs downwards; the id decides last. */
+  /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
-  /** Other rows are ordered by it as a whole, which is by its default order. */
+  /** A lookup table: rows that reference it are sorted by its default order. */
   readonly dictionary?: boolean;
-  /** Paths of fields that together name a row; absent: its own name. Of the rows of a list on the way the first counts, after `[]` all. */
+  /** Field paths that form the display name of a row; defaults to `name`. A list on the path contributes its first row, or all rows after `[]`. */
   readonly names?: readonly string[];
-  /** The path of what tells rows apart that are called alike. */
+  /** Field path that distinguishes rows with the same display name. */
   readonly apart?: string;
 }
 
-/** How REST shows the value of a field as a body. */
+/** How REST renders the value of a GraphQL field as a response body. */
 export interface BodyFact {
-  /** Absent: derived from the field's type. */
+  /** Defaults to a selection set derived from the field's type. */
   readonly selection?: string;
-  /** The body is an object with the value under this key, an empty one if the value is null. */
+  /** Wraps the value in an object under this key; an empty object if the value is null. */
   readonly key?: string;
-  /** Keys of the value whose list of `{ key value }` is shown as one object. */
+  /** Keys whose lists of `{ key value }` are rendered as one object. */
   readonly maps?: readonly string[];
-  /** The whole body where a required argument is missing or empty, whatever the row; 200. Absent: 400. */
+  /** Body of a response with status 200 if a required argument is missing or empty. If absent, the status is 400. */
   readonly whenMissing?: string;
-  /** Invalid arguments are answered with 200, this body and the messages under `errors`. Absent: 400. */
+  /** Body of a response with status 200 to invalid arguments, with the messages under `errors`. If absent, the status is 400. */
   readonly whenInvalid?: Readonly<Record<string, unknown>>;
 }
 
-/** `extensions.action` of a field of a resource: `GET /<resource>/<id>/<name>/`, its arguments the query's parameters. */
+/** `extensions.action` of a resource's field: `GET /<resource>/<id>/<name>/`, with the field's arguments as query parameters. */
 export interface ActionFact extends BodyFact {
   readonly name: string;
-  /** The name in OPTIONS; the words of the name if absent. */
+  /** Name in OPTIONS; defaults to the words of `name`. */
   readonly title?: string;
 }
 
-/** `extensions.endpoint` of a query field: paths of its own, its arguments the query's parameters. */
+/** `extensions.endpoint` of a query field: REST paths outside of resources, with the field's arguments as query parameters. */
 export interface EndpointFact extends BodyFact {
   readonly paths: readonly string[];
   readonly title: string;
 }
 
-/** `extensions.limits`: of the arguments of a field, messages for a value of the right type; none means that it is good. */
+/** `extensions.limits`: validators of a field's arguments, by name. They return messages for a value of the right type; empty if valid. */
 export type ArgumentLimits = Readonly<Record<string, (value: string) => string[]>>;
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- what is added to an interface must repeat its parameters as they are */
+/* eslint-disable @typescript-eslint/no-explicit-any -- merged interface declarations must have identical type parameters */
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
     field?: FieldFact;
@@ -180,17 +180,17 @@ declare module 'graphql' {
     endpoint?: EndpointFact;
     limits?: ArgumentLimits;
     only?: Only;
-    /** What a value costs beside the objects that it consists of (`@cost` of IBM's cost directives). */
+    /** Cost of a value in addition to its objects (`@cost` of https://ibm.github.io/graphql-specs/cost-spec.html). */
     cost?: { readonly weight: number };
-    /** How many values a list has, where no page is asked for (`@listSize`); a function tells it of the arguments. */
+    /** Expected length of a list without pagination (`@listSize` of the same specification), or a function of the arguments. */
     listSize?: { readonly assumedSize: number | ((args: any) => number) };
-    /** Resolves all rows of the connection at once: the public schema has them as a list. */
+    /** Resolves all rows of a connection; the public schema has a list in its place. */
     wholeList?: (source: unknown, args: unknown, context: any, info: any) => unknown;
-    /** Writes rows and does nothing beside that, so that it may be part of an `@atomic` operation. */
+    /** The mutation only writes rows, so it can be part of an `@atomic` operation. */
     writesRows?: boolean;
-    /** May stand once in an operation, because it takes long or is a try of something. */
+    /** At most once per operation: the field is slow, or an attempt such as a sign-in. */
     once?: boolean;
-    /** Null stands for what only GraphQL hides. */
+    /** Nullable only because GraphQL hides unreviewed rows; REST always shows them. */
     neverNullInRest?: boolean;
   }
   interface GraphQLInputFieldExtensions {
@@ -198,16 +198,16 @@ declare module 'graphql' {
     only?: Only;
   }
   interface GraphQLInputObjectTypeExtensions {
-    /** Exactly one of its fields is given. */
+    /** Exactly one of the input object's fields must be set. */
     oneOf?: boolean;
   }
   interface GraphQLScalarTypeExtensions {
-    /** The type that code generators for TypeScript give its values. */
+    /** TypeScript type of the scalar's values, for GraphQL Code Generator. */
     codegenScalarType?: string;
   }
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
     resource?: ResourceFact;
-    /** REST shows its decimals as numbers. */
+    /** REST renders the decimals of this type as JSON numbers, not as strings. */
     numbersInRest?: boolean;
   }
 }

@@ -1,4 +1,4 @@
-/** What people are told is wrong with a value, by either interface. The wording is Django REST framework's, which clients match. */
+/** Validation messages of both interfaces. The wording is Django REST framework's, because clients match it. */
 
 export const REQUIRED = 'This field is required.';
 export const NOT_NULL = 'This field may not be null.';
@@ -12,11 +12,10 @@ export const NOT_A_TIME = 'Time has wrong format. Use one of these formats inste
 export const NOT_A_MOMENT = 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 export const NO_NULLS = 'Null characters are not allowed.';
 
-/** Of a choice in the query or in a form. */
 export const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
 
 export const noSuchRow = (id: string): string => `Invalid pk "${id}" - object does not exist.`;
-/** The same over GraphQL, where the type tells which of several ids of a tree is meant. */
+/** The same for GraphQL, where the type distinguishes the ids of a nested input. */
 export const noRowOfType = (type: string, id: string): string => `There is no ${type} with the id "${id}".`;
 export const atLeast = (min: number): string => `Ensure this value is greater than or equal to ${min}.`;
 export const atMost = (max: number | string): string => `Ensure this value is less than or equal to ${max}.`;

@@ -1,4 +1,4 @@
-/** The HTTP status of an answer that is an error of GraphQL, by the error's code. */
+/** HTTP status codes by GraphQL error code. */
 export const STATUSES: Readonly<Record<string, number>> = {
   BAD_REQUEST: 400,
   BAD_USER_INPUT: 400,
@@ -18,5 +18,5 @@ export const STATUSES: Readonly<Record<string, number>> = {
   TIMEOUT: 503,
 };
 
-/** Codes of errors that are the server's, and over in a moment. */
+/** Codes of temporary server errors, after which a retry can succeed. */
 export const PASSING: readonly string[] = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];

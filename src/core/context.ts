@@ -1,4 +1,4 @@
-/** What belongs to one request: who asks, the database session, the loaders. */
+/** Request context: the viewer, database session, data loaders and services of one request, for resolvers of both interfaces. */
 import type { Logger } from 'pino';
 import type { UploadedFile } from '../platform/multipart';
 import type { Trace } from '../platform/trace';
@@ -16,69 +16,71 @@ import type { Scope } from './access/scopes';
 export interface Viewer {
   id: number;
   username: string;
-  /** May publish without review. */
+  /** Superusers may publish catalogue rows without review. */
   isSuperuser: boolean;
-  /** Of the access token that they came with; absent: all that they may do. */
+  /** Scopes of the access token of the request; absent without an access token, which allows everything. */
   scopes?: ReadonlySet<Scope>;
 }
 
-/** Keeps the files that rows name by their paths. */
+/** File storage for uploads, which rows refer to by path. */
 export interface Media {
-  /** In bytes: of all files of one user. */
+  /** Maximum total size of one user's files in bytes. */
   readonly quota: number;
-  /** Answers the path, of at most `max` characters. */
+  /** Stores a file and returns its path, which has at most `max` characters. */
   store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
-  /** Makes the thumbnails of an image; whether they are PNG, because the image has transparency. */
+  /** Creates the thumbnails of an image. Returns whether they are PNG, as for images with transparency. */
   thumbnails(path: string): Promise<boolean>;
-  /** Whether its thumbnails are PNG, without making any. */
+  /** Whether the thumbnails of an image are PNG, without creating them. */
   hasPngThumbnails(path: string): Promise<boolean>;
 }
 
-/** What users do about the ways in which they are signed in, beside the one API key. */
+/** Management of the viewer's access tokens and browser sessions. */
 export interface Credentials {
-  /** Answers the token, which nobody can show again. InvalidInput for a name that is taken, and the like. */
+  /** Creates a token and returns it; it cannot be shown again. Throws InvalidInput, for example for a duplicate name. */
   createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
-  /** Answers how many there were; without an id all of them are revoked. */
+  /** Revokes one access token, or all without an id. Returns the number of revoked tokens. */
   revokeAccessTokens(id?: number): Promise<number>;
-  /** Answers how many browsers were signed in. */
+  /** Ends all browser sessions. Returns their number. */
   endSessions(): Promise<number>;
 }
 
+/** Rate limit of the sender of a request, by the cost of operations (leaky bucket). */
 export interface Spending {
-  /** Before an operation runs. RATE_LIMITED, with `retryAfter` in seconds, if that is more than there is. */
+  /** Reserves the cost of an operation before it runs. Throws RATE_LIMITED, with `retryAfter` in seconds, if it exceeds the remaining budget. */
   reserve(cost: Cost): void;
-  /** After it has run: gives back what it did not need. */
+  /** Refunds the unused part of a reserved cost after the operation has run. */
   settle(cost: Cost): void;
+  /** Charges bytes of the response. */
   sent(bytes: number): void;
-  /** RATE_LIMITED if there is nothing left to spend. */
+  /** Throws RATE_LIMITED if the budget is exhausted. */
   demand(): void;
-  /** Pays for milliseconds in which the server did nothing else, whatever came of it. */
+  /** Charges milliseconds in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
   worked(ms: number): void;
-  /** Once something was reserved. */
+  /** The state of the budget; undefined until something has been charged or reserved. */
   readonly standing: Standing | undefined;
 }
 
 export interface Standing {
-  /** Of this request, as far as it is known. */
+  /** Cost of this request so far. */
   cost: number;
   limit: number;
   remaining: number;
-  /** Until all of the limit is there again. */
+  /** Seconds until the rate limit is fully replenished. */
   seconds: number;
 }
 
 export interface Context {
   requestId: string;
-  /** Where somebody collects them. */
+  /** OpenTelemetry trace of the request; absent if tracing is off. */
   trace?: Trace;
-  /** Who counts errors hears the code of each. */
+  /** Counts an error code in the metrics; absent if metrics are off. */
   told?: (code: string) => void;
   viewer: Viewer | null;
-  /** The interface that asks: REST keeps to its recorded contract where GraphQL is stricter. */
+  /** Interface of the request. REST keeps wger's behaviour where GraphQL is stricter. */
   api: 'graphql' | 'rest';
   session: Session;
-  /** When the request began, by `performance.now()`. */
+  /** Start of the request, by `performance.now()`. */
   began: number;
   loaders: Loaders;
   reference: ReferenceTables;
@@ -86,29 +88,29 @@ export interface Context {
   names: NamesInMemory;
   changes: ChangeLog;
   media: Media;
-  /** The server's zone, which decides what day it is. */
+  /** Time zone of the server, which determines the current date. */
   timeZone: string;
-  /** Scheme and host of the links in an answer. */
+  /** Scheme and host of links in the response. */
   baseUrl: string;
-  /** Codes of the languages that the client accepts, best first. */
+  /** Language codes that the client accepts, by preference. */
   languages: readonly string[];
-  /** Answers the token of the user with this name and password. */
+  /** Checks name and password, and returns the user's token. */
   signIn(username: string, password: string): Promise<string>;
-  /** Sets a new password of the viewer and answers their new token; InvalidInput for a wrong old or a weak new one. */
+  /** Changes the viewer's password and returns their new token. Throws InvalidInput for a wrong old or a weak new password. */
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
-  /** Answers a new token of the viewer; the old one stops working. */
+  /** Replaces the viewer's token and returns the new one; the old token becomes invalid. */
   replaceToken(): Promise<string>;
-  /** Throws for who is nobody, or came with an access token. */
+  /** Throws for anonymous clients and for requests with an access token. */
   credentials(): Credentials;
-  /** Throws if the viewer may no longer be signed in. */
+  /** Throws if the viewer's credentials have been revoked since the request started. */
   confirm(): Promise<void>;
-  /** Of a file that is written from a series: how many of its rows are there, so that the next ones are asked for. Absent: there is no file. */
+  /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
   written?: number;
-  /** While an `@atomic` operation runs. */
+  /** Set while an `@atomic` operation runs. */
   atomic?: Atomic;
-  /** Of the answer to the operation that runs, where it is bounded. */
+  /** Size limit of the response to the running operation. */
   size?: AnswerSize;
-  /** Absent: whoever asks may spend as much as they like. */
+  /** Absent if no rate limit applies. */
   spending?: Spending;
   log: Logger;
 }

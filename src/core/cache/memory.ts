@@ -1,7 +1,6 @@
 /**
- * What was worked out of a user's rows, kept until something that it may rest on has changed: a row of the user, a public table, a table in
- * memory. Whether that is so is asked of the database once for each request, in one statement, so that a read right after a write is
- * right, whichever instance wrote.
+ * Derived-value cache: values computed from a user's rows, valid until a row of the user, a public table or an in-memory table changes. Each request
+ * validates its entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
  */
 import { LRUCache } from 'lru-cache';
 import { MAX_STATE_AGE_MS, tableChanged } from '../changes/changes';
@@ -10,10 +9,10 @@ import type { Context } from '../context';
 const MAX_OWNERS = 10_000;
 const MAX_VALUES = 2_000;
 
-/** What the database looked like at a moment from which on nothing has changed, as far as is known. */
+/** A version of a user's data, together with all public data. */
 interface State {
-  /** Of `performance.now()`, not before that moment. */
-  taken: number;
+  /** Time by `performance.now()`, just after `snapshot` was taken. */
+  takenAt: number;
   snapshot: string;
   generation: number;
   number: number;
@@ -25,11 +24,11 @@ interface Values<K, T> {
   delete(key: K): unknown;
 }
 
-/** What several requests wait for is worked out by the first of them. Should that one fail, because its client has gone perhaps, the others do it themselves. */
-function shared<K, T>(values: Values<K, T>, key: K, make: () => Promise<T> | T): Promise<T> {
-  const known = values.get(key);
-  if (known) return known.catch(make);
-  const value = Promise.resolve(make());
+/** Request coalescing: concurrent requests share one computation. If it fails (its client may have disconnected), each computes the value itself. */
+function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
+  const pendingValue = values.get(key);
+  if (pendingValue) return pendingValue.catch(compute);
+  const value = Promise.resolve(compute());
   values.set(key, value);
   value.catch(() => values.delete(key));
   return value;
@@ -37,31 +36,31 @@ function shared<K, T>(values: Values<K, T>, key: K, make: () => Promise<T> | T):
 
 export class Memory {
   private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_STATE_AGE_MS });
-  /** By the number of the state that they belong to; those of a state that is over are never asked for again. */
+  /** Values by state number, interface and name. Values of outdated states are never read again, and evicted in time. */
   private readonly values = new LRUCache<string, Promise<unknown>>({ max: MAX_VALUES });
-  private numbers = 0;
+  private lastStateNumber = 0;
 
   get size(): { states: number; values: number } {
     return { states: this.states.size, values: this.values.size };
   }
 
   /**
-   * The value by this name of an owner, as it is now. It is kept only if nothing has changed since before the request began: then all that
-   * the request has read already, and rests its value on, is as it was in that state.
+   * Returns an owner's value by name, from the cache or computed. It is cached only if the state is older than the request: only then all data that
+   * the request has read before belongs to the same state.
    */
-  async remember<T extends object>(name: string, ownerId: number, context: Context, make: () => Promise<T> | T): Promise<T> {
-    // What may be kept was worked out from all rows of the owner; a token may not be for some of them.
-    if (context.viewer?.scopes) return make();
-    // Rows that are not committed are nobody else's.
-    if (context.atomic) return make();
+  async remember<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
+    // Cached values derive from all rows of the owner; a scoped token may not read all of them.
+    if (context.viewer?.scopes) return compute();
+    // Uncommitted rows must not affect values that other requests read.
+    if (context.atomic) return compute();
     const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
-    if (state.taken >= context.began) return make();
-    return shared(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, make);
+    if (state.takenAt >= context.began) return compute();
+    return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, compute);
   }
 
   private async statesOf(ownerIds: readonly number[], { session, reference }: Context): Promise<State[]> {
-    const known = ownerIds.map((id) => this.states.get(id));
-    const { generation, snapshot: read, tables } = reference;
+    const cachedStates = ownerIds.map((id) => this.states.get(id));
+    const { generation, snapshot: referenceSnapshot, tables } = reference;
     const rows = await session.query(
       `SELECT pg_current_snapshot()::text AS "snapshot", k."snapshot" IS NOT NULL AND NOT EXISTS (
          SELECT FROM "change" c WHERE c."user_id" = k."id"
@@ -71,27 +70,27 @@ export class Memory {
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
        ) AS "same", ${tableChanged('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
-      [ownerIds, known.map((state) => state?.snapshot ?? null), read, tables],
+      [ownerIds, cachedStates.map((state) => state?.snapshot ?? null), referenceSnapshot, tables],
     );
-    // The database tells of such a change, but may not have been heard yet.
+    // An in-memory table has changed, but its notification has not arrived yet.
     if (rows[0]!.unread) await reference.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
-      if (same && known[index]!.generation === generation) return known[index]!;
-      const state = { taken: performance.now(), snapshot, generation, number: (this.numbers += 1) };
+      if (same && cachedStates[index]!.generation === generation) return cachedStates[index]!;
+      const state = { takenAt: performance.now(), snapshot, generation, number: (this.lastStateNumber += 1) };
       this.states.set(id, state);
       return state;
     });
   }
 }
 
-/** A value whose parts are worked out when they are first asked for, and kept as long as it is. */
+/** A cached value whose parts are computed lazily, and live as long as the value itself. */
 export abstract class Memoized {
-  private readonly named = new Map<string, Promise<unknown>>();
-  private readonly selected = new WeakMap<object, Promise<unknown>>();
+  private readonly partsByName = new Map<string, Promise<unknown>>();
+  private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
 
-  /** The part by this name, or for the nodes of a selection. */
-  protected once<T>(part: string | object, make: () => Promise<T>): Promise<T> {
-    return shared((typeof part === 'string' ? this.named : this.selected) as Map<unknown, Promise<T>>, part, make);
+  /** Computes a part once. The key is a name, or the array of field nodes of a selection. */
+  protected once<T>(part: string | object, compute: () => Promise<T>): Promise<T> {
+    return shareOrCompute((typeof part === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, part, compute);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The names of large public tables in memory, to be searched by a part of them: there 100,000 are read in a millisecond, in the database in
- * more than ten. With each search the database is asked whether they are still the names, so that nothing outdated is found.
+ * In-memory index for substring search on the names of large public tables: 100,000 names take a millisecond, in PostgreSQL more than ten. Each
+ * search asks the database whether the table has changed, so that results are never stale.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -16,36 +16,37 @@ import { resourceOf } from '../model/registry';
 import { folded } from '../sql/texts';
 
 const CHANNEL = 'fitgraph_names';
-/** Those of a larger table are not kept. */
-const MAX_NAMES = 500_000;
-/** After each reading there is none for so many times as long as it took, or for so long if there were too many. */
-const REST = 10;
-const LONG_REST_MS = 3_600_000;
-/** Neither a name nor a part of one can hold it. */
-const BETWEEN = '\0';
+/** Tables with more names are not indexed. */
+const MAX_INDEXED_NAMES = 500_000;
+/** After each rebuild of an index, the next one waits for this multiple of its duration. */
+const REST_FACTOR = 10;
+/** Pause before a table with more than MAX_INDEXED_NAMES is read again. */
+const OVERSIZED_TABLE_REST_MS = 3_600_000;
+/** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
+const SEPARATOR = '\0';
 
 export interface Named {
   id: number;
   name: string;
 }
 
-/** By name, then by id, as they were at a moment. */
-interface Names {
+/** The names of a table at a snapshot, sorted by name, then by id. The arrays have one element per name. */
+interface NameIndex {
   snapshot: string;
-  /** By `performance.now()`. */
+  /** Time of the read, by `performance.now()`. */
   readAt: number;
   ids: Int32Array;
-  /** Of each its kind, such as a language. */
+  /** Value of the field by which searches are restricted, such as the language id. */
   kinds: Int32Array;
   names: string[];
-  /** Each as it is compared, one behind the other. */
+  /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
   text: string;
-  /** Where in the text the next one begins. */
+  /** Offset in `text` at which the following name starts. */
   ends: Int32Array;
 }
 
 export class NamesInMemory {
-  private readonly tables = new Map<Entity, Table>();
+  private readonly tables = new Map<Entity, TableIndex>();
 
   constructor(
     database: Database,
@@ -53,7 +54,7 @@ export class NamesInMemory {
     listener: Listener,
     private readonly log: Logger,
   ) {
-    for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new Table(database, entity, log));
+    for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new TableIndex(database, entity, log));
     const tables = [...this.tables.values()];
     listener.on(CHANNEL, {
       notified: (name) => tables.find((table) => table.name === name)?.readSoon(),
@@ -61,7 +62,7 @@ export class NamesInMemory {
     });
   }
 
-  /** What cannot be read, such as a damaged page, keeps nobody from starting: the database itself is searched then. */
+  /** Builds all indexes. An unreadable table, such as one with a damaged page, does not prevent the start; it is searched in the database instead. */
   async start(): Promise<void> {
     for (const table of this.tables.values())
       await table.read().catch((error) => this.log.error({ err: error, table: table.name }, 'the names of a table could not be read'));
@@ -76,23 +77,23 @@ export class NamesInMemory {
   }
 
   /**
-   * Rows of these kinds with the part in their name, whatever its case, by name, no more than `max` of them. Undefined where only the
-   * database can tell: after a change, until the names have been read again, and of very large tables.
+   * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Undefined if the database must be searched: after a
+   * change until the index is rebuilt, and for tables above MAX_INDEXED_NAMES.
    */
   find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {
     return this.tables.get(entity)!.find(part, kinds, max, session);
   }
 }
 
-class Table {
+class TableIndex {
   readonly name: string;
-  private names?: Names;
-  private reading: Promise<void> = Promise.resolve();
-  /** The next reading, until it begins. */
-  private next?: Promise<void>;
-  private readonly stopped = new AbortController();
-  /** By `performance.now()`; not to be read again before that. */
-  private restsUntil = 0;
+  private names?: NameIndex;
+  private lastRead: Promise<void> = Promise.resolve();
+  /** The scheduled next read of the table; undefined once it has started. */
+  private scheduledRead?: Promise<void>;
+  private readonly stopController = new AbortController();
+  /** Earliest time of the next read, by `performance.now()`. */
+  private nextReadAt = 0;
 
   constructor(
     private readonly database: Database,
@@ -109,24 +110,24 @@ class Table {
   async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {
     const { names } = this;
     if (names && performance.now() - names.readAt < MAX_STATE_AGE_MS) {
-      const [now] = await session.query(`SELECT search_fold($1) AS "part", ${tableChanged('$2', '$3')} AS "changed"`, [
+      const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChanged('$2', '$3')} AS "changed"`, [
         part,
         [this.name],
         names.snapshot,
       ]);
-      if (!now!.changed) return found(names, now!.part, new Set(kinds), max);
+      if (!state!.changed) return searchIndex(names, state!.part, new Set(kinds), max);
     }
     this.readSoon();
     return undefined;
   }
 
-  /** One reading after the other, each after a rest; whoever asks before one begins shares it. */
+  /** Schedules a read after the current one and a pause. Calls before its start share it. */
   readSoon(): void {
-    const { signal } = this.stopped;
-    this.next ??= this.reading = this.reading
-      .then(() => sleep(Math.max(0, this.restsUntil - performance.now()), undefined, { ref: false, signal }))
+    const { signal } = this.stopController;
+    this.scheduledRead ??= this.lastRead = this.lastRead
+      .then(() => sleep(Math.max(0, this.nextReadAt - performance.now()), undefined, { ref: false, signal }))
       .then(() => {
-        this.next = undefined;
+        this.scheduledRead = undefined;
         return this.read();
       })
       .catch((error) => {
@@ -135,59 +136,59 @@ class Table {
   }
 
   stop(): void {
-    this.stopped.abort();
+    this.stopController.abort();
   }
 
   async read(): Promise<void> {
-    const began = performance.now();
+    const startedAt = performance.now();
     try {
       this.names = await this.database.unlimited(async (client) => {
         const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
-        const called = fieldOf(this.entity, name);
-        const shown = [expression(fieldOf(this.entity, kind), 't'), expression(called, 't'), folded(called, 't')];
+        const nameField = fieldOf(this.entity, name);
+        const columns = [expression(fieldOf(this.entity, kind), 't'), expression(nameField, 't'), folded(nameField, 't')];
         const { bind, values } = binder();
-        // What changes after this and is read nevertheless counts as changed, and is read once more.
+        // The snapshot precedes the read. A change in between may be read, but still counts as a change, and causes another read.
         const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
         const { rows } = await client.query({
-          text: `SELECT t."id", ${shown.join(', ')} ${from(this.entity)}${whereOf(published(this.entity), 't', bind)}
-            ORDER BY ${expression(called, 't')}, t."id" LIMIT ${MAX_NAMES + 1}`,
+          text: `SELECT t."id", ${columns.join(', ')} ${from(this.entity)}${whereOf(published(this.entity), 't', bind)}
+            ORDER BY ${expression(nameField, 't')}, t."id" LIMIT ${MAX_INDEXED_NAMES + 1}`,
           values,
           rowMode: 'array',
         });
-        // A row without a name is a damaged one.
-        const named = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
-        return rows.length > MAX_NAMES ? undefined : namesOf(snapshots[0].snapshot, named);
+        // Skips damaged rows: none of these columns is nullable.
+        const completeRows = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
+        return rows.length > MAX_INDEXED_NAMES ? undefined : namesOf(snapshots[0].snapshot, completeRows);
       });
     } finally {
-      const ended = performance.now();
-      this.restsUntil = ended + (this.names ? REST * (ended - began) : LONG_REST_MS);
+      const endedAt = performance.now();
+      this.nextReadAt = endedAt + (this.names ? REST_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_REST_MS);
     }
   }
 }
 
 type NameRow = [id: number, kind: number, name: string, folded: string];
 
-function namesOf(snapshot: string, rows: readonly NameRow[]): Names {
+function namesOf(snapshot: string, rows: readonly NameRow[]): NameIndex {
   const [ids, kinds, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
   const names: string[] = [];
   const texts: string[] = [];
-  let end = 0;
+  let textEnd = 0;
   rows.forEach(([id, kind, name, text], row) => {
     ids[row] = id;
     kinds[row] = kind;
     names.push(name);
     texts.push(text);
-    ends[row] = end += text.length + BETWEEN.length;
+    ends[row] = textEnd += text.length + SEPARATOR.length;
   });
-  return { snapshot, readAt: performance.now(), ids, kinds, names, text: texts.join(BETWEEN), ends };
+  return { snapshot, readAt: performance.now(), ids, kinds, names, text: texts.join(SEPARATOR), ends };
 }
 
-function found({ ids, kinds, names, text, ends }: Names, part: string, wanted: ReadonlySet<number>, max: number): Named[] {
-  const hits: Named[] = [];
+function searchIndex({ ids, kinds, names, text, ends }: NameIndex, part: string, wantedKinds: ReadonlySet<number>, max: number): Named[] {
+  const matches: Named[] = [];
   let row = 0;
-  for (let at = text.indexOf(part); at >= 0 && hits.length < max; at = text.indexOf(part, ends[row])) {
-    while (at >= ends[row]!) row += 1;
-    if (wanted.has(kinds[row]!)) hits.push({ id: ids[row]!, name: names[row]! });
+  for (let position = text.indexOf(part); position >= 0 && matches.length < max; position = text.indexOf(part, ends[row])) {
+    while (position >= ends[row]!) row += 1;
+    if (wantedKinds.has(kinds[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
   }
-  return hits;
+  return matches;
 }

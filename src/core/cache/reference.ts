@@ -1,4 +1,4 @@
-/** Small public tables in memory, refreshed on every instance when the database says that they changed (a trigger's NOTIFY). */
+/** Catalogue cache: small public tables in memory, reloaded on every instance when a trigger notifies it of a change (NOTIFY). */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { isDamage } from '../../database/refusals';
@@ -14,12 +14,12 @@ const CHANNEL = 'fitgraph_reference';
 export class ReferenceTables {
   private readonly rows = new Map<Entity, Map<number, Row>>();
   private readonly byTable = new Map<string, Entity>();
-  private reading: Promise<void> = Promise.resolve();
-  /** The next reading, until it begins. */
-  private next?: Promise<void>;
-  /** Grows whenever the tables were read again. */
+  private lastRead: Promise<void> = Promise.resolve();
+  /** The scheduled next read of all tables; undefined once it has started. */
+  private scheduledRead?: Promise<void>;
+  /** Number of reads so far; a version of the cached rows. */
   generation = 0;
-  /** What is in memory has all changes of these transactions. */
+  /** The cached rows contain all changes of the transactions visible in this snapshot. */
   snapshot?: string;
 
   constructor(
@@ -51,23 +51,23 @@ export class ReferenceTables {
     return [...this.byTable.keys()];
   }
 
-  /** One after the other, so that what was read last is what is kept; whoever asks before a reading begins shares it. */
+  /** Reads all tables again. Reads run one after the other, so that the newest one wins; calls before the start of a read share it. */
   reload(): Promise<void> {
-    this.next ??= this.reading = this.reading
+    this.scheduledRead ??= this.lastRead = this.lastRead
       .catch(() => undefined)
       .then(() => {
-        this.next = undefined;
+        this.scheduledRead = undefined;
         return this.read();
       });
-    return this.next;
+    return this.scheduledRead;
   }
 
   private async read(): Promise<void> {
-    const [now] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
+    const [snapshotRow] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnsOf(entity, names, 'rest');
-      // PostgreSQL's words for a damaged row do not name its table.
+      // The message of PostgreSQL about a damaged row does not name the table.
       const rows = await this.database.ask(select({ columns, order: [BY_ID] })).catch((error: Error) => {
         throw isDamage(error)
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
@@ -75,7 +75,7 @@ export class ReferenceTables {
       });
       this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
     }
-    this.snapshot = now!.snapshot;
+    this.snapshot = snapshotRow!.snapshot;
     this.generation += 1;
   }
 }

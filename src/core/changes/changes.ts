@@ -1,6 +1,6 @@
 /**
- * The log of changes, as the database's triggers write it. What a client has seen is told by the snapshot of its last reading: a change is
- * new if its transaction is not in there. So nothing is missed and nothing told twice, in whatever order transactions end.
+ * Change data capture: reads the change log that database triggers write. A cursor holds the PostgreSQL snapshot of the client's last read; a change
+ * is new if its transaction is not visible in it. So each change is delivered exactly once, in whatever order transactions commit.
  */
 import type { Logger } from 'pino';
 import { isUuid } from '../../contract/bounds';
@@ -13,21 +13,20 @@ import { badArgument, KnownError } from '../model/errors';
 import type { Listener } from './listener';
 
 const CHANNEL = 'fitgraph_change';
-/** So long a client may be away and still catch up. */
+/** Age in days up to which a cursor is accepted. */
 export const KEPT_DAYS = 30;
-/** What a cursor may rest on is kept a little longer than cursors are good. */
-const MARGIN_DAYS = 1;
-const TABLE_CHANGES_KEPT_DAYS = 1;
-/** What rests on a snapshot is kept no longer: well within the time for which changes of tables are. */
+/** Changes are kept longer than cursors are accepted by this margin. */
+const RETENTION_MARGIN_DAYS = 1;
+const TABLE_CHANGE_RETENTION_DAYS = 1;
+/** Maximum age of cached data that is validated by `tableChanged`. Well below the retention of table changes, so that no change goes unnoticed. */
 export const MAX_STATE_AGE_MS = 3_600_000;
-/** Of one caller, in this process. */
-const MAX_WATCHERS = 100;
-/** Of nobody: all of them together, in this process. */
-const NOBODYS: [null, number][] = [[null, 1_000]];
-const PRUNE_EVERY_MS = 3_600_000;
+const MAX_WATCHERS_PER_CALLER = 100;
+/** Maximum number of subscriptions of all anonymous clients of this process together, counted under the key null. */
+const ANONYMOUS_LIMITS: [null, number][] = [[null, 1_000]];
+const PRUNE_INTERVAL_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
 
-/** Whether one of the tables has changed since a snapshot, by the placeholders of both. */
+/** SQL condition: whether one of the tables has changed since a snapshot. Takes the placeholders of the table names and of the snapshot. */
 export const tableChanged = (tables: string, snapshot: string): string =>
   `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tables})
     AND c."transaction" >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", ${snapshot}::pg_snapshot))`;
@@ -40,88 +39,95 @@ export interface LoggedChange {
   at: string;
 }
 
-/** How far a client has read. */
+/** A decoded cursor: the changes that a client has read. */
 interface Position {
-  /** Names the log. */
+  /** Id of the change log. */
   log: string;
-  /** In seconds since 1970. */
-  at: number;
-  /** Transactions that it has seen. */
-  seen: string;
-  /** Within the changes between `seen` and `until`: the last one read. */
-  until?: string;
-  after?: number;
+  /** Unix time of the cursor in seconds. */
+  issuedAt: number;
+  /** The client has read all changes of the transactions visible in this snapshot. */
+  seenSnapshot: string;
+  /** Between pages only: of the changes visible in `untilSnapshot` but not in `seenSnapshot`, the client has read those up to `afterId`. */
+  untilSnapshot?: string;
+  afterId?: number;
 }
 
-const NO_CURSOR = 'This is not a cursor of changes.';
-/** What PostgreSQL says of a snapshot that cannot be. */
-const INVALID_TEXT = ['22P02', '22003'];
+const INVALID_CURSOR_MESSAGE = 'This is not a cursor of changes.';
+const INVALID_SNAPSHOT_SQLSTATES = ['22P02', '22003'];
 const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 
-/** The first number of a transaction of which a snapshot knows nothing. */
-const endOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
+/** The xmax of a snapshot: all transaction ids from this one on had not been assigned yet. */
+const nextTransactionId = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
-const encoded = ({ log, at, seen, until, after }: Position) =>
-  Buffer.from(JSON.stringify(until === undefined ? [log, at, seen] : [log, at, seen, until, after])).toString('base64url');
+const encodeCursor = ({ log, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
+  Buffer.from(
+    JSON.stringify(untilSnapshot === undefined ? [log, issuedAt, seenSnapshot] : [log, issuedAt, seenSnapshot, untilSnapshot, afterId]),
+  ).toString('base64url');
 
-function decoded(cursor: string): Position {
-  let parts: unknown;
+function decodeCursor(cursor: string): Position {
+  let cursorParts: unknown;
   try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    cursorParts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch {
-    parts = undefined;
+    cursorParts = undefined;
   }
-  const [log, at, seen, until, after] = Array.isArray(parts) ? (parts as unknown[]) : [];
+  const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = Array.isArray(cursorParts) ? (cursorParts as unknown[]) : [];
   const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT.test(value);
-  const whole = until === undefined || (isSnapshot(until) && Number.isSafeInteger(after));
-  if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(at) || !isSnapshot(seen) || !whole)
-    throw badArgument('since', NO_CURSOR);
-  return { log, at, seen, until, after } as Position;
+  const isValidPage = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
+  if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !isValidPage)
+    throw badArgument('since', INVALID_CURSOR_MESSAGE);
+  return { log, issuedAt, seenSnapshot, untilSnapshot, afterId } as Position;
 }
 
-const expired = () =>
+const cursorExpiredError = () =>
   new KnownError(
     'CURSOR_EXPIRED',
     'What changed since this cursor is no longer known: read everything again, and go on from a new cursor.',
   );
 
-/** Whether what was seen is what is there: nothing of it from after the end of its log, or from a time that the database has not come to. */
-const isOurs = ({ seen, until }: Position, end: bigint | string | null): boolean =>
-  end !== null && [seen, until].every((snapshot) => snapshot === undefined || endOf(snapshot) <= BigInt(end));
+/** Whether the log has all transactions of a cursor; a restore or failover may have lost some. `endTransactionId` is null for an unknown log. */
+const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId: bigint | string | null): boolean =>
+  endTransactionId !== null &&
+  [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || nextTransactionId(snapshot) <= BigInt(endTransactionId));
 
 export interface Watched {
-  /** Null is nobody, who has no rows. */
+  /** Null for an anonymous client, who owns no rows. */
   ownerId: number | null;
-  /** Tables of owned rows. */
+  /** Tables whose rows belong to users. */
   own: readonly string[];
-  /** Public tables. */
+  /** Tables whose rows are public. */
   shared: readonly string[];
 }
 
-/** Each kind of changes is looked for only if it is wanted, and has an index. */
-function reading({ ownerId, own, shared }: Watched, from: Position | undefined, limit: number): { text: string; values: Parameters } {
+/** Builds the SQL that reads changes after a position. Own and public changes are separate subqueries, because each has its index. */
+function changesQuery(
+  { ownerId, own: ownedTables, shared: publicTables }: Watched,
+  from: Position | undefined,
+  limit: number,
+): { text: string; values: Parameters } {
   const { bind, values } = binder();
-  const [seen, until] = [from?.seen, from?.until].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
-  const [after, most] = [bind(from?.after ?? 0), bind(limit)];
-  const among = (owner: string, tables: readonly string[]) =>
+  const [seenSql, untilSql] = [from?.seenSnapshot, from?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
+  const [afterSql, limitSql] = [bind(from?.afterId ?? 0), bind(limit)];
+  const selectChanges = (ownerCondition: string, tables: readonly string[]) =>
     `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" FROM "change" c
-      WHERE c."user_id" ${owner} AND c."transaction" >= pg_snapshot_xmin(${seen}) AND NOT pg_visible_in_snapshot(c."transaction", ${seen})
-        AND (${until} IS NULL OR pg_visible_in_snapshot(c."transaction", ${until}))
-        AND c."id" > ${after} AND c."table" = ANY(${bind(tables)}) ORDER BY c."id" LIMIT ${most})`;
-  const kinds = [
-    ...(own.length || !shared.length ? [among(`= ${bind(ownerId)}::int`, own)] : []),
-    ...(shared.length ? [among('IS NULL', shared)] : []),
+      WHERE c."user_id" ${ownerCondition}
+        AND c."transaction" >= pg_snapshot_xmin(${seenSql}) AND NOT pg_visible_in_snapshot(c."transaction", ${seenSql})
+        AND (${untilSql} IS NULL OR pg_visible_in_snapshot(c."transaction", ${untilSql}))
+        AND c."id" > ${afterSql} AND c."table" = ANY(${bind(tables)}) ORDER BY c."id" LIMIT ${limitSql})`;
+  const selects = [
+    ...(ownedTables.length || !publicTables.length ? [selectChanges(`= ${bind(ownerId)}::int`, ownedTables)] : []),
+    ...(publicTables.length ? [selectChanges('IS NULL', publicTables)] : []),
   ];
   const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
       l."server" = "fitgraph_server"() OR pg_is_in_recovery() AS "here"
     FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
     LEFT JOIN "former_change_log" f ON f."id" = ${bind(from?.log ?? null)}::uuid
-    LEFT JOIN LATERAL (SELECT * FROM (${kinds.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${most}) c ON true ORDER BY c."id"`;
+    LEFT JOIN LATERAL (SELECT * FROM (${selects.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${limitSql}) c ON true ORDER BY c."id"`;
   return { text, values };
 }
 
-/** Else it is a public table, or everything. */
-const isOwner = (what: string): boolean => /^\d+$/.test(what);
+/** Whether the payload of a notification is a user id. Otherwise it is the name of a public table, or empty for all data. */
+const isOwnerId = (payload: string): boolean => /^\d+$/.test(payload);
 
 export interface ChangePage {
   cursor: string;
@@ -130,10 +136,10 @@ export interface ChangePage {
 }
 
 export class ChangeLog {
-  /** By what they wait for: the id of an owner or the name of a public table, as the database tells it. */
-  private readonly waiting = new Map<string, Set<() => void>>();
+  /** Wake-up callbacks of subscriptions, by user id or name of a public table, as in the payloads of notifications. */
+  private readonly callbacks = new Map<string, Set<() => void>>();
   private readonly watchers = new Map<Caller | null, number>();
-  private pruning?: NodeJS.Timeout;
+  private pruneTimer?: NodeJS.Timeout;
 
   constructor(
     private readonly database: Database,
@@ -141,99 +147,109 @@ export class ChangeLog {
     private readonly log: Logger,
   ) {
     listener.on(CHANNEL, {
-      notified: (what) => {
-        if (!isOwner(what)) database.replica?.changed();
-        if (what === '') this.wakeAll();
-        else this.wake(what);
+      notified: (payload) => {
+        if (!isOwnerId(payload)) database.replica?.changed();
+        if (payload === '') this.wakeAll();
+        else this.wake(payload);
       },
       missed: async () => {
         database.replica?.changed();
-        // It may have been another server, or this one as it was some time ago. Where it cannot be told now, the next reading does.
-        await this.takePlace().catch((error) => this.log.warn({ err: error }, 'whether changes go on could not be told'));
+        // The connection may now lead to another server or to restored data. If this check fails, the next read repeats it.
+        await this.renewLogIfServerChanged().catch((error) => this.log.warn({ err: error }, 'whether changes go on could not be told'));
         this.wakeAll();
       },
     });
   }
 
   async start(): Promise<void> {
-    await this.takePlace();
+    await this.renewLogIfServerChanged();
     await this.prune();
-    const prune = () => this.prune().catch((error) => this.log.error({ err: error }, 'old changes could not be removed'));
-    this.pruning = setInterval(() => void prune(), PRUNE_EVERY_MS).unref();
+    const pruneAndLog = () => this.prune().catch((error) => this.log.error({ err: error }, 'old changes could not be removed'));
+    this.pruneTimer = setInterval(() => void pruneAndLog(), PRUNE_INTERVAL_MS).unref();
   }
 
   stop(): void {
-    clearInterval(this.pruning);
+    clearInterval(this.pruneTimer);
   }
 
-  /** Changes to rows of these tables after a cursor, oldest first; without a cursor none, but a cursor of now. */
+  /** Reads the changes after a cursor, oldest first. Without a cursor, returns no changes and a cursor for the current state. */
   async read(watched: Watched, since: string | null, limit: number, session: Session): Promise<ChangePage> {
-    const from = since === null ? undefined : decoded(since);
-    const { text, values } = reading(watched, from, limit + 1);
-    const ask = () =>
+    const position = since === null ? undefined : decodeCursor(since);
+    const { text, values } = changesQuery(watched, position, limit + 1);
+    const runQuery = () =>
       session.query(text, values).catch((error) => {
-        throw INVALID_TEXT.includes(error?.code) ? badArgument('since', NO_CURSOR) : error;
+        throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? badArgument('since', INVALID_CURSOR_MESSAGE) : error;
       });
-    let rows = await ask();
+    let rows = await runQuery();
     if (!rows[0]!.here) {
-      await this.takePlace();
-      rows = await ask();
+      await this.renewLogIfServerChanged();
+      rows = await runQuery();
     }
     const { log, now, snapshot, ended } = rows[0] as { log: string; now: number; snapshot: string; ended: string | null };
-    if (from && (from.at < now - KEPT_DAYS * SECONDS_PER_DAY || !isOurs(from, from.log === log ? endOf(snapshot) : ended))) throw expired();
-    const found = rows.filter(({ id }) => id !== null) as unknown as LoggedChange[];
-    const changes = found.slice(0, limit);
-    const until = from?.until ?? snapshot;
-    if (from && found.length > limit)
-      return { cursor: encoded({ ...from, log, until, after: changes.at(-1)!.id }), hasMore: true, changes };
-    return { cursor: encoded({ log, at: from?.until ? from.at : now, seen: until }), hasMore: from?.until !== undefined, changes };
+    if (
+      position &&
+      (position.issuedAt < now - KEPT_DAYS * SECONDS_PER_DAY ||
+        !isWithinLog(position, position.log === log ? nextTransactionId(snapshot) : ended))
+    )
+      throw cursorExpiredError();
+    const loggedChanges = rows.filter(({ id }) => id !== null) as unknown as LoggedChange[];
+    const changes = loggedChanges.slice(0, limit);
+    const untilSnapshot = position?.untilSnapshot ?? snapshot;
+    if (position && loggedChanges.length > limit)
+      return { cursor: encodeCursor({ ...position, log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
+    return {
+      cursor: encodeCursor({ log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
+      hasMore: position?.untilSnapshot !== undefined,
+      changes,
+    };
   }
 
-  /** Calls `wake` whenever something of this may have changed, until the answered function is called. */
-  watch({ ownerId, own, shared }: Watched, caller: Caller, wake: () => void): () => void {
-    const counted: [Caller | null, number][] = [[caller, MAX_WATCHERS], ...(ownerId === null ? NOBODYS : [])];
-    for (const [whose, most] of counted)
-      if ((this.watchers.get(whose) ?? 0) >= most)
-        throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${most} subscriptions already.`);
-    for (const [whose] of counted) this.watchers.set(whose, (this.watchers.get(whose) ?? 0) + 1);
-    const awaited = [...(own.length && ownerId !== null ? [String(ownerId)] : []), ...shared];
-    for (const what of awaited) this.waiting.set(what, (this.waiting.get(what) ?? new Set()).add(wake));
+  /** Calls `wake` on possible changes of the watched rows, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
+  watch({ ownerId, own: ownedTables, shared: publicTables }: Watched, caller: Caller, wake: () => void): () => void {
+    const limits: [Caller | null, number][] = [[caller, MAX_WATCHERS_PER_CALLER], ...(ownerId === null ? ANONYMOUS_LIMITS : [])];
+    for (const [key, max] of limits)
+      if ((this.watchers.get(key) ?? 0) >= max) throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${max} subscriptions already.`);
+    for (const [key] of limits) this.watchers.set(key, (this.watchers.get(key) ?? 0) + 1);
+    const targets = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
+    for (const target of targets) this.callbacks.set(target, (this.callbacks.get(target) ?? new Set()).add(wake));
     return () => {
-      for (const [whose] of counted) {
-        const left = this.watchers.get(whose)! - 1;
-        if (left) this.watchers.set(whose, left);
-        else this.watchers.delete(whose);
+      for (const [key] of limits) {
+        const remaining = this.watchers.get(key)! - 1;
+        if (remaining) this.watchers.set(key, remaining);
+        else this.watchers.delete(key);
       }
-      for (const what of awaited) {
-        const waiting = this.waiting.get(what)!;
-        waiting.delete(wake);
-        if (!waiting.size) this.waiting.delete(what);
+      for (const target of targets) {
+        const callbacks = this.callbacks.get(target)!;
+        callbacks.delete(wake);
+        if (!callbacks.size) this.callbacks.delete(target);
       }
     };
   }
 
   get watching(): number {
-    return this.watchers.size && [...this.watchers].reduce((sum, [whose, count]) => (whose === null ? sum : sum + count), 0);
+    return this.watchers.size && [...this.watchers].reduce((sum, [key, count]) => (key === null ? sum : sum + count), 0);
   }
 
-  private wake(what: string): void {
-    for (const wake of this.waiting.get(what) ?? []) wake();
+  private wake(target: string): void {
+    for (const wake of this.callbacks.get(target) ?? []) wake();
   }
 
   private wakeAll(): void {
-    for (const what of this.waiting.keys()) this.wake(what);
+    for (const target of this.callbacks.keys()) this.wake(target);
   }
 
-  /** The log goes on, or begins anew, wherever the database is now. */
-  private async takePlace(): Promise<void> {
+  /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log stay valid, except in a copy of the database. */
+  private async renewLogIfServerChanged(): Promise<void> {
     await this.database.unlimited((client) => client.query('SELECT "fitgraph_take_place"()'));
   }
 
   private async prune(): Promise<void> {
     await this.database.unlimited(async (client) => {
-      await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + MARGIN_DAYS]);
-      await client.query(`DELETE FROM "former_change_log" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + MARGIN_DAYS]);
-      await client.query(`DELETE FROM "table_change" WHERE "at" < now() - make_interval(days => $1)`, [TABLE_CHANGES_KEPT_DAYS]);
+      await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + RETENTION_MARGIN_DAYS]);
+      await client.query(`DELETE FROM "former_change_log" WHERE "at" < now() - make_interval(days => $1)`, [
+        KEPT_DAYS + RETENTION_MARGIN_DAYS,
+      ]);
+      await client.query(`DELETE FROM "table_change" WHERE "at" < now() - make_interval(days => $1)`, [TABLE_CHANGE_RETENTION_DAYS]);
     });
   }
 }

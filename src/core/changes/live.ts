@@ -1,4 +1,4 @@
-/** What changed of a viewer's rows: asked for since a cursor, or told as it happens. */
+/** The query `changes` and the subscription `changed`: changes of the viewer's rows and of public rows since a cursor. */
 import {
   Arg,
   Args,
@@ -34,12 +34,12 @@ import { DateTimeScalar } from '../model/scalars';
 
 const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 500;
-const RETRY_MS = 500;
+const RETRY_INTERVAL_MS = 500;
 
-/** Names of the types of rows, and what they mean; known once all resources are loaded. */
+/** Values of the enum RowType; filled after all resources are loaded. */
 const RowType: Record<string, string> = {};
-const rowTypes: Record<string, { description: string }> = {};
-registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that changes are told of.', valuesConfig: rowTypes });
+const rowTypeConfigs: Record<string, { description: string }> = {};
+registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that changes are told of.', valuesConfig: rowTypeConfigs });
 
 export function nameRowTypes(): void {
   for (const entity of entities()) {
@@ -47,7 +47,7 @@ export function nameRowTypes(): void {
     if (only === 'rest') continue;
     const name = constant(lowerFirst(entity.name));
     RowType[name] = entity.name;
-    rowTypes[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
+    rowTypeConfigs[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
   }
 }
 
@@ -66,7 +66,7 @@ registerEnumType(ChangeOperation, {
   },
 });
 
-/** Caches know things by `id` or `nodeId`; a change has neither, because a row may change more than once. */
+/** Has neither `id` nor `nodeId`, by which client caches identify objects: a row may change more than once. */
 @ObjectType({ description: 'Something that happened to a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
@@ -125,67 +125,67 @@ class ChangesArgs {
   declare types?: string[] | null;
 }
 
-const entitiesOf = (types: string[] | null | undefined): Entity[] =>
+const requestedEntities = (types: string[] | null | undefined): Entity[] =>
   types ? types.map((name) => entityNamed(name)!) : entities().filter((entity) => resourceOf(entity)!.owned);
 
-function watched({ types }: ChangesArgs, context: Context): Watched {
-  const wanted = entitiesOf(types);
+function watchedRows({ types }: ChangesArgs, context: Context): Watched {
+  const requested = requestedEntities(types);
   const tables = (owned: boolean) =>
-    wanted
+    requested
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: ownerOf(wanted, context), own: tables(true), shared: tables(false) };
+  return { ownerId: ownerOf(requested, context), own: tables(true), shared: tables(false) };
 }
 
-async function page(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
-  const byTable = new Map(entitiesOf(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
-  const { changes, ...rest } = await context.changes.read(watched(args, context), args.since ?? null, first, context.session);
+async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
+  const byTable = new Map(requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
+  const { changes, ...rest } = await context.changes.read(watchedRows(args, context), args.since ?? null, first, context.session);
   return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
 }
 
-/** Says where it begins, then whatever changes, until it is ended. */
-async function* follow(args: ChangesArgs, context: Context, ended: AbortSignal): AsyncGenerator<Changes> {
+/** Yields the first page at once, even if it is empty, for its cursor; then a page after each change, until the signal aborts. */
+async function* followChanges(args: ChangesArgs, context: Context, signal: AbortSignal): AsyncGenerator<Changes> {
   let wake = (): void => undefined;
   const onChange = () => wake();
-  ended.addEventListener('abort', onChange);
-  const unwatch = context.changes.watch(watched(args, context), context.session.caller, onChange);
+  signal.addEventListener('abort', onChange);
+  const unwatch = context.changes.watch(watchedRows(args, context), context.session.caller, onChange);
   try {
     let { since } = args;
-    const over = () => ended.aborted;
-    for (let first = true; !over(); first = false) {
-      // Made before the reading, so that what happens meanwhile is not slept through.
+    const isEnded = () => signal.aborted;
+    for (let first = true; !isEnded(); first = false) {
+      // Created before the read, so that a change during the read wakes the loop.
       const change = new Promise<void>((resolve) => (wake = resolve));
       let next: Changes;
       try {
-        // Whoever may no longer sign in is told nothing more.
+        // Ends the subscription if the viewer's credentials have been revoked.
         if (context.viewer) await context.confirm();
         context.loaders.clear();
-        next = await page({ ...args, since }, MAX_CHANGES, context);
+        next = await changesPage({ ...args, since }, MAX_CHANGES, context);
       } catch (error) {
-        // A database that is away for a while ends nothing that was begun: what is missed now is told then.
-        if (first || over() || !(isPassing(error) || isUnavailable(error))) throw error;
-        await sleep(RETRY_MS);
+        // A started subscription survives an outage of the database, and catches up afterwards.
+        if (first || isEnded() || !(isPassing(error) || isUnavailable(error))) throw error;
+        await sleep(RETRY_INTERVAL_MS);
         context.session.renew();
         continue;
       }
       since = next.cursor;
       if (first || next.changes.length) yield next;
-      if (!next.hasMore && !over()) await change;
+      if (!next.hasMore && !isEnded()) await change;
     }
   } finally {
     unwatch();
   }
 }
 
-/** A generator that waits for something cannot be ended by `return` alone. */
-function endable<T>(make: (ended: AbortSignal) => AsyncGenerator<T>): AsyncIterableIterator<T> {
-  const end = new AbortController();
-  const generator = make(end.signal);
+/** Makes a generator cancellable: `return()` also aborts its signal, because a generator that awaits a promise does not react to `return()` alone. */
+function abortable<T>(create: (signal: AbortSignal) => AsyncGenerator<T>): AsyncIterableIterator<T> {
+  const controller = new AbortController();
+  const generator = create(controller.signal);
   return {
     next: () => generator.next(),
     return: () => {
-      end.abort();
+      controller.abort();
       return generator.return(undefined);
     },
     [Symbol.asyncIterator]() {
@@ -203,16 +203,16 @@ export class LiveResolver {
   changes(
     @Args(() => ChangesArgs) args: ChangesArgs,
     @Arg('first', () => Int, { nullable: true, defaultValue: DEFAULT_CHANGES, description: `At most this many, from 1 to ${MAX_CHANGES}.` })
-    given: number | null,
+    requestedFirst: number | null,
     @Ctx() context: Context,
   ): Promise<Changes> {
-    const first = given ?? DEFAULT_CHANGES;
+    const first = requestedFirst ?? DEFAULT_CHANGES;
     if (first < 1 || first > MAX_CHANGES) throw badArgument('first', `Must be from 1 to ${MAX_CHANGES}.`);
-    return page(args, first, context);
+    return changesPage(args, first, context);
   }
 
   @Subscription(() => Changes, {
-    subscribe: ({ args, context }) => endable((ended) => follow(args as ChangesArgs, context as Context, ended)),
+    subscribe: ({ args, context }) => abortable((signal) => followChanges(args as ChangesArgs, context as Context, signal)),
     description: `What happens to rows of the viewer, or of public types that are named, as it happens. Begins with what happened since the cursor, or with just a cursor; after a lost connection go on with the last one. Each event has ${MAX_CHANGES} changes at most.`,
   })
   changed(@Root() changes: Changes, @Args(() => ChangesArgs) _args: ChangesArgs): Changes {

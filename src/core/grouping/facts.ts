@@ -1,58 +1,58 @@
-/** What rows of a resource can be grouped by and what can be worked out of groups, told from its fields. */
+/** Groupable fields: derives the keys and the aggregatable fields of a resource from its field metadata. */
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
 import { perEntity } from '../model/perentity';
 import { OWNER, resourceOf } from '../model/registry';
 
-/** What a field is called among keys and values: a reference by the row that it names. */
+/** Name of a field among keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
 export const handleOf = (field: FieldMeta): string => field.object ?? field.name;
 
-const NUMBERS = ['integer', 'decimal'];
-const TIMES = ['date', 'datetime', 'time'];
-/** Of which equal values make a group. Pictures are shown otherwise than they are stored. */
-const PLAIN = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBERS, ...TIMES];
+const NUMBER_KINDS = ['integer', 'decimal'];
+const TIME_KINDS = ['date', 'datetime', 'time'];
+/** Field kinds whose values can be keys. Images are not among them: their stored value differs from the shown one. */
+const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
-/** All rows that anybody can group are of one owner. */
-const isShown = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER.field;
+/** Leaves out the owner too: all rows that a viewer can group have the same owner. */
+const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER.field;
 
 export const isReference = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
 
 const groupableOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isShown(field) && (isReference(field) || PLAIN.includes(field.kind)));
+  fieldsOf(entity).filter((field) => isVisible(field) && (isReference(field) || GROUPABLE_KINDS.includes(field.kind)));
 
 export const numbersOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isShown(field) && NUMBERS.includes(field.kind));
+  fieldsOf(entity).filter((field) => isVisible(field) && NUMBER_KINDS.includes(field.kind));
 
-/** What has a smallest and a largest value that says something. */
+/** Fields with a meaningful minimum and maximum. */
 export const extremesOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isShown(field) && [...NUMBERS, ...TIMES].includes(field.kind));
+  fieldsOf(entity).filter((field) => isVisible(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
 
-export const daysOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isShown(field) && field.kind === 'date');
-export const momentsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isShown(field) && field.kind === 'datetime');
+export const daysOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'date');
+export const momentsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
 
-/** A row that references lead to from a row that is grouped: the references, none for that row itself, and its type. */
-interface Place {
+/** A relation path from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
+interface FieldPath {
   path: readonly FieldMeta[];
   entity: Entity;
 }
 
-/** A field of which equal values make a group. */
-export interface ValueKey extends Place {
+/** A key by the values of a field. */
+export interface ValueKey extends FieldPath {
   name: string;
   field: FieldMeta;
 }
 
-/** Sets of ids that lead to rows of the same type, such as primary and secondary muscles. */
-export interface LinkKey extends Place {
+/** A key by linked rows (many-to-many). All lists of the same target type form one key, such as primary and secondary muscles. */
+export interface LinkKey extends FieldPath {
   name: string;
   target: Entity;
   fields: FieldMeta[];
 }
 
-function ownKeys(entity: Entity): (ValueKey | LinkKey)[] {
+function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
   const links = new Map<Entity, LinkKey>();
   for (const field of fieldsOf(entity)) {
-    if (!isShown(field) || !field.link) continue;
+    if (!isVisible(field) || !field.link) continue;
     const target = field.target!();
     const key = links.get(target) ?? { name: lowerFirst(target.name), path: [], entity, target, fields: [] };
     key.fields.push(field);
@@ -61,26 +61,26 @@ function ownKeys(entity: Entity): (ValueKey | LinkKey)[] {
   return [...groupableOf(entity).map((field) => ({ name: handleOf(field), path: [], entity, field })), ...links.values()];
 }
 
-/** The key of another row that a resource chose, by its way there. */
-function chosenKey(entity: Entity, name: string, way: string): ValueKey | LinkKey {
+/** A key on a related row that a resource declares in `grouped`, by its dotted path, such as `exercise.category`. */
+function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
   const path: FieldMeta[] = [];
-  let keys = ownKeys(entity);
-  for (const step of way.split('.')) {
+  let keys = directKeys(entity);
+  for (const step of dottedPath.split('.')) {
     const key = keys.find((one) => one.name === step);
-    if (!key) throw new Error(`${entity.name} is grouped by ${way}, and there is no ${step}`);
+    if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${step}`);
     if (!('field' in key) || !isReference(key.field)) return { ...key, name, path };
-    keys = ownKeys(key.field.target!());
+    keys = directKeys(key.field.target!());
     path.push(key.field);
   }
   const field = path.pop()!;
   return { name, path, entity: path.at(-1)?.target!() ?? entity, field };
 }
 
-const keysOf = perEntity((entity) => {
-  const chosen = Object.entries(resourceOf(entity)!.grouped!).map(([name, way]) => chosenKey(entity, name, way));
-  return [...ownKeys(entity), ...chosen];
+const groupKeysOf = perEntity((entity) => {
+  const declaredKeys = Object.entries(resourceOf(entity)!.grouped!).map(([name, dottedPath]) => declaredKey(entity, name, dottedPath));
+  return [...directKeys(entity), ...declaredKeys];
 });
 
-/** To be called once all resources are loaded. */
-export const valueKeysOf = (entity: Entity): ValueKey[] => keysOf(entity).filter((key) => 'field' in key);
-export const linkKeysOf = (entity: Entity): LinkKey[] => keysOf(entity).filter((key) => 'fields' in key);
+/** The keys of a resource: by field values, and by linked rows. Call only after all resources are loaded. */
+export const valueKeysOf = (entity: Entity): ValueKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
+export const linkKeysOf = (entity: Entity): LinkKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

@@ -1,4 +1,4 @@
-/** Groups of the rows of a list, their keys and what is worked out of them, in one statement; the same below each of several parents. */
+/** GROUP BY queries: computes the groups of a list, with keys and statistics, in one SQL statement, also for many parent rows at once. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -36,9 +36,9 @@ export interface GroupArguments {
 }
 
 export const DEFAULT_GROUPS = 100;
-const MAX_ORDER = 20;
-/** Of one key that asks for empty groups: the groups between its first and its last one. */
-const MAX_STEPS = 10_000;
+const MAX_ORDER_TERMS = 20;
+/** Maximum number of groups between the first and the last value of a key, if empty groups are requested. */
+const MAX_SERIES_STEPS = 10_000;
 
 const keyColumn = (index: number) => `"key${index}"`;
 
@@ -48,8 +48,8 @@ export class Grouping {
   private readonly values: Values;
   private readonly conditions: Condition[];
   private readonly joins: Condition[];
-  private readonly which?: Condition;
-  private readonly order: string[];
+  private readonly havingCondition?: Condition;
+  private readonly orderTerms: string[];
   private readonly first: number;
   private readonly offset: number;
 
@@ -59,21 +59,21 @@ export class Grouping {
     private readonly shown: Shown,
     private readonly context: Context,
   ) {
-    const own = visible(entity, context);
+    const visibility = visible(entity, context);
     const { conditions, joins } = filtered(entity, args.where, context);
-    this.conditions = [...own, ...conditions];
+    this.conditions = [...visibility, ...conditions];
     this.joins = joins;
     this.rows = new JoinedRows(context);
     this.keys = keysOf(entity, args.groupBy, context, this.rows);
     this.values = new Values(entity, this.keys.weight, this.rows);
-    this.which = having(entity, args.having, this.values);
-    this.order = this.orderOf(args.orderBy ?? []);
-    for (const [name, handles] of shown.works) {
+    this.havingCondition = having(entity, args.having, this.values);
+    this.orderTerms = this.parseOrder(args.orderBy ?? []);
+    for (const [name, fieldNames] of shown.statistics) {
       if (name === 'count' || name === 'weightedCount') this.values.column(name, undefined);
-      else for (const handle of handles) this.values.column(name as Statistic, handle);
+      else for (const fieldName of fieldNames) this.values.column(name as Statistic, fieldName);
     }
-    for (const { p, handles } of shown.percentiles) for (const handle of handles) this.values.percentile(p, handle);
-    for (const of of shown.distinct) {
+    for (const { p, fieldNames } of shown.percentiles) for (const fieldName of fieldNames) this.values.percentile(p, fieldName);
+    for (const of of shown.distinctFields) {
       kindOf(entity, { statistic: 'countDistinct', of }, 'countDistinct');
       this.values.column('countDistinct', of);
     }
@@ -81,63 +81,63 @@ export class Grouping {
     this.offset = count('offset', args.offset, MAX_INTEGER) ?? 0;
   }
 
-  /** Terms that end with all keys, so that no two groups have the same place. */
-  private orderOf(orderBy: readonly GroupOrder[]): string[] {
-    if (orderBy.length > MAX_ORDER) throw badArgument('orderBy', atMostElements(MAX_ORDER));
+  /** SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
+  private parseOrder(orderBy: readonly GroupOrder[]): string[] {
+    if (orderBy.length > MAX_ORDER_TERMS) throw badArgument('orderBy', atMostElements(MAX_ORDER_TERMS));
     const { keys } = this.keys;
-    const byKey = (index: number, direction: OrderDirection) => term(keys[index]!.place(keyColumn(index)), direction);
+    const byKey = (index: number, direction: OrderDirection) => orderTerm(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
-      const place = `orderBy[${index}]`;
-      if ((key == null) === (statistic == null)) throw badArgument(place, 'Name either a `key` or a `statistic`.');
+      const inputPath = `orderBy[${index}]`;
+      if ((key == null) === (statistic == null)) throw badArgument(inputPath, 'Name either a `key` or a `statistic`.');
       if (statistic != null) {
-        kindOf(this.entity, { statistic, of }, place);
-        return term(`"${this.values.column(statistic, of)}"`, direction);
+        kindOf(this.entity, { statistic, of }, inputPath);
+        return orderTerm(`"${this.values.column(statistic, of)}"`, direction);
       }
-      if (of != null) throw badArgument(`${place}.of`, 'A key is not of a field.');
+      if (of != null) throw badArgument(`${inputPath}.of`, 'A key is not of a field.');
       if (!(key! >= 1 && key! <= keys.length))
-        throw badArgument(`${place}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
+        throw badArgument(`${inputPath}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
       return byKey(key! - 1, direction);
     });
     return [...terms, ...keys.map((_, index) => byKey(index, 'ASC' as OrderDirection))];
   }
 
-  private sql(further: readonly Condition[], bind: Bind): string {
+  private sql(extraConditions: readonly Condition[], bind: Bind): string {
     const { keys } = this.keys;
     const { columns, derived } = this.values;
     const keyColumns = keys.map((_, index) => keyColumn(index));
-    const listed = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
-    const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...listed];
-    const source = `${from(this.entity, [...this.joins, ...this.rows.joins], bind)}${whereOf([...further, ...this.conditions], 't', bind)}`;
+    const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
+    const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
+    const source = `${from(this.entity, [...this.joins, ...this.rows.joins], bind)}${whereOf([...extraConditions, ...this.conditions], 't', bind)}`;
     const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
     const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
     let groups = 'g';
-    const emptied = keys.findIndex(({ series }) => series);
-    if (emptied >= 0) {
-      parts.push(...this.withEmpty(keys, emptied, bind));
+    const seriesKeyIndex = keys.findIndex(({ seriesSql }) => seriesSql);
+    if (seriesKeyIndex >= 0) {
+      parts.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
       groups = 'e';
     }
-    const kept = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
-    const worked = [...derived].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
-    parts.push(`w AS (SELECT ${[...kept, ...worked].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
-    parts.push(`h AS (SELECT * FROM w${this.which ? ` WHERE ${this.which('w', bind)}` : ''})`);
-    const beside = emptied >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
-    const order = this.order.length ? ` ORDER BY ${this.order.join(', ')}` : '';
-    const page = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
-    return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${beside}) c LEFT JOIN LATERAL (${page}) p ON TRUE`;
+    const keptColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
+    const derivedSelects = [...derived].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
+    parts.push(`w AS (SELECT ${[...keptColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
+    parts.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
+    const overflowSelect = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
+    const order = this.orderTerms.length ? ` ORDER BY ${this.orderTerms.join(', ')}` : '';
+    const pageSql = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
+    return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
   }
 
-  /** Groups without rows, between the first and the last one of a key. */
-  private withEmpty(keys: readonly Key[], index: number, bind: Bind): string[] {
-    const { series, steps } = keys[index]!;
+  /** CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they only set "over". */
+  private emptyGroupCtes(keys: readonly Key[], index: number, bind: Bind): string[] {
+    const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
     const others = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
     const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
-    const empty = [...this.values.columns.values()].map((one) => one.empty);
+    const empty = [...this.values.columns.values()].map((one) => one.emptyValue);
     const distinct = others.length ? `(SELECT DISTINCT ${others.join(', ')} FROM g) o CROSS JOIN ` : '';
     return [
       `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
-      `s AS (SELECT "low", CASE WHEN ${steps!('"low"', '"high"', bind)} <= ${MAX_STEPS} THEN "high" END AS "high", coalesce(${steps!('"low"', '"high"', bind)} > ${MAX_STEPS}, FALSE) AS "over" FROM b)`,
-      `v AS (SELECT ${series!('"low"', '"high"', bind)} AS "value" FROM s)`,
+      `s AS (SELECT "low", CASE WHEN ${stepCountSql!('"low"', '"high"', bind)} <= ${MAX_SERIES_STEPS} THEN "high" END AS "high", coalesce(${stepCountSql!('"low"', '"high"', bind)} > ${MAX_SERIES_STEPS}, FALSE) AS "over" FROM b)`,
+      `v AS (SELECT ${seriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
       `n AS (SELECT ${values.join(', ')} FROM ${distinct}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
       `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...empty].join(', ')} FROM n)`,
     ];
@@ -149,7 +149,7 @@ export class Grouping {
     return this.assemble(rows);
   }
 
-  /** Below each of these parents, which the field `by` names. */
+  /** The groups of the child rows of each parent, in one statement. `by` is the child's reference to its parent. */
   async groupsBelow(by: string, parents: readonly number[]): Promise<Row[][]> {
     const parent = fieldOf(this.entity, by);
     const { bind, values } = binder();
@@ -159,38 +159,38 @@ export class Grouping {
       `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
       values,
     );
-    const found = new Map<number, Row[]>(parents.map((id) => [id, []]));
-    for (const row of rows) found.get(row._parent)!.push(row);
-    return parents.map((id) => this.assemble(found.get(id)!));
+    const rowsByParent = new Map<number, Row[]>(parents.map((id) => [id, []]));
+    for (const row of rows) rowsByParent.get(row._parent)!.push(row);
+    return parents.map((id) => this.assemble(rowsByParent.get(id)!));
   }
 
   private assemble(rows: readonly Row[]): Row[] {
     if (rows[0]?._over)
       throw badArgument(
         'groupBy',
-        `Between the first and the last group there are more than ${MAX_STEPS} steps: ask for fewer, or for none that are empty.`,
+        `Between the first and the last group there are more than ${MAX_SERIES_STEPS} steps: ask for fewer, or for none that are empty.`,
       );
     return rows.filter((row) => row._row).map((row) => this.group(row));
   }
 
   private group(row: Row): Row {
     const keys: Row = {};
-    this.keys.keys.forEach((key, index) => key.show(keys, row[`key${index}`]));
+    this.keys.keys.forEach((key, index) => key.assign(keys, row[`key${index}`]));
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
-    const put = (name: string, handle: string, value: unknown) => void ((group[name] ??= {})[handle] = value);
-    for (const [name, handles] of this.shown.works)
-      for (const handle of handles) put(name, handle, row[this.values.column(name as Statistic, handle)]);
-    for (const { p, handles } of this.shown.percentiles)
-      for (const handle of handles) put(percentileName(p), handle, row[this.values.percentile(p, handle)]);
-    for (const handle of this.shown.distinct) group[distinctName(handle)] = row[this.values.column('countDistinct', handle)];
-    // A field that selects nothing but its type is an object too.
-    for (const name of this.shown.works.keys()) group[name] ??= {};
+    const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
+    for (const [name, fieldNames] of this.shown.statistics)
+      for (const fieldName of fieldNames) setValue(name, fieldName, row[this.values.column(name as Statistic, fieldName)]);
+    for (const { p, fieldNames } of this.shown.percentiles)
+      for (const fieldName of fieldNames) setValue(percentileName(p), fieldName, row[this.values.percentile(p, fieldName)]);
+    for (const fieldName of this.shown.distinctFields) group[distinctName(fieldName)] = row[this.values.column('countDistinct', fieldName)];
+    // A statistic whose selection is only `__typename` must still resolve to an object.
+    for (const name of this.shown.statistics.keys()) group[name] ??= {};
     for (const { p } of this.shown.percentiles) group[percentileName(p)] ??= {};
     return group;
   }
 }
 
-function term(sql: string, direction: OrderDirection): string {
+function orderTerm(sql: string, direction: OrderDirection): string {
   const [way, nulls] = direction.split('_NULLS_');
   return `${sql} ${way}${nulls ? ` NULLS ${nulls}` : ''}`;
 }

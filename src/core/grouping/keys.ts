@@ -1,4 +1,4 @@
-/** A `groupBy` → expressions of a statement that rows of one group share, what they need to be joined with, and how `keys` shows their values. */
+/** GROUP BY keys: translates the argument `groupBy` to SQL expressions, with their joins, and assigns the selected values to the `keys` of groups. */
 import { Decimal } from 'decimal.js';
 import { atLeast, atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -22,29 +22,28 @@ const MAX_KEYS = 6;
 export type GroupBy = { [member: string]: unknown };
 
 export interface Key {
-  /** Tells it from other keys of one grouping. */
+  /** Unique among the keys of one grouping. */
   name: string;
   sql(bind: Bind): string;
-  /** What it is ordered by, of its value. */
-  place(value: string): string;
-  /** Puts its value among the keys of a group. */
-  show(keys: Row, value: Row[string]): void;
-  /** If empty groups are asked for: all values between two. */
-  series?(from: string, to: string, bind: Bind): string;
-  /** How many there are of those. */
-  steps?(from: string, to: string, bind: Bind): string;
+  /** SQL of the sort expression, given the SQL of the key's value. */
+  orderSql(value: string): string;
+  /** Adds a selected value to the `keys` object of a group. */
+  assign(keys: Row, value: Row[string]): void;
+  /** SQL of all key values between two; only if empty groups are requested. */
+  seriesSql?(from: string, to: string, bind: Bind): string;
+  /** SQL of the number of steps between two key values; only if empty groups are requested. */
+  stepCountSql?(from: string, to: string, bind: Bind): string;
 }
 
 export interface Keys {
   keys: Key[];
-  /** Of a row; absent: all weigh 1. */
+  /** SQL of a row's weight; absent if every weight is 1. */
   weight?: string;
 }
 
-const same = (value: string) => value;
+const identity = (value: string) => value;
 
-/** Reads one `groupBy`. */
-class Reader {
+class KeyReader {
   readonly keys: Key[] = [];
   readonly weights: string[] = [];
 
@@ -54,155 +53,162 @@ class Reader {
     private readonly rows: JoinedRows,
   ) {}
 
-  element(element: GroupBy, place: string): void {
-    // The input type has room for one only.
-    const [[name, how]] = Object.entries(element).filter(([, one]) => one != null) as [[string, Given]];
-    const ofField = name === 'field';
-    const called = ofField ? (how as string) : name;
-    const links = linkKeysOf(this.entity).find((key) => key.name === called);
-    if (links) return this.linked(links, ofField ? { [links.fields[0]!.relation!.object]: '1' } : how, place);
-    if (ofField)
-      return this.value(
-        valueKeysOf(this.entity).find((key) => key.name === called)!,
-        place,
+  addElement(element: GroupBy, inputPath: string): void {
+    // The input type is a oneOf, so exactly one member is set.
+    const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [[string, Given]];
+    const isFieldKey = name === 'field';
+    const keyName = isFieldKey ? (options as string) : name;
+    const linkKey = linkKeysOf(this.entity).find((key) => key.name === keyName);
+    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.object]: '1' } : options, inputPath);
+    if (isFieldKey)
+      return this.addValueKey(
+        valueKeysOf(this.entity).find((key) => key.name === keyName)!,
+        inputPath,
       );
-    const field = fieldsOf(this.entity).find((one) => one.name === called)!;
-    if (field.kind === 'date') return this.days(field, how, place);
-    if (field.kind === 'datetime') return this.moments(field, how, place);
-    return this.bins(field, how, place);
+    const field = fieldsOf(this.entity).find((one) => one.name === keyName)!;
+    if (field.kind === 'date') return this.addDayKey(field, options, inputPath);
+    if (field.kind === 'datetime') return this.addTimeKey(field, options, inputPath);
+    return this.addBinKey(field, options, inputPath);
   }
 
-  private add(key: Key, place: string): void {
-    if (this.keys.some(({ name }) => name === key.name)) throw badArgument(place, 'There is such a key already.');
-    if (key.series && this.keys.some(({ series }) => series)) throw badArgument(place, 'Another key asks for empty groups already.');
+  private add(key: Key, inputPath: string): void {
+    if (this.keys.some(({ name }) => name === key.name)) throw badArgument(inputPath, 'There is such a key already.');
+    if (key.seriesSql && this.keys.some(({ seriesSql }) => seriesSql))
+      throw badArgument(inputPath, 'Another key asks for empty groups already.');
     this.keys.push(key);
   }
 
-  private value({ name, path, entity, field }: ValueKey, place: string): void {
+  private addValueKey({ name, path, entity, field }: ValueKey, inputPath: string): void {
     const sql = plainValue(field, this.rows.at(path));
-    const rules = collation(entity, field, this.context.api);
-    const shown = isReference(field) ? idOf(name) : name;
-    const show = (keys: Row, found: Row[string]) => void (keys[shown] = found);
-    this.add({ name, sql: () => sql, place: (column) => `${column}${rules}`, show }, place);
+    const collationSql = collation(entity, field, this.context.api);
+    const memberName = isReference(field) ? idOf(name) : name;
+    const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
+    this.add({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assign }, inputPath);
   }
 
-  private days(field: FieldMeta, { by, firstDay: first, empty }: DayGroupBy, place: string): void {
-    const sql = bucketSql(by, first, expression(field, 't'), '');
-    const show = (keys: Row, value: string | null) => put(keys, buckets(field), value === null ? null : dayBucket(by, value));
-    this.add({ name: `${field.name} ${by}`, sql: () => sql, show, ...inTime(by, first, empty) }, place);
+  private addDayKey(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, inputPath: string): void {
+    const sql = bucketSql(by, firstDay, expression(field, 't'), '');
+    const assign = (keys: Row, value: string | null) => appendBucket(keys, buckets(field), value === null ? null : dayBucket(by, value));
+    this.add({ name: `${field.name} ${by}`, sql: () => sql, assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
-  private moments(field: FieldMeta, how: TimeGroupBy, place: string): void {
-    const { by, firstDay: first, empty, timeZone: zone = null } = how;
+  private addTimeKey(field: FieldMeta, options: TimeGroupBy, inputPath: string): void {
+    const { by, firstDay, empty, timeZone: zone = null } = options;
     if (zone !== null && !isZone(zone))
-      throw badArgument(`${place}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
+      throw badArgument(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     const timeZone = zone ?? this.context.timeZone;
     const moment = expression(field, 't');
     const sql = (bind: Bind) => {
-      const inZone = bind(timeZone);
-      return bucketSql(by, first, `(${moment} AT TIME ZONE ${inZone}::text)`, `date_trunc('hour', ${moment}, ${inZone}::text)`);
+      const zoneSql = bind(timeZone);
+      return bucketSql(by, firstDay, `(${moment} AT TIME ZONE ${zoneSql}::text)`, `date_trunc('hour', ${moment}, ${zoneSql}::text)`);
     };
-    const show = (keys: Row, value: string | null) => put(keys, buckets(field), value === null ? null : timeBucket(by, value, timeZone));
-    this.add({ name: `${field.name} ${by}`, sql, show, ...inTime(by, first, empty) }, place);
+    const assign = (keys: Row, value: string | null) =>
+      appendBucket(keys, buckets(field), value === null ? null : timeBucket(by, value, timeZone));
+    this.add({ name: `${field.name} ${by}`, sql, assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
-  private bins(field: FieldMeta, { width, from, empty }: NumberGroupBy, place: string): void {
-    if (!new Decimal(width).greaterThan(0)) throw badArgument(`${place}.width`, 'Ensure this value is greater than 0.');
+  private addBinKey(field: FieldMeta, { width, from, empty }: NumberGroupBy, inputPath: string): void {
+    if (!new Decimal(width).greaterThan(0)) throw badArgument(`${inputPath}.width`, 'Ensure this value is greater than 0.');
     const value = `${expression(field, 't')}::numeric`;
     const sql = (bind: Bind) => {
-      const [wide, start] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
-      // The remainder of a negative number is negative, and exact as all of this is.
-      return `trim_scale(${value} - mod(mod(${value} - ${start}, ${wide}) + ${wide}, ${wide}))`;
+      const [widthSql, startSql] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
+      // mod() of a negative number is negative, hence the second mod(). All of this is exact decimal arithmetic.
+      return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
     };
-    const show = (keys: Row, found: string | null) =>
-      void (keys[binName(field)] = found === null ? null : { from: found, to: new Decimal(found).plus(width).toFixed() });
+    const assign = (keys: Row, binStart: string | null) =>
+      void (keys[binName(field)] = binStart === null ? null : { from: binStart, to: new Decimal(binStart).plus(width).toFixed() });
     this.add(
       {
         name: `${field.name} bin`,
         sql,
-        place: same,
-        show,
+        orderSql: identity,
+        assign,
         ...(empty && {
-          series: (low, high, bind) => `trim_scale(generate_series(${low}, ${high}, ${bind(width)}::numeric))`,
-          steps: (low, high, bind) => `(${high} - ${low}) / ${bind(width)}::numeric`,
+          seriesSql: (low, high, bind) => `trim_scale(generate_series(${low}, ${high}, ${bind(width)}::numeric))`,
+          stepCountSql: (low, high, bind) => `(${high} - ${low}) / ${bind(width)}::numeric`,
         }),
       },
-      place,
+      inputPath,
     );
   }
 
-  /** Through lists: a row for each of theirs. */
-  private linked({ name, path, target, fields }: LinkKey, how: Record<string, string | null>, place: string): void {
-    const given = fields.flatMap((field) => {
-      const weight = how[field.relation!.object];
+  /** Adds a key on linked rows (many-to-many). A row is counted in the group of each linked row. */
+  private addLinkKey({ name, path, target, fields }: LinkKey, weights: Record<string, string | null>, inputPath: string): void {
+    const linkedFields = fields.flatMap((field) => {
+      const weight = weights[field.relation!.object];
       if (weight == null) return [];
-      if (new Decimal(weight).isNegative()) throw badArgument(`${place}.${field.relation!.object}`, atLeast(0));
+      if (new Decimal(weight).isNegative()) throw badArgument(`${inputPath}.${field.relation!.object}`, atLeast(0));
       return [{ ...field.link!, weight }];
     });
-    if (!given.length) throw badArgument(place, 'Say of one list at least how much those in it weigh.');
-    const joined = `m${this.weights.length}`;
-    const shown = reachable(target, this.context);
+    if (!linkedFields.length) throw badArgument(inputPath, 'Say of one list at least how much those in it weigh.');
+    const alias = `m${this.weights.length}`;
+    const visibility = reachable(target, this.context);
     const outer = this.rows.at(path);
-    const own = given[0]!.via ?? 'id';
-    if (given.some(({ via = 'id' }) => via !== own)) throw new Error(`lists of ${name} do not begin at one column`);
+    const ownColumn = linkedFields[0]!.via ?? 'id';
+    if (linkedFields.some(({ via = 'id' }) => via !== ownColumn)) throw new Error(`lists of ${name} do not begin at one column`);
     this.rows.joins.push((_alias, bind) => {
-      const seen = shown.length ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereOf(shown, 'z', bind)})` : '';
-      const ways = given.map(({ table, own: from, other, weight, ...link }) => {
-        const fixed = ofKind({ table, own: from, other, ...link }, 'l');
-        return `SELECT l."${from}" AS "of", l."${other}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${fixed}${seen.replace('$', other)}`;
+      const visibilitySql = visibility.length
+        ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereOf(visibility, 'z', bind)})`
+        : '';
+      const linkSelects = linkedFields.map(({ table, own: from, other, weight, ...link }) => {
+        const discriminatorSql = ofKind({ table, own: from, other, ...link }, 'l');
+        return `SELECT l."${from}" AS "of", l."${other}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', other)}`;
       });
-      // One row may be in two of the lists.
-      const all = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${ways.join(' UNION ALL ')}) u GROUP BY 1, 2`;
-      return `LEFT JOIN (${all}) ${joined} ON ${joined}."of" = ${outer}."${own}"`;
+      // A linked row in two of the lists counts once, with its larger weight.
+      const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
+      return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outer}."${ownColumn}"`;
     });
-    this.weights.push(`coalesce(${joined}."weight", 1)`);
+    this.weights.push(`coalesce(${alias}."weight", 1)`);
     this.add(
       {
-        name: name,
-        sql: () => `${joined}."id"`,
-        place: same,
-        show: (keys, value) => void (keys[idOf(name)] = value),
+        name,
+        sql: () => `${alias}."id"`,
+        orderSql: identity,
+        assign: (keys, value) => void (keys[idOf(name)] = value),
       },
-      place,
+      inputPath,
     );
   }
 }
 
-function put(keys: Row, name: string, bucket: unknown): void {
+function appendBucket(keys: Row, name: string, bucket: unknown): void {
   (keys[name] ??= []).push(bucket);
 }
 
-/** Of a step, at least. */
-const DAYS: Partial<Record<Unit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
+const MIN_DAYS_PER_STEP: Partial<Record<Unit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
-/** Where units of time stand, and all of them from one to another. */
-function inTime(unit: Unit, first: number, empty: boolean): Pick<Key, 'place' | 'series' | 'steps'> {
+/** SQL of a time key: its sort expression, and the series of its values if empty groups are requested. */
+function timeSql(unit: Unit, firstDay: number, empty: boolean): Pick<Key, 'orderSql' | 'seriesSql' | 'stepCountSql'> {
   const step = STEPS[unit];
-  const place = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - first}) % 7` : same;
-  if (!empty) return { place };
+  const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : identity;
+  if (!empty) return { orderSql };
   if (isRecurring(unit)) {
     const [low, high] = step.split(' to ');
-    return { place, series: (from) => `generate_series(CASE WHEN ${from} IS NOT NULL THEN ${low} END, ${high})`, steps: () => high! };
+    return {
+      orderSql,
+      seriesSql: (from) => `generate_series(CASE WHEN ${from} IS NOT NULL THEN ${low} END, ${high})`,
+      stepCountSql: () => high!,
+    };
   }
   if (unit === 'HOUR')
     return {
-      place,
-      series: (from, to) => `generate_series(${from}, ${to}, interval '${step}')`,
-      steps: (from, to) => `extract(epoch FROM ${to} - ${from}) / 3600`,
+      orderSql,
+      seriesSql: (from, to) => `generate_series(${from}, ${to}, interval '${step}')`,
+      stepCountSql: (from, to) => `extract(epoch FROM ${to} - ${from}) / 3600`,
     };
   return {
-    place,
-    series: (from, to) => `generate_series(${from}::timestamp, ${to}::timestamp, interval '${step}')::date`,
-    steps: (from, to) => `(${to} - ${from}) / ${DAYS[unit]}`,
+    orderSql,
+    seriesSql: (from, to) => `generate_series(${from}::timestamp, ${to}::timestamp, interval '${step}')::date`,
+    stepCountSql: (from, to) => `(${to} - ${from}) / ${MIN_DAYS_PER_STEP[unit]}`,
   };
 }
 
-/** What is shown of keys is made in the order of `groupBy`. */
+/** Translates `groupBy`; the keys are in the order of its elements. */
 export function keysOf(entity: Entity, groupBy: readonly GroupBy[] | null | undefined, context: Context, rows: JoinedRows): Keys {
   if (!groupBy) return { keys: [] };
   if (groupBy.length > MAX_KEYS) throw badArgument('groupBy', atMostElements(MAX_KEYS));
-  const reader = new Reader(entity, context, rows);
-  groupBy.forEach((element, index) => reader.element(element, `groupBy[${index}]`));
+  const reader = new KeyReader(entity, context, rows);
+  groupBy.forEach((element, index) => reader.addElement(element, `groupBy[${index}]`));
   const { keys, weights } = reader;
   return { keys, ...(weights.length && { weight: weights.join(' * ') }) };
 }

@@ -1,4 +1,4 @@
-/** What a selection shows of groups; the same for all runs of a document but for the variables that say which percentiles. */
+/** Reads the requested statistics from the selection set of a grouped query, so that SQL computes no others. */
 import { getArgumentValues, getNamedType, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { badArgument } from '../model/errors';
 import { selected } from '../read/plan';
@@ -6,35 +6,33 @@ import { selected } from '../read/plan';
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
 
 export interface Shown {
-  /** Names of fields by what is worked out of them, `count` and `weightedCount` without any. */
-  works: Map<string, string[]>;
-  percentiles: { p: string; handles: string[] }[];
-  /** Names of fields whose different values are counted. */
-  distinct: string[];
+  /** Names of the selected fields, by statistic; empty for `count` and `weightedCount`. */
+  statistics: Map<string, string[]>;
+  percentiles: { p: string; fieldNames: string[] }[];
+  distinctFields: string[];
 }
 
-/** Fields of a group that are not worked out of the fields selected below them. */
-const NO_WORK = ['keys', 'percentile', 'countDistinct'];
+/** Fields of a group that are not statistics with a selection of fields. */
+const OTHER_FIELDS = ['keys', 'percentile', 'countDistinct'];
 
-/** Different ones of one grouping. */
 const MAX_PERCENTILES = 20;
 
 export function shownOf({ fieldNodes, fragments, variableValues, returnType }: Info): Shown {
   const fields = selected(fieldNodes, fragments);
-  const works = new Map<string, string[]>();
-  for (const [name, of] of fields) if (!NO_WORK.includes(name)) works.set(name, handles(of, fragments));
+  const statistics = new Map<string, string[]>();
+  for (const [name, of] of fields) if (!OTHER_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(of, fragments));
   const group = getNamedType(returnType) as GraphQLObjectType;
   const argumentsOf = (node: FieldNode) => getArgumentValues(group.getFields()[node.name.value]!, node, variableValues);
-  const distinct = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);
+  const distinctFields = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);
   const percentiles = (fields.get('percentile') ?? []).map((node) => {
     const { p } = argumentsOf(node) as { p: string };
     if (!(Number(p) >= 0 && Number(p) <= 1)) throw badArgument('percentile.p', 'Ensure this value is from 0 to 1.');
-    return { p, handles: handles([node], fragments) };
+    return { p, fieldNames: fieldNamesOf([node], fragments) };
   });
   if (percentiles.length > MAX_PERCENTILES)
     throw badArgument('percentile.p', `Ensure that there are no more than ${MAX_PERCENTILES} percentiles.`);
-  return { works, percentiles, distinct };
+  return { statistics, percentiles, distinctFields };
 }
 
-const handles = (nodes: readonly FieldNode[], fragments: Info['fragments']): string[] =>
+const fieldNamesOf = (nodes: readonly FieldNode[], fragments: Info['fragments']): string[] =>
   [...selected(nodes, fragments).keys()].filter((name) => !name.startsWith('__'));

@@ -1,4 +1,4 @@
-/** `…Grouped` beside the lists of resources that declare it: the queries, and the fields below parents. */
+/** GROUP BY in the GraphQL schema: the `…Grouped` queries and child fields beside the lists of resources that declare `grouped`. */
 import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -13,16 +13,16 @@ import { groupByInput, groupOrderInput, havingInput } from './inputs';
 import { shownOf } from './plan';
 import { groupType } from './types';
 
-/** All rows of a list are read, however few groups they make. */
-const FACTS = { only: 'graphql', cost: { weight: 100 } };
+/** High cost, because the query reads all rows of the list, however few groups result. */
+const GROUPED_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
-function parameters(entity: Entity): Parameter[] {
+function groupedParameters(entity: Entity): Parameter[] {
   const nullable = true;
-  const [groupBy, which, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
+  const [groupBy, havingType, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
   return [
     Arg('where', () => whereInput(entity), { nullable, description: 'Which rows.' }),
     Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; absent: all rows are one group.' }),
-    Arg('having', () => [which], { nullable, description: 'Conditions on statistics; all must hold.' }),
+    Arg('having', () => [havingType], { nullable, description: 'Conditions on statistics; all must hold.' }),
     Arg('orderBy', () => [order], { nullable, description: 'The keys decide last, nulls last.' }),
     Arg('first', () => Int, { defaultValue: DEFAULT_GROUPS, description: 'How many groups, 10000 at most.' }),
     Arg('offset', () => Int, { nullable, description: 'How many groups to skip.' }),
@@ -31,8 +31,8 @@ function parameters(entity: Entity): Parameter[] {
   ];
 }
 
-function grouping(entity: Entity, given: unknown[]): Grouping {
-  const [where, groupBy, having, orderBy, first, offset, context, info] = given;
+function createGrouping(entity: Entity, values: unknown[]): Grouping {
+  const [where, groupBy, having, orderBy, first, offset, context, info] = values;
   const args = { where, groupBy, having, orderBy, first, offset } as GroupArguments;
   return new Grouping(entity, args, shownOf(info as GraphQLResolveInfo), context as Context);
 }
@@ -43,13 +43,13 @@ export function groupedQuery(target: ClassType, entity: Entity): void {
   method(
     target,
     'grouped',
-    (...given: unknown[]): Promise<Row[]> => grouping(entity, given).groups(),
-    parameters(entity),
+    (...values: unknown[]): Promise<Row[]> => createGrouping(entity, values).groups(),
+    groupedParameters(entity),
     Query(() => [type], {
       name: `${many}Grouped`,
       description: `Statistics of the ${noun(many)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
     }),
-    FACTS,
+    GROUPED_EXTENSIONS,
   );
 }
 
@@ -59,13 +59,13 @@ export function groupedChildren(target: ClassType, child: ChildMeta): void {
   method(
     target,
     groupedName(child),
-    (row: Row, ...given: unknown[]): Promise<Row[]> => {
-      const [context, info] = given.slice(-2) as [Context, GraphQLResolveInfo];
-      const load = (ids: readonly unknown[]) => grouping(entity, given).groupsBelow(child.by, ids as number[]);
+    (row: Row, ...values: unknown[]): Promise<Row[]> => {
+      const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
+      const load = (ids: readonly unknown[]) => createGrouping(entity, values).groupsBelow(child.by, ids as number[]);
       return context.loaders.get<Row[]>(info.fieldNodes, load).load(row[child.key]);
     },
-    [Root(), ...parameters(entity)],
+    [Root(), ...groupedParameters(entity)],
     FieldResolver(() => [type], { description: `Statistics of \`${child.name}\`, by \`groupBy\`.` }),
-    FACTS,
+    GROUPED_EXTENSIONS,
   );
 }

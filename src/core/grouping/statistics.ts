@@ -1,4 +1,4 @@
-/** Statistics of groups as conditions and orders name them: a statistic, and the field that it is of. */
+/** Aggregate functions of groups (count, sum, mean, …) as `having` and `orderBy` refer to them: a statistic and its field. */
 import { registerEnumType } from 'type-graphql';
 import { badArgument } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
@@ -18,7 +18,7 @@ export const DISTINCT = 'Number of different values; nulls do not count.';
 export const COUNTED = 'Number of rows.';
 export const WEIGHTED = 'Sum of the weights of the rows; equals `count` unless a key has weights.';
 
-/** By the names of the fields of a group that show them. */
+/** The enum Statistic. Its values are the names of the corresponding fields of a group. */
 export const Statistic = {
   COUNT: 'count',
   WEIGHTED_COUNT: 'weightedCount',
@@ -53,22 +53,22 @@ export interface StatisticOf {
   of?: string | null;
 }
 
-const isOfRows = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
+const isRowStatistic = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
 
-function kindsFor(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
+function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
   if (statistic === 'countDistinct') return new Map(valueKeysOf(entity).map(({ name }) => [name, 'decimal']));
   if (statistic === 'min' || statistic === 'max') return new Map(extremesOf(entity).map((field) => [handleOf(field), field.kind]));
   return new Map(numbersOf(entity).map((field) => [handleOf(field), 'decimal']));
 }
 
-/** The kind of a statistic's value; an error where it does not fit the field. */
-export function kindOf(entity: Entity, { statistic, of }: StatisticOf, place: string): FieldMeta['kind'] {
-  if (isOfRows(statistic)) {
-    if (of != null) throw badArgument(`${place}.of`, 'This statistic is of rows, not of a field.');
+/** The kind of a statistic's value. Throws BAD_USER_INPUT if the field does not support the statistic. */
+export function kindOf(entity: Entity, { statistic, of }: StatisticOf, inputPath: string): FieldMeta['kind'] {
+  if (isRowStatistic(statistic)) {
+    if (of != null) throw badArgument(`${inputPath}.of`, 'This statistic is of rows, not of a field.');
     return 'decimal';
   }
-  const kinds = kindsFor(entity, statistic);
+  const kinds = kindsByField(entity, statistic);
   const kind = kinds.get(of ?? '');
-  if (!kind) throw badArgument(`${place}.of`, `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`);
+  if (!kind) throw badArgument(`${inputPath}.of`, `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`);
   return kind;
 }

@@ -1,4 +1,4 @@
-/** What a grouping answers: for each type its groups, their keys and what was worked out of them. */
+/** Output types of grouped queries, per resource: groups, their keys and their statistics. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { IN_KILOGRAMS } from '../../contract/masses';
@@ -14,8 +14,8 @@ import { classOf, fieldEnum, type Members } from './inputs';
 import { COUNTED, DISTINCT, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
 
-/** Of a median or a percentile of one field: all values of a group are put in order. */
-const SORTED = { cost: { weight: 5 } };
+/** Cost of a median or percentile of one field, which sorts all values of a group. */
+const SORT_COST = { cost: { weight: 5 } };
 
 @ObjectType({ description: 'Numbers of one bin.', simpleResolvers: true })
 export class NumberBin {
@@ -28,8 +28,8 @@ export class NumberBin {
 const resolvers: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolvers;
 
-/** What is worked out of masses is one. */
-const unitOf = ({ description }: FieldMeta): string => (description.includes(IN_KILOGRAMS) ? `, ${IN_KILOGRAMS}` : '');
+/** Suffix of the description of a statistic of masses, which has the same unit. */
+const unitSuffix = ({ description }: FieldMeta): string => (description.includes(IN_KILOGRAMS) ? `, ${IN_KILOGRAMS}` : '');
 
 function objectType(name: string, description: string, members: Members): ClassType {
   const Type = classOf(name, members);
@@ -37,16 +37,16 @@ function objectType(name: string, description: string, members: Members): ClassT
   return Type;
 }
 
-/** Under which names `keys` shows what rows were grouped by. */
+/** Names of the members of a group's `keys` object. */
 export const idOf = (name: string) => `${name}Id`;
 const bucketsName = (field: FieldMeta) => `${handleOf(field)}Bucket`;
 export const binName = (field: FieldMeta) => `${handleOf(field)}Bin`;
-/** In rows: the values that resolvers show. */
+/** Property of a `keys` row that holds all time buckets of a field, for its resolver. */
 export const buckets = (field: FieldMeta) => `${handleOf(field)} buckets`;
 
 const nullable = true;
 
-/** Keys that are shown as rows, by their names. */
+/** Keys that resolve to rows: references and links. */
 function rowKeys(entity: Entity): [name: string, target: Entity][] {
   const references = valueKeysOf(entity).filter(({ field }) => isReference(field));
   return [
@@ -55,7 +55,6 @@ function rowKeys(entity: Entity): [name: string, target: Entity][] {
   ];
 }
 
-/** `XGroupKeys`. */
 const keysType = perEntity((entity: Entity): ClassType => {
   const members: Members = {};
   for (const [name] of rowKeys(entity))
@@ -72,14 +71,14 @@ const keysType = perEntity((entity: Entity): ClassType => {
   @Resolver(() => type)
   class Keys {}
   resolvers.push(Keys);
-  for (const [name, target] of rowKeys(entity)) showRow(Keys, name, target);
-  for (const field of daysOf(entity)) showBucket(Keys, field, DayBucket, DayUnit);
-  for (const field of momentsOf(entity)) showBucket(Keys, field, TimeBucket, TimeUnit);
+  for (const [name, target] of rowKeys(entity)) addRowField(Keys, name, target);
+  for (const field of daysOf(entity)) addBucketField(Keys, field, DayBucket, DayUnit);
+  for (const field of momentsOf(entity)) addBucketField(Keys, field, TimeBucket, TimeUnit);
   return type;
 });
 
-/** The row whose id is among the keys. */
-function showRow(Keys: ClassType, name: string, target: Entity): void {
+/** Adds a field that resolves the row of an id among the keys. */
+function addRowField(Keys: ClassType, name: string, target: Entity): void {
   method(
     Keys,
     name,
@@ -89,46 +88,45 @@ function showRow(Keys: ClassType, name: string, target: Entity): void {
   );
 }
 
-function showBucket(Keys: ClassType, field: FieldMeta, shown: object, unit: object): void {
+function addBucketField(Keys: ClassType, field: FieldMeta, bucketType: object, unit: object): void {
   method(
     Keys,
     bucketsName(field),
-    (keys: Row, wanted: string | null) => {
-      const found = (keys[buckets(field)] ?? []) as (Bucket | null)[];
-      return (wanted ? found.find((one) => one?.unit === wanted) : found[0]) ?? null;
+    (keys: Row, requestedUnit: string | null) => {
+      const bucketsOfField = (keys[buckets(field)] ?? []) as (Bucket | null)[];
+      return (requestedUnit ? bucketsOfField.find((one) => one?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
     },
     [Root(), Arg('by', () => unit, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
-    FieldResolver(() => shown, { nullable, description: `The unit of time that \`${field.name}\` lies in.` }),
+    FieldResolver(() => bucketType, { nullable, description: `The unit of time that \`${field.name}\` lies in.` }),
   );
 }
 
-const computed = (fields: readonly FieldMeta[], type: (field: FieldMeta) => object): Members =>
+const statisticMembers = (fields: readonly FieldMeta[], type: (field: FieldMeta) => object): Members =>
   Object.fromEntries(
     fields.map((field) => [
       handleOf(field),
-      { type: () => type(field), nullable, description: `Computed from \`${field.name}\`${unitOf(field)}.` },
+      { type: () => type(field), nullable, description: `Computed from \`${field.name}\`${unitSuffix(field)}.` },
     ]),
   );
 const numbersType = perEntity((entity) =>
   objectType(
     `${entity.name}Numbers`,
     `A statistic of each number of ${entity.name}.`,
-    computed(numbersOf(entity), () => DecimalScalar),
+    statisticMembers(numbersOf(entity), () => DecimalScalar),
   ),
 );
 const extremesType = perEntity((entity) =>
   objectType(
     `${entity.name}Extremes`,
     `Smallest or largest values of ${entity.name}.`,
-    computed(extremesOf(entity), (field) => field.type()),
+    statisticMembers(extremesOf(entity), (field) => field.type()),
   ),
 );
 
-/** How rows keep a percentile, and a number of different values. */
+/** Property names of percentiles and distinct counts in a group's row. */
 export const percentileName = (p: string) => `percentile ${Number(p)}`;
-export const distinctName = (handle: string) => `countDistinct ${handle}`;
+export const distinctName = (fieldName: string) => `countDistinct ${fieldName}`;
 
-/** `XGroup`. */
 export const groupType = perEntity((entity: Entity): ClassType => {
   const keys = keysType(entity);
   const name = `${entity.name}Group`;
@@ -139,8 +137,8 @@ export const groupType = perEntity((entity: Entity): ClassType => {
       keys: { type: () => keys, description: 'What the rows have in common.' },
       count: { type: () => Int, description: COUNTED },
       weightedCount: { type: () => DecimalScalar, description: WEIGHTED },
-      ...(numbersOf(entity).length && of(OF_NUMBERS, numbersType(entity))),
-      ...(extremesOf(entity).length && of(OF_EXTREMES, extremesType(entity))),
+      ...(numbersOf(entity).length && statisticFields(OF_NUMBERS, numbersType(entity))),
+      ...(extremesOf(entity).length && statisticFields(OF_EXTREMES, extremesType(entity))),
     },
   );
   @Resolver(() => Group)
@@ -149,12 +147,12 @@ export const groupType = perEntity((entity: Entity): ClassType => {
   method(
     Groups,
     'countDistinct',
-    (group: Row, handle: string) => group[distinctName(handle)],
+    (group: Row, fieldName: string) => group[distinctName(fieldName)],
     [Root(), Arg('of', () => fieldEnum(entity), { description: 'The field whose values are counted.' })],
     FieldResolver(() => Int, { description: DISTINCT }),
   );
   if (!numbersOf(entity).length) return Group;
-  Extensions(SORTED)(Group.prototype, 'median');
+  Extensions(SORT_COST)(Group.prototype, 'median');
 
   const numbers = numbersType(entity);
   method(
@@ -165,10 +163,10 @@ export const groupType = perEntity((entity: Entity): ClassType => {
     FieldResolver(() => numbers, {
       description: 'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
     }),
-    SORTED,
+    SORT_COST,
   );
   return Group;
 });
 
-const of = (named: Record<string, string>, type: object): Members =>
-  Object.fromEntries(Object.entries(named).map(([name, description]) => [name, { type: () => type, description }]));
+const statisticFields = (descriptions: Record<string, string>, type: object): Members =>
+  Object.fromEntries(Object.entries(descriptions).map(([name, description]) => [name, { type: () => type, description }]));

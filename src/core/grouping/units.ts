@@ -1,10 +1,10 @@
-/** Units of time: how rows are told apart by them in SQL, and from when to when a group lies. */
+/** Time buckets (day, week, hour of day, …): the SQL expression that groups rows by a unit of time, and the start and end of each bucket. */
 import { DateTime, IANAZone } from 'luxon';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { enumOf } from '../model/choices';
 import { DateScalar, DateTimeScalar } from '../model/scalars';
 
-const DAYS = {
+const DAY_UNITS = {
   DAY: { description: 'From midnight to midnight.' },
   WEEKDAY: { description: 'All Mondays together, all Tuesdays, and so on.' },
   WEEK: { description: 'Seven days from the first day of the week; from Monday they are the weeks of ISO 8601.' },
@@ -12,27 +12,31 @@ const DAYS = {
   QUARTER: { description: 'Three months of one year, the first of which is January, April, July or October.' },
   YEAR: { description: 'From the first of January to the end of December.' },
 };
-const HOURS = {
+const HOUR_UNITS = {
   HOUR: { description: 'One hour of one day; the hour that comes twice at the end of summer time is two.' },
   HOUR_OF_DAY: { description: 'All hours from 8 to 9 o’clock together, whatever their day, and so on.' },
 };
 
-type Named<T> = { readonly [K in keyof T]: K };
-const named = <T extends object>(units: T) => Object.fromEntries(Object.keys(units).map((name) => [name, name])) as Named<T>;
+type KeyEnum<T> = { readonly [K in keyof T]: K };
+const enumOfKeys = <T extends object>(units: T) => Object.fromEntries(Object.keys(units).map((name) => [name, name])) as KeyEnum<T>;
 
-export type DayUnit = keyof typeof DAYS;
-export const DayUnit = named(DAYS);
-registerEnumType(DayUnit, { name: 'DayUnit', description: 'By what days are put together.', valuesConfig: DAYS });
+export type DayUnit = keyof typeof DAY_UNITS;
+export const DayUnit = enumOfKeys(DAY_UNITS);
+registerEnumType(DayUnit, { name: 'DayUnit', description: 'By what days are put together.', valuesConfig: DAY_UNITS });
 
-export type TimeUnit = DayUnit | keyof typeof HOURS;
-export const TimeUnit = named({ ...HOURS, ...DAYS });
-registerEnumType(TimeUnit, { name: 'TimeUnit', description: 'By what moments are put together.', valuesConfig: { ...HOURS, ...DAYS } });
+export type TimeUnit = DayUnit | keyof typeof HOUR_UNITS;
+export const TimeUnit = enumOfKeys({ ...HOUR_UNITS, ...DAY_UNITS });
+registerEnumType(TimeUnit, {
+  name: 'TimeUnit',
+  description: 'By what moments are put together.',
+  valuesConfig: { ...HOUR_UNITS, ...DAY_UNITS },
+});
 
 export type Unit = TimeUnit;
 
 const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
-/** By the numbers of ISO 8601, which are the ids of the days of the week too. */
+/** ISO 8601 weekday numbers, which are also the row ids of the days of the week. */
 export const WEEKDAY = enumOf(
   'Weekday',
   'A day of the week.',
@@ -44,7 +48,7 @@ export const WEEKDAY = enumOf(
 );
 export const MONDAY = 1;
 
-const NUMBER = 'Of a weekday 1 for Monday to 7 for Sunday, of an hour of the day 0 to 23; null of all others.';
+const NUMBER_DESCRIPTION = 'Of a weekday 1 for Monday to 7 for Sunday, of an hour of the day 0 to 23; null of all others.';
 
 @ObjectType({ description: 'Days of one group.', simpleResolvers: true })
 export class DayBucket {
@@ -54,7 +58,7 @@ export class DayBucket {
   declare start: string | null;
   @Field(() => DateScalar, { nullable: true, description: 'The first day after it, where the next group starts; null of a weekday.' })
   declare end: string | null;
-  @Field(() => Int, { nullable: true, description: NUMBER })
+  @Field(() => Int, { nullable: true, description: NUMBER_DESCRIPTION })
   declare number: number | null;
 }
 
@@ -72,22 +76,22 @@ export class TimeBucket {
     description: 'The first moment after it, where the next group starts; null of a weekday and of an hour of the day.',
   })
   declare end: string | null;
-  @Field(() => Int, { nullable: true, description: NUMBER })
+  @Field(() => Int, { nullable: true, description: NUMBER_DESCRIPTION })
   declare number: number | null;
 }
 
 export type Bucket = DayBucket | TimeBucket;
 
-/** Characters, so that nothing long is looked up. */
-const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
-export const isZone = (zone: string): boolean => ZONE.test(zone) && IANAZone.isValidZone(zone);
+/** Syntax of IANA time zone names. Checked first, so that long input is never looked up. */
+const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
+export const isZone = (zone: string): boolean => TIME_ZONE_NAME.test(zone) && IANAZone.isValidZone(zone);
 
-/** Of these there are a few, whatever the rows: they come again and again. */
+/** Whether a unit is cyclic (weekday, hour of day): its number of groups is small, whatever the range of dates. */
 export const isRecurring = (unit: Unit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
 
 /**
- * The value that rows of one group share: a number of what recurs, the moment at which an hour begins, else the first day. `day` is a date or a
- * timestamp without time zone as it is in the zone; `moment` the same as a moment, truncated to the hour of the zone.
+ * SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `day` is SQL of a date or of a
+ * timestamp without time zone (local time). `hour` is SQL of the same time as timestamptz, truncated to the hour of the time zone.
  */
 export function bucketSql(unit: Unit, firstDay: number, day: string, hour: string): string {
   switch (unit) {
@@ -108,7 +112,7 @@ export function bucketSql(unit: Unit, firstDay: number, day: string, hour: strin
   }
 }
 
-/** From one value of `bucketSql` to the next; of what recurs its smallest and largest value instead. */
+/** Distance between consecutive buckets, as a PostgreSQL interval; for cyclic units their smallest and largest number. */
 export const STEPS: Record<Unit, string> = {
   HOUR: '1 hour',
   HOUR_OF_DAY: '0 to 23',
@@ -120,7 +124,7 @@ export const STEPS: Record<Unit, string> = {
   YEAR: '1 year',
 };
 
-const SPANS: Partial<Record<Unit, object>> = {
+const UNIT_DURATIONS: Partial<Record<Unit, object>> = {
   DAY: { days: 1 },
   WEEK: { weeks: 1 },
   MONTH: { months: 1 },
@@ -129,40 +133,40 @@ const SPANS: Partial<Record<Unit, object>> = {
 };
 
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
-/** Undefined for what no day of a calendar with four digits of a year is. */
-const asDay = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
+/** The day if its year has four digits, else null. */
+const validDay = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
 
-const dayAfter = (unit: Unit, day: string) => asDay(DateTime.fromISO(day, { zone: 'utc' }).plus(SPANS[unit]!).toISODate());
+const dayAfter = (unit: Unit, day: string) => validDay(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** In its zone; in UTC where the zone had an offset that is not told in minutes. */
-const shown = (moment: DateTime) => (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
+/** Formats a moment by RFC 3339 in its own zone, or in UTC if the zone's offset is not in whole minutes (historical local times). */
+const formatMoment = (moment: DateTime) => (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 
-/** The first moment of a day in a zone: the earlier one of two midnights, and where there is none that at which the day begins. */
+/** First moment of a day in a time zone: the earlier of two midnights when clocks go back, or the end of a gap that skips midnight. */
 export function startOfDay(day: string, zone: string): string {
   const offset = (at: number) => IANAZone.create(zone).offset(at) * MINUTE_MS;
   const local = Date.parse(`${day}T00:00:00Z`);
   const [before, after] = [local - offset(local - DAY_MS), local - offset(local + DAY_MS)];
-  const found = [before, after].filter((at) => at + offset(at) === local);
-  return shown(DateTime.fromMillis(found.length ? Math.min(...found) : before, { zone }));
+  const midnights = [before, after].filter((at) => at + offset(at) === local);
+  return formatMoment(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
 }
 
-/** A group of days by its value in SQL. */
+/** The bucket of a value of `bucketSql`: a weekday number, or the first day. */
 export function dayBucket(unit: DayUnit, value: string | number): DayBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
-  const start = asDay(value);
+  const start = validDay(value);
   return { unit, start, end: start && dayAfter(unit, start), number: null };
 }
 
-/** A group of moments by its value in SQL. */
+/** The bucket of a value of `bucketSql` in a time zone: a weekday or hour number, the first day, or the start of an hour. */
 export function timeBucket(unit: TimeUnit, value: string | number, zone: string): TimeBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   if (unit === 'HOUR') {
     const start = DateTime.fromISO(value, { zone });
-    return { unit, start: shown(start), end: shown(start.plus({ hours: 1 })), number: null };
+    return { unit, start: formatMoment(start), end: formatMoment(start.plus({ hours: 1 })), number: null };
   }
-  const [first, next] = [asDay(value), asDay(value) && dayAfter(unit, value)];
+  const [first, next] = [validDay(value), validDay(value) && dayAfter(unit, value)];
   return { unit, start: first && startOfDay(first, zone), end: next && startOfDay(next, zone), number: null };
 }

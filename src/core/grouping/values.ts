@@ -1,4 +1,4 @@
-/** What is worked out of the rows of a group: the columns that a statement has for it. */
+/** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations and percentiles. */
 import type { Bind } from '../access/conditions';
 import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
@@ -7,27 +7,26 @@ import { handleOf, valueKeysOf } from './facts';
 import { plainValue, type JoinedRows } from './joinedrows';
 import type { Statistic } from './statistics';
 
-/** Of means, deviations and percentiles. */
-const PLACES = 10;
-/** A quotient has as many places as what is divided, so that it can be rounded to fewer. */
-const EXACT = `1.${'0'.repeat(2 * PLACES + 4)}`;
+/** Decimal places of means, standard deviations and percentiles. */
+const DECIMAL_PLACES = 10;
+/** A factor of 1 with many decimal places. PostgreSQL derives the scale of a quotient from its dividend, which must exceed DECIMAL_PLACES. */
+const PRECISE_ONE = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 
-const rounded = (sql: string) => `trim_scale(round(${sql}, ${PLACES}))`;
+const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`;
 
-type Work = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
+type Aggregate = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
 
-/** A value of a group, by the name that its column has. */
 interface Column {
   sql(bind: Bind): string;
-  /** Of a group without rows. */
-  empty: string;
+  /** SQL of the value for a group without rows. */
+  emptyValue: string;
 }
 
-/** The columns of one statement; the same is worked out once, whoever asks for it. */
+/** The columns of one statement. Equal columns are computed once, even if selection, `having` and `orderBy` all use them. */
 export class Values {
-  /** Worked out of rows. */
+  /** Aggregates of rows, by column name. */
   readonly columns = new Map<string, Column>();
-  /** Worked out of columns, once all rows have been read. */
+  /** Expressions on aggregate columns, by column name; evaluated after the aggregation. */
   readonly derived = new Map<string, (bind: Bind) => string>();
 
   constructor(
@@ -36,21 +35,21 @@ export class Values {
     private readonly rows: JoinedRows,
   ) {}
 
-  private add(name: string, sql: (bind: Bind) => string, empty = 'NULL'): string {
-    if (!this.columns.has(name)) this.columns.set(name, { sql, empty });
+  private add(name: string, sql: (bind: Bind) => string, emptyValue = 'NULL'): string {
+    if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValue });
     return name;
   }
 
-  private field(handle: string): FieldMeta {
-    return fieldsOf(this.entity).find((field) => handleOf(field) === handle)!;
+  private field(fieldName: string): FieldMeta {
+    return fieldsOf(this.entity).find((field) => handleOf(field) === fieldName)!;
   }
 
-  /** The name of the column of a statistic; `handle` is absent for a count of rows. */
-  column(statistic: Statistic, handle: string | null | undefined): string {
+  /** Adds the column of a statistic and returns its name. `fieldName` is absent for row counts. */
+  column(statistic: Statistic, fieldName: string | null | undefined): string {
     if (statistic === 'count') return this.count();
     if (statistic === 'weightedCount') return this.weightedCount();
-    if (statistic === 'countDistinct') return this.countDistinct(handle!);
-    return statistic === 'median' ? this.percentile('0.5', handle!) : this.work(statistic, handle!);
+    if (statistic === 'countDistinct') return this.countDistinct(fieldName!);
+    return statistic === 'median' ? this.percentile('0.5', fieldName!) : this.aggregate(statistic, fieldName!);
   }
 
   private count(): string {
@@ -68,37 +67,37 @@ export class Values {
     return this.add(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 
-  private work(work: Work, handle: string): string {
-    const field = this.field(handle);
+  private aggregate(name: Aggregate, fieldName: string): string {
+    const field = this.field(fieldName);
     const value = expression(field, 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
-    const sums = {
+    const aggregateSql = {
       min: () => `min(${value})`,
       max: () => `max(${value})`,
       sum: () => (weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`),
       avg: () =>
         weight
-          ? rounded(`sum(${number} * ${weight}) * ${EXACT} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
-          : rounded(`sum(${number}) * ${EXACT} / nullif(count(${value}), 0)`),
+          ? roundSql(`sum(${number} * ${weight}) * ${PRECISE_ONE} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
+          : roundSql(`sum(${number}) * ${PRECISE_ONE} / nullif(count(${value}), 0)`),
       stddev: () =>
-        rounded(
-          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${EXACT} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
+        roundSql(
+          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${PRECISE_ONE} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
         ),
     };
-    return this.add(`${work} ${handle}`, sums[work]);
+    return this.add(`${name} ${fieldName}`, aggregateSql[name]);
   }
 
-  /** `p` from 0 to 1. */
-  percentile(p: string, handle: string): string {
-    const number = `(${expression(this.field(handle), 't')})::numeric`;
-    const all = `"${this.add(`all ${handle}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
-    const name = `percentile ${Number(p)} ${handle}`;
+  /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
+  percentile(p: string, fieldName: string): string {
+    const number = `(${expression(this.field(fieldName), 't')})::numeric`;
+    const sortedValues = `"${this.add(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
+    const name = `percentile ${Number(p)} ${fieldName}`;
     this.derived.set(name, (bind) => {
-      const place = `(${bind(p)}::numeric * (cardinality(${all}) - 1))`;
-      const low = `${all}[floor(${place})::int + 1]`;
-      const high = `${all}[ceil(${place})::int + 1]`;
-      return rounded(`${low} + (${place} - floor(${place})) * (${high} - ${low})`);
+      const position = `(${bind(p)}::numeric * (cardinality(${sortedValues}) - 1))`;
+      const low = `${sortedValues}[floor(${position})::int + 1]`;
+      const high = `${sortedValues}[ceil(${position})::int + 1]`;
+      return roundSql(`${low} + (${position} - floor(${position})) * (${high} - ${low})`);
     });
     return name;
   }

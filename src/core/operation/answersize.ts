@@ -1,6 +1,6 @@
 /**
- * How long the answer of one operation becomes, counted object by object before graphql-js makes it. An answer that is too long ends with an error
- * while little of it is in memory, and the objects of a long one are made in slices, between which the event loop answers others.
+ * Response size limit of one operation. Counts the characters of each object before graphql-js completes it, so that an oversized response fails
+ * while little of it is in memory. Objects of a long response are completed in slices, between which the event loop serves other requests.
  */
 import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { Context } from '../context';
@@ -8,16 +8,16 @@ import { AROUND_KEY, keyOf } from './cost';
 import { tooLong } from '../model/errors';
 import { selected, selectionKey } from '../read/plan';
 
-/** Values that an operation shows before it takes turns with others, and in each turn: some milliseconds of work. */
+/** Field values that an operation completes before it first yields to the event loop, and in each slice after that: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
-const LONG_CHARACTERS = 1 << 16;
-/** Characters of a value that is no text. */
-const SHORT = 5;
+const LONG_RESPONSE_CHARACTERS = 1 << 16;
+/** Assumed length of numbers, booleans and nulls in a response. */
+const NON_STRING_CHARACTERS = 5;
 
-/** What one object shows: the names of its fields by their keys in the answer. */
+/** The selection of one object, as far as its size depends on it. */
 interface Shape {
   fields: readonly string[];
-  /** Characters of the keys. */
+  /** Characters of all response keys, with quotes, colons and commas. */
   keys: number;
 }
 
@@ -28,36 +28,37 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
   let shape = shapes.get(selection);
   if (!shape) {
     const nodes = [...selected(fieldNodes, fragments).values()].flat();
-    const names = new Map(nodes.map((node) => [keyOf(node), node.name.value]));
-    const keys = [...names.keys()].reduce((sum, key) => sum + key.length + AROUND_KEY, 0);
-    shapes.set(selection, (shape = { fields: [...names.values()], keys }));
+    const namesByKey = new Map(nodes.map((node) => [keyOf(node), node.name.value]));
+    const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + AROUND_KEY, 0);
+    shapes.set(selection, (shape = { fields: [...namesByKey.values()], keys }));
   }
   return shape;
 }
 
-interface Waiting {
+interface PendingObject {
   values: number;
-  /** Values of a turn in which it is made. */
+  /** Maximum number of values in a slice that contains this object. */
   perTurn: number;
-  make(this: void): void;
+  complete(this: void): void;
 }
 
-/** Objects that wait for a later turn of the event loop; each turn makes some of them, whichever request they belong to. */
+/** Queue of objects that wait for a later turn of the event loop. Each turn completes a slice of them, regardless of their requests. */
 class Slices {
-  private waiting: Waiting[] = [];
+  private pendingObjects: PendingObject[] = [];
 
-  add(object: Waiting): void {
-    this.waiting.push(object);
-    if (this.waiting.length === 1) setImmediate(this.turn);
+  add(object: PendingObject): void {
+    this.pendingObjects.push(object);
+    if (this.pendingObjects.length === 1) setImmediate(this.runSlice);
   }
 
-  private readonly turn = (): void => {
+  private readonly runSlice = (): void => {
     let count = 0;
-    let values = 0;
-    while (count < this.waiting.length && values < this.waiting[count]!.perTurn) values += this.waiting[count++]!.values;
-    const ready = this.waiting.splice(0, count);
-    if (this.waiting.length) setImmediate(this.turn);
-    for (const { make } of ready) make();
+    let valueCount = 0;
+    while (count < this.pendingObjects.length && valueCount < this.pendingObjects[count]!.perTurn)
+      valueCount += this.pendingObjects[count++]!.values;
+    const ready = this.pendingObjects.splice(0, count);
+    if (this.pendingObjects.length) setImmediate(this.runSlice);
+    for (const { complete } of ready) complete();
   };
 }
 
@@ -65,64 +66,64 @@ const slices = new Slices();
 
 export class AnswerSize {
   private characters = 0;
-  private values = 0;
-  private waiting = 0;
-  private whenMade?: { promise: Promise<void>; resolve(this: void): void };
+  private valueCount = 0;
+  private pendingCount = 0;
+  private allCompleted?: { promise: Promise<void>; resolve(this: void): void };
 
   constructor(
     private readonly limit: number,
     private readonly perTurn = VALUES_PER_TURN,
   ) {}
 
-  /** Whether others should have a turn while it is written. */
+  /** Whether serialization of the response should yield to the event loop. */
   get isLong(): boolean {
-    return this.characters > LONG_CHARACTERS;
+    return this.characters > LONG_RESPONSE_CHARACTERS;
   }
 
   get isOver(): boolean {
     return this.characters > this.limit;
   }
 
-  /** Counts one object that is about to be made; answers when, and throws RESULT_TOO_LARGE instead of making more than is allowed. */
+  /** Counts one object before its completion. Returns true, or a promise of it to complete the object in a later slice. Throws RESULT_TOO_LARGE. */
   add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
     const row = object as Record<string, unknown>;
     this.characters += keys;
     for (const name of fields) {
       const value = row[name];
-      this.characters += typeof value === 'string' ? value.length : SHORT;
+      this.characters += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
     }
     if (this.isOver) throw tooLong(this.limit);
-    this.values += fields.length;
-    return this.values <= this.perTurn ? true : this.turn(fields.length);
+    this.valueCount += fields.length;
+    return this.valueCount <= this.perTurn ? true : this.waitForSlice(fields.length);
   }
 
-  private turn(values: number): Promise<true> {
-    this.waiting += 1;
+  private waitForSlice(valueCount: number): Promise<true> {
+    this.pendingCount += 1;
     return new Promise((resolve) => {
-      const make = () => {
+      const complete = () => {
         resolve(true);
-        this.waiting -= 1;
-        if (this.waiting) return;
-        this.whenMade?.resolve();
-        this.whenMade = undefined;
+        this.pendingCount -= 1;
+        if (this.pendingCount) return;
+        this.allCompleted?.resolve();
+        this.allCompleted = undefined;
       };
-      slices.add({ values, perTurn: this.perTurn, make });
+      slices.add({ values: valueCount, perTurn: this.perTurn, complete });
     });
   }
 
-  /** Resolves once no object waits for its turn; undefined if none does. */
+  /** Resolves when no object is waiting for a slice; undefined if none is waiting now. */
   readonly made = (): Promise<void> | undefined => {
-    if (!this.waiting) return undefined;
-    if (!this.whenMade) {
+    if (!this.pendingCount) return undefined;
+    if (!this.allCompleted) {
       let resolve!: () => void;
       const promise = new Promise<void>((done) => (resolve = done));
-      this.whenMade = { promise, resolve };
+      this.allCompleted = { promise, resolve };
     }
-    return this.whenMade.promise;
+    return this.allCompleted.promise;
   };
 }
 
-/** Has each object counted: `isTypeOf` is what graphql-js asks before it makes one. Objects of introspection are bounded by their cost. */
+/** Installs the count as `isTypeOf`, which graphql-js calls before it completes an object. Introspection is exempt: its cost bounds it already. */
 export function countObjects(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))

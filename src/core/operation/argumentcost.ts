@@ -1,36 +1,38 @@
-/** What the values of arguments cost: conditions by what they make the database do, rows that are written by their number and length. */
+/** Cost of argument values: filters by the work that they cause in the database, mutation inputs by the number and length of their rows. */
 
 export const BYTES_PER_UNIT = 1024;
-const CONDITION = 0.5;
-const SEARCH = 50;
-/** Of a row that is written, and of each KB of its texts: nobody fills a disk within minutes. */
-const WRITTEN = 200;
-/** Of a condition on the rows that a row leads to, times ten for each such condition around it, of two at most: such rows are read once each. */
-const QUANTIFIER = 1_000;
-const MAX_AROUND = 2;
+const CONDITION_COST = 0.5;
+const SEARCH_COST = 50;
+/** Cost of each written row, and again of each 1,024 characters of its texts. High enough that no client can fill the disk within minutes. */
+const WRITTEN_ROW_COST = 200;
+/** Cost of a condition on related rows (`some`, `every`, `none`). It grows tenfold with each enclosing quantifier, up to MAX_QUANTIFIER_NESTING. */
+const QUANTIFIER_COST = 1_000;
+const MAX_QUANTIFIER_NESTING = 2;
 const QUANTIFIERS = ['some', 'every', 'none'];
 
-export function conditionsCost(value: unknown, within = 0): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + conditionsCost(item, within), 0);
-  if (value === null || typeof value !== 'object') return CONDITION;
+export function conditionsCost(value: unknown, quantifierDepth = 0): number {
+  if (Array.isArray(value)) return value.reduce((total: number, item) => total + conditionsCost(item, quantifierDepth), 0);
+  if (value === null || typeof value !== 'object') return CONDITION_COST;
   return Object.entries(value).reduce((total, [key, inner]) => {
     if (inner == null) return total;
-    if (QUANTIFIERS.includes(key)) return total + QUANTIFIER * 10 ** Math.min(within, MAX_AROUND) + conditionsCost(inner, within + 1);
-    return total + (key === 'search' ? SEARCH : 0) + conditionsCost(inner, within);
+    if (QUANTIFIERS.includes(key))
+      return total + QUANTIFIER_COST * 10 ** Math.min(quantifierDepth, MAX_QUANTIFIER_NESTING) + conditionsCost(inner, quantifierDepth + 1);
+    return total + (key === 'search' ? SEARCH_COST : 0) + conditionsCost(inner, quantifierDepth);
   }, 0);
 }
 
-function objects(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + objects(item), 0);
+function countObjects(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce((total: number, item) => total + countObjects(item), 0);
   if (value === null || typeof value !== 'object' || ![Object.prototype, null].includes(Object.getPrototypeOf(value))) return 0;
-  return Object.values(value).reduce((total: number, inner) => total + objects(inner), 1);
+  return Object.values(value).reduce((total: number, inner) => total + countObjects(inner), 1);
 }
 
-function characters(value: unknown): number {
+function countCharacters(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return value === null || typeof value !== 'object'
     ? 0
-    : Object.values(value).reduce((total: number, inner) => total + characters(inner), 0);
+    : Object.values(value).reduce((total: number, inner) => total + countCharacters(inner), 0);
 }
 
-export const writtenCost = (value: unknown): number => WRITTEN * (Math.max(1, objects(value)) + characters(value) / BYTES_PER_UNIT);
+export const writtenCost = (value: unknown): number =>
+  WRITTEN_ROW_COST * (Math.max(1, countObjects(value)) + countCharacters(value) / BYTES_PER_UNIT);

@@ -1,4 +1,4 @@
-/** Arguments whose mistakes are told in words of our own. */
+/** Parses arguments that are row ids, with the error messages that REST clients expect. */
 import { NOT_AN_INTEGER, REQUIRED } from '../../contract/messages';
 import { integerOf } from '../../platform/reading';
 import { badArgument } from '../model/errors';
@@ -6,7 +6,7 @@ import { parseId } from '../model/ids';
 import { refuseOtherType, rowIdOf } from '../model/node';
 import type { Context } from '../context';
 
-/** The number of a row of this type that an argument names; undefined for a number that can be no id. REST knows numbers only. */
+/** Parses a row id; undefined if it is out of range. GraphQL also accepts a global id (`nodeId`). Throws BAD_USER_INPUT for anything else. */
 export function requiredId(argument: string, type: string, value: string, { api }: Pick<Context, 'api'>): number | undefined {
   if (value === '') throw badArgument(argument, REQUIRED);
   if (api === 'graphql') refuseOtherType(type, value, argument);

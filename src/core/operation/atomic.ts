@@ -1,6 +1,6 @@
 /**
- * `@atomic`: all root fields of a mutation are one transaction. Each of them runs in a savepoint of its own, so that its payload can tell what is wrong;
- * after the first one that fails no further one is carried out, and nothing of the operation is kept.
+ * The GraphQL directive `@atomic`: all root fields of a mutation run in one transaction. Each root field has its own savepoint, so that the payload
+ * of a failed field can still report its errors. After the first failure no further field runs, and the transaction is rolled back.
  */
 import {
   DirectiveLocation,
@@ -23,17 +23,18 @@ export const ATOMIC = new GraphQLDirective({
 export const isAtomic = ({ directives = [] }: OperationDefinitionNode): boolean =>
   directives.some(({ name }) => name.value === ATOMIC.name);
 
-/** Of the operation that runs. */
+/** State of a running `@atomic` operation. */
 export interface Atomic {
   /** The response key of the root field that failed. */
-  failed?: string;
+  failedKey?: string;
 }
 
-const rolledBack = () => new KnownError('ROLLED_BACK', 'Nothing was written, because another field of the same @atomic operation failed.');
+const rolledBackError = () =>
+  new KnownError('ROLLED_BACK', 'Nothing was written, because another field of the same @atomic operation failed.');
 
 type Config = GraphQLFieldConfig<unknown, Context>;
 
-/** A root field of Mutation that may be a part of an atomic operation, if it only writes rows. */
+/** Wraps a root field of Mutation so that it takes part in `@atomic` operations. There, fields that do more than write rows are rejected. */
 export function asPart(config: Config): Config {
   const { resolve, extensions } = config;
   return {
@@ -41,28 +42,28 @@ export function asPart(config: Config): Config {
     resolve: async (source, args, context, info) => {
       const { atomic } = context;
       if (!atomic) return resolve!(source, args, context, info);
-      if (atomic.failed !== undefined) throw rolledBack();
+      if (atomic.failedKey !== undefined) throw rolledBackError();
       try {
         if (!extensions?.writesRows) throw badOperation(`${info.fieldName} cannot be part of an @atomic operation.`);
         const payload = (await resolve!(source, args, context, info)) as { errors: readonly unknown[] };
-        if (payload.errors.length) atomic.failed = String(info.path.key);
+        if (payload.errors.length) atomic.failedKey = String(info.path.key);
         return payload;
       } catch (error) {
-        atomic.failed = String(info.path.key);
+        atomic.failedKey = String(info.path.key);
         throw error;
       }
     },
   };
 }
 
-/** Runs the operation in one transaction. `first` is the response key of its first field, which is blamed where the transaction itself fails. */
+/** Runs an operation in one transaction. Errors of the transaction itself are reported at `first`, the response key of the first root field. */
 export async function atomically(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
   const atomic: Atomic = (context.atomic = {});
   try {
     return await context.session.atomically(async () => {
       const result = await run();
-      const isKept = atomic.failed === undefined && !result.errors?.length;
-      return { isKept, result: isKept ? result : withoutOthers(result, atomic.failed) };
+      const isKept = atomic.failedKey === undefined && !result.errors?.length;
+      return { isKept, result: isKept ? result : discardOtherPayloads(result, atomic.failedKey) };
     });
   } catch (error) {
     return { data: null, errors: [locatedError(error, undefined, [first])] };
@@ -71,11 +72,11 @@ export async function atomically(run: () => Promise<ExecutionResult>, first: str
   }
 }
 
-/** The payload of the field that failed says why; what others say was not kept. */
-function withoutOthers({ data, errors = [] }: ExecutionResult, failed: string | undefined): ExecutionResult {
-  const others = Object.keys(data ?? {}).filter((key) => key !== failed && data![key] !== null);
+/** Keeps the payload of the failed field, which explains the failure. Other payloads describe discarded writes and become null, with ROLLED_BACK. */
+function discardOtherPayloads({ data, errors = [] }: ExecutionResult, failedKey: string | undefined): ExecutionResult {
+  const otherKeys = Object.keys(data ?? {}).filter((key) => key !== failedKey && data![key] !== null);
   return {
-    data: data && { ...data, ...Object.fromEntries(others.map((key) => [key, null])) },
-    errors: [...errors, ...others.map((key) => locatedError(rolledBack(), undefined, [key]))],
+    data: data && { ...data, ...Object.fromEntries(otherKeys.map((key) => [key, null])) },
+    errors: [...errors, ...otherKeys.map((key) => locatedError(rolledBackError(), undefined, [key]))],
   };
 }

@@ -1,31 +1,35 @@
-/** Operations of our own as compiled functions: REST's and those of pages, known at start. What clients send runs by graphql-js. */
+/** Compiles GraphQL operations to functions with graphql-jit: only the server's own (REST and HTML pages). graphql-js runs those of clients. */
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { GraphQLScalarType, Kind, parse, print, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { Context } from '../context';
 
-/** Runs with variables that are coerced already. */
+/** Runs a compiled operation. Its variables must already be coerced. */
 export type Run = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult> | ExecutionResult;
 
-/** Variables are coerced by graphql-js, and the compiled operation takes them as they come: as those of a scalar that takes anything. */
-const TAKEN = new GraphQLScalarType({ name: 'Taken' });
+/** A scalar that accepts any value. graphql-js coerces the variables first; as variables of this type they are not coerced a second time. */
+const ANY_SCALAR = new GraphQLScalarType({ name: 'Taken' });
 
-const taking = (schema: GraphQLSchema): GraphQLSchema =>
-  Object.create(schema, { getType: { value: (name: string) => (name === TAKEN.name ? TAKEN : schema.getType(name)) } }) as GraphQLSchema;
+const schemaWithAnyScalar = (schema: GraphQLSchema): GraphQLSchema =>
+  Object.create(schema, {
+    getType: { value: (name: string) => (name === ANY_SCALAR.name ? ANY_SCALAR : schema.getType(name)) },
+  }) as GraphQLSchema;
 
-/** The same document with untyped variables; its own, because the compiler writes into what it is given. */
-function untyped(document: DocumentNode): DocumentNode {
+/** Copies a document and gives all its variables the scalar type that accepts any value. A copy, because graphql-jit modifies its input. */
+function withUntypedVariables(document: DocumentNode): DocumentNode {
   return visit(parse(print(document), { noLocation: true }), {
     VariableDefinition: ({ kind, variable }) => ({
       kind,
       variable,
-      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: TAKEN.name } },
+      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: ANY_SCALAR.name } },
     }),
   });
 }
 
-/** Throws what the compiler says of a document that it cannot compile. */
+/** Compiles a document. Throws an AggregateError with the errors of graphql-jit if that fails. */
 export function compiled(schema: GraphQLSchema, document: DocumentNode): Run {
-  const made = compileQuery(taking(schema), untyped(document), undefined, { disablingCapturingStackErrors: true });
-  if (!isCompiledQuery(made)) throw new AggregateError(made.errors ?? [], 'This operation cannot be compiled.');
-  return (context, variables) => made.query(undefined, context, variables);
+  const compiledQuery = compileQuery(schemaWithAnyScalar(schema), withUntypedVariables(document), undefined, {
+    disablingCapturingStackErrors: true,
+  });
+  if (!isCompiledQuery(compiledQuery)) throw new AggregateError(compiledQuery.errors ?? [], 'This operation cannot be compiled.');
+  return (context, variables) => compiledQuery.query(undefined, context, variables);
 }

@@ -1,7 +1,7 @@
 /**
- * What an operation may cost, known before it runs: the objects that it may answer, page sizes multiplied along the path and summed over
- * aliases, with what their fields, conditions and searches add. One object with ten plain fields costs two. Facts on fields use the words of IBM's
- * cost directives (https://ibm.github.io/graphql-specs/cost-spec.html); most are derived: a connection has the size of the page asked for.
+ * Static query cost analysis: estimates the cost of an operation before it runs. The estimate counts the objects that the operation may return (page
+ * sizes multiply along the path) and adds the costs of fields, filters and searches. An object with ten scalar fields costs 2. Annotations of fields
+ * follow IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html), but most are derived: a connection has the requested page size.
  */
 import {
   getNamedType,
@@ -33,32 +33,32 @@ import { KnownError } from '../model/errors';
 import { BYTES_PER_UNIT, conditionsCost, writtenCost } from './argumentcost';
 import { introspectedSize, scopeBelow, type Scope } from './introspection';
 
-const OBJECT = 1;
-const LEAF = 0.1;
-/** Of a field of the operation itself: a statement at least. */
-const ROOT = 5;
-/** Of a page below each of several rows. */
-const PAGE = 2;
-const COUNT = 5;
-/** Of a list without pages of which nothing else is known. */
-const ASSUMED_SIZE = 10;
-/** Of a key in JSON: quotes, colon and comma. */
+const OBJECT_COST = 1;
+const LEAF_COST = 0.1;
+/** A root field runs at least one SQL statement. */
+const ROOT_FIELD_COST = 5;
+/** Cost of a page of child rows, for each parent row. */
+const PAGE_COST = 2;
+const TOTAL_COUNT_COST = 5;
+/** Assumed length of a list without pagination and without `listSize`. */
+const DEFAULT_LIST_SIZE = 10;
+/** Quotes, colon and comma around a key in JSON. */
 export const AROUND_KEY = 4;
-const WIDTH = 5;
+const DEFAULT_VALUE_BYTES = 5;
 
-/** Bytes of a value on an average, by the names of a type and of its field. */
+/** Average size in bytes of a field's values, by the names of the type and of the field. */
 export type WidthOf = (type: string, field: string) => number;
 
-/** Of an object of introspection, which runs in one piece while everybody else waits. */
-const INTROSPECTED = 3;
+/** Introspection objects cost more than others, because introspection blocks the event loop until it is complete. */
+const INTROSPECTION_FACTOR = 3;
 
 export interface Cost {
   total: number;
-  /** Of the answer as it is expected, which are part of the total. */
+  /** Expected response size. Its cost is included in `total`. */
   bytes: number;
-  /** Of the total, what no row that there is not takes off: introspection and writes. */
+  /** The part of the total that is charged in full, whatever the result size: introspection and mutations. */
   fixed?: number;
-  /** Schema coordinate of the field that most of it comes from, such as `ExerciseCategory.exercises`. */
+  /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
 }
 
@@ -77,8 +77,8 @@ export function tooCostly({ total, coordinate }: Pick<Cost, 'total' | 'coordinat
 type Variables = Record<string, unknown>;
 type Field = GraphQLField<unknown, unknown>;
 
-/** Fields of a selection that answer under the same key. */
-type Group = readonly FieldNode[];
+/** Field nodes of a selection set with the same response key. */
+type FieldGroup = readonly FieldNode[];
 
 export const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
@@ -88,15 +88,15 @@ const isList = (field: Field): boolean => isListType(getNullableType(field.type)
 
 const takesSize = (field: Field): boolean => field.args.some(({ name }) => name === 'first' || name === 'last');
 
-/** Of as many rows as are asked for: a list, or a connection with one below it. */
+/** Whether a field takes a page size: a paginated list, or a connection. */
 const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
 
 class Estimate {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
-  /** By the field nodes that share a selection, and what that of introspection is of: whoever leads there, it costs the same. */
-  private readonly known = new Map<string, Cost>();
-  private readonly numbers = new Map<FieldNode, number>();
-  private introspection = 0;
+  /** Memoized costs of selection sets, by their field nodes and introspection scope. They do not depend on the path to the selection set. */
+  private readonly costsBySelection = new Map<string, Cost>();
+  private readonly nodeNumbers = new Map<FieldNode, number>();
+  private introspectionCost = 0;
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -110,34 +110,34 @@ class Estimate {
 
   of(operation: OperationDefinitionNode): Cost {
     const root = this.schema.getRootType(operation.operation)!;
-    const cost = this.selection([operation.selectionSet], root, true);
+    const cost = this.selectionCost([operation.selectionSet], root, true);
     const writes = operation.operation === OperationTypeNode.MUTATION;
     const total = cost.total + cost.bytes / BYTES_PER_UNIT;
-    return { ...cost, total, fixed: writes ? total : this.introspection };
+    return { ...cost, total, fixed: writes ? total : this.introspectionCost };
   }
 
-  /** Of one object of this type; `scope`: what that of introspection is of. */
-  private selection(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, atRoot = false, scope?: Scope): Cost {
-    let dearest: Cost = { total: 0, bytes: 0, coordinate: type.name };
+  /** Cost of one object of a type. `scope` applies to introspection objects only. */
+  private selectionCost(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, atRoot = false, scope?: Scope): Cost {
+    let mostExpensive: Cost = { total: 0, bytes: 0, coordinate: type.name };
     let bytes = 0;
-    let total = isIntrospected(type) ? INTROSPECTED * OBJECT : OBJECT;
-    for (const { parent, nodes } of this.collect(sets, type).values()) {
-      const cost = this.field(nodes, parent, atRoot, scope);
+    let total = isIntrospected(type) ? INTROSPECTION_FACTOR * OBJECT_COST : OBJECT_COST;
+    for (const { parent, nodes } of this.collectFields(sets, type).values()) {
+      const cost = this.fieldCost(nodes, parent, atRoot, scope);
       total += cost.total;
       bytes += cost.bytes + keyOf(nodes[0]!).length + AROUND_KEY;
-      if (cost.total > dearest.total) dearest = cost;
-      if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspection += cost.total;
+      if (cost.total > mostExpensive.total) mostExpensive = cost;
+      if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
-    return { total, bytes, coordinate: dearest.coordinate };
+    return { total, bytes, coordinate: mostExpensive.coordinate };
   }
 
-  /** As execution collects them: each fragment once for a selection, fields of one key together. */
-  private collect(sets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
+  /** CollectFields (https://spec.graphql.org/October2021/#CollectFields()): visits each fragment once and groups fields by response key. */
+  private collectFields(sets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
     const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
-    const spread = new Set<string>();
+    const visitedFragments = new Set<string>();
     const walk = (set: SelectionSetNode, parent: GraphQLCompositeType) => {
       for (const selection of set.selections) {
-        if (this.isLeftOut(selection.directives)) continue;
+        if (this.isSkipped(selection.directives)) continue;
         if (selection.kind === Kind.FIELD) {
           const key = `${parent.name} ${keyOf(selection)}`;
           const group = groups.get(key);
@@ -146,8 +146,8 @@ class Estimate {
           continue;
         }
         const name = selection.kind === Kind.FRAGMENT_SPREAD ? selection.name.value : undefined;
-        if (name !== undefined && spread.has(name)) continue;
-        if (name !== undefined) spread.add(name);
+        if (name !== undefined && visitedFragments.has(name)) continue;
+        if (name !== undefined) visitedFragments.add(name);
         const inner = name === undefined ? selection : this.fragments.get(name)!;
         const { typeCondition, selectionSet } = inner as Pick<InlineFragmentNode, 'typeCondition' | 'selectionSet'>;
         walk(selectionSet, typeCondition ? (typeFromAST(this.schema, typeCondition) as GraphQLCompositeType) : parent);
@@ -157,125 +157,125 @@ class Estimate {
     return groups;
   }
 
-  private isLeftOut(directives: readonly DirectiveNode[] = []): boolean {
-    return directives.some(({ name, arguments: given }) => {
-      const condition = given?.find((argument) => argument.name.value === 'if');
-      const value = condition && this.value(condition.value);
+  private isSkipped(directives: readonly DirectiveNode[] = []): boolean {
+    return directives.some(({ name, arguments: args }) => {
+      const condition = args?.find((argument) => argument.name.value === 'if');
+      const value = condition && this.literalValue(condition.value);
       return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
     });
   }
 
-  private value(node: ValueNode): unknown {
+  private literalValue(node: ValueNode): unknown {
     return valueFromASTUntyped(node, this.variables);
   }
 
-  private definition(parent: GraphQLCompositeType, name: string): Field | undefined {
+  private fieldDefinition(parent: GraphQLCompositeType, name: string): Field | undefined {
     if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
     if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
     return 'getFields' in parent ? (parent.getFields()[name] as Field | undefined) : undefined;
   }
 
-  /** Of all that a field answers for one object. */
-  private field(nodes: Group, parent: GraphQLCompositeType, atRoot: boolean, scope: Scope): Cost {
+  /** Cost of a field of one object, with everything below it. */
+  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, atRoot: boolean, scope: Scope): Cost {
     const node = nodes[0]!;
-    const field = this.definition(parent, node.name.value);
+    const field = this.fieldDefinition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
-    if (!field) return { total: LEAF, bytes: WIDTH, coordinate };
-    const given: Variables = {};
-    for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) given[name] = defaultValue;
-    for (const { name, value } of node.arguments ?? []) given[name.value] = this.value(value) ?? given[name.value];
+    if (!field) return { total: LEAF_COST, bytes: DEFAULT_VALUE_BYTES, coordinate };
+    const args: Variables = {};
+    for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) args[name] = defaultValue;
+    for (const { name, value } of node.arguments ?? []) args[name.value] = this.literalValue(value) ?? args[name.value];
     const type = getNamedType(field.type);
-    const own = this.own(field, given, atRoot, parent);
+    const ownCost = this.fieldOwnCost(field, args, atRoot, parent);
     if (!isCompositeType(type)) {
-      const size = this.size(field, given, parent, scope);
-      return { total: own + LEAF * size, bytes: this.widthOf(parent.name, field.name) * size, coordinate };
+      const size = this.listSize(field, args, parent, scope);
+      return { total: ownCost + LEAF_COST * size, bytes: this.widthOf(parent.name, field.name) * size, coordinate };
     }
     if (isPaged(field) && !isList(field)) {
-      const { rows, rest, bytes } = this.connection(nodes, type);
-      const size = this.page(given);
-      const total = own + rest + size * rows.total;
-      return { total, bytes: bytes + size * rows.bytes, coordinate: rows.total > OBJECT * 50 ? rows.coordinate : coordinate };
+      const { rows, fixed, bytes } = this.connectionCost(nodes, type);
+      const size = this.pageSize(args);
+      const total = ownCost + fixed + size * rows.total;
+      return { total, bytes: bytes + size * rows.bytes, coordinate: rows.total > OBJECT_COST * 50 ? rows.coordinate : coordinate };
     }
-    const one = this.below(nodes, type, isIntrospected(type) ? scopeBelow(this.schema, field.name, given, scope) : undefined);
-    const size = this.size(field, given, parent, scope);
-    const dearest = size < 2 && one.total > ROOT ? one.coordinate : coordinate;
-    return { total: own + size * one.total, bytes: size * one.bytes, coordinate: dearest };
+    const itemCost = this.nestedCost(nodes, type, isIntrospected(type) ? scopeBelow(this.schema, field.name, args, scope) : undefined);
+    const size = this.listSize(field, args, parent, scope);
+    const mostExpensiveCoordinate = size < 2 && itemCost.total > ROOT_FIELD_COST ? itemCost.coordinate : coordinate;
+    return { total: ownCost + size * itemCost.total, bytes: size * itemCost.bytes, coordinate: mostExpensiveCoordinate };
   }
 
-  private below(nodes: Group, type: GraphQLCompositeType, scope?: Scope): Cost {
+  private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: Scope): Cost {
     const key = `${nodes.map((node) => this.numberOf(node)).join()} ${String(scope ?? '')}`;
-    let cost = this.known.get(key);
+    let cost = this.costsBySelection.get(key);
     if (!cost) {
       const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-      this.known.set(key, (cost = this.selection(sets, type, false, scope)));
+      this.costsBySelection.set(key, (cost = this.selectionCost(sets, type, false, scope)));
     }
     return cost;
   }
 
   private numberOf(node: FieldNode): number {
-    const number = this.numbers.get(node) ?? this.numbers.size;
-    this.numbers.set(node, number);
+    const number = this.nodeNumbers.get(node) ?? this.nodeNumbers.size;
+    this.nodeNumbers.set(node, number);
     return number;
   }
 
-  /** What a connection shows once for each row, and what once. */
-  private connection(nodes: Group, type: GraphQLCompositeType): { rows: Cost; rest: number; bytes: number } {
+  /** Splits the cost of a connection: `rows` for each row of the page, `fixed` and `bytes` once for the connection. */
+  private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: Cost; fixed: number; bytes: number } {
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     let rows: Cost = { total: 0, bytes: 0, coordinate: type.name };
-    let rest = OBJECT;
+    let fixed = OBJECT_COST;
     let bytes = 0;
-    for (const { parent, nodes: group } of this.collect(sets, type).values()) {
+    for (const { parent, nodes: group } of this.collectFields(sets, type).values()) {
       const name = group[0]!.name.value;
       bytes += keyOf(group[0]!).length + AROUND_KEY;
-      const field = this.definition(parent, name);
+      const field = this.fieldDefinition(parent, name);
       const inner = field && getNamedType(field.type);
-      if (!inner || !isCompositeType(inner)) rest += name === 'totalCount' ? COUNT : LEAF;
+      if (!inner || !isCompositeType(inner)) fixed += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
       else if (isList(field)) {
-        const cost = this.below(group, inner);
+        const cost = this.nestedCost(group, inner);
         const coordinate = cost.total > rows.total ? cost.coordinate : rows.coordinate;
         rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate };
       } else {
-        const cost = this.below(group, inner);
-        rest += cost.total;
+        const cost = this.nestedCost(group, inner);
+        fixed += cost.total;
         bytes += cost.bytes;
       }
     }
-    return { rows, rest, bytes };
+    return { rows, fixed, bytes };
   }
 
-  private page({ first, last }: Variables): number {
-    const asked = first ?? last ?? DEFAULT_PAGE;
-    return typeof asked === 'number' ? Math.min(Math.max(asked, 0), MAX_PAGE) : DEFAULT_PAGE;
+  private pageSize({ first, last }: Variables): number {
+    const requested = first ?? last ?? DEFAULT_PAGE;
+    return typeof requested === 'number' ? Math.min(Math.max(requested, 0), MAX_PAGE) : DEFAULT_PAGE;
   }
 
-  /** How many values a field answers that is no connection. */
-  private size(field: Field, given: Variables, parent: GraphQLCompositeType, scope: Scope): number {
+  /** Expected number of values of a field that is not a connection. */
+  private listSize(field: Field, args: Variables, parent: GraphQLCompositeType, scope: Scope): number {
     if (!isList(field)) return 1;
-    const named = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
-    if (named) return Array.isArray(given[named.name]) ? (given[named.name] as unknown[]).length : 1;
-    if (isPaged(field)) return this.page(given);
+    const listArgument = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
+    if (listArgument) return Array.isArray(args[listArgument.name]) ? (args[listArgument.name] as unknown[]).length : 1;
+    if (isPaged(field)) return this.pageSize(args);
     if (isIntrospected(parent)) return introspectedSize(this.schema, field.name, scope);
-    const { assumedSize = ASSUMED_SIZE } = field.extensions.listSize ?? {};
-    return typeof assumedSize === 'number' ? assumedSize : assumedSize(given);
+    const { assumedSize = DEFAULT_LIST_SIZE } = field.extensions.listSize ?? {};
+    return typeof assumedSize === 'number' ? assumedSize : assumedSize(args);
   }
 
-  /** What a field costs by itself. */
-  private own(field: Field, given: Variables, atRoot: boolean, parent: GraphQLCompositeType): number {
+  /** Cost of a field itself, without its values: position, arguments and `cost` annotation. */
+  private fieldOwnCost(field: Field, args: Variables, atRoot: boolean, parent: GraphQLCompositeType): number {
     const writes = parent === this.schema.getMutationType();
-    const asked = Object.values(given).reduce((total: number, value) => {
+    const argumentsCost = Object.values(args).reduce((total: number, value) => {
       if (value === null || typeof value !== 'object') return total;
       return total + (writes ? writtenCost(value) : conditionsCost(value));
     }, 0);
-    const place = atRoot ? ROOT : isPaged(field) ? PAGE : 0;
-    return place + asked + (field.extensions.cost?.weight ?? 0);
+    const positionCost = atRoot ? ROOT_FIELD_COST : isPaged(field) ? PAGE_COST : 0;
+    return positionCost + argumentsCost + (field.extensions.cost?.weight ?? 0);
   }
 }
 
-/** `variables` are those that graphql-js has coerced, defaults included. */
+/** Estimates the cost of an operation. `variables` must already be coerced, with their defaults. */
 export const costOf = (
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
-  widthOf: WidthOf = () => WIDTH,
+  widthOf: WidthOf = () => DEFAULT_VALUE_BYTES,
 ): Cost => new Estimate(schema, document, variables, widthOf).of(operation);

@@ -1,4 +1,4 @@
-/** An operation, parsed and validated once and run many times, for GraphQL and REST alike. */
+/** The GraphQL executor of both interfaces: coerces variables, charges the cost, runs operations and subscriptions, and presents their errors. */
 import {
   createSourceEventStream,
   execute,
@@ -31,38 +31,39 @@ export interface Operation {
 }
 
 export interface ExecutorOptions {
-  /** Whether our own operations run compiled; else by graphql-js. */
+  /** Whether the server's own operations are compiled by graphql-jit instead of interpreted by graphql-js. */
   compiles?: boolean;
   maxCost?: number;
-  /** Bytes of an answer. */
+  /** Maximum response size in bytes. */
   maxResponse?: number;
-  /** Values that an operation shows in one turn of the event loop. */
+  /** Field values that an operation completes in one turn of the event loop. */
   valuesPerTurn?: number;
   widthOf?: WidthOf;
   introspection?: 'anyone' | 'users';
 }
 
-/** Bytes of rows that may be read for each byte of an answer: what is worked out of rows is shorter than they are. */
-const READ_FOR_ANSWER = 2;
+/** The database may return this multiple of the maximum response size, because values computed from rows are shorter than the rows. */
+const MAX_READ_PER_RESPONSE_BYTE = 2;
 
 export class Executor {
-  /** Subscriptions that run, and how many events they were told. */
+  /** Open subscriptions. */
   following = 0;
+  /** Events delivered to all subscriptions since the start. */
   toldEvents = 0;
   readonly introspection: IntrospectionAnswers;
-  private readonly telling = new Map<Caller, Promise<void>>();
+  private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
   private readonly maxResponse: number;
   private readonly valuesPerTurn?: number;
   private readonly widthOf?: WidthOf;
-  private readonly closed: boolean;
+  private readonly introspectionRequiresUser: boolean;
 
   constructor(
     readonly schema: GraphQLSchema,
     { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
-    this.closed = introspection === 'users';
+    this.introspectionRequiresUser = introspection === 'users';
     this.introspection = new IntrospectionAnswers(schema);
     this.compiles = compiles;
     this.maxCost = maxCost;
@@ -71,34 +72,34 @@ export class Executor {
     this.widthOf = widthOf;
   }
 
-  /** For operations of our own: checked now, so that a mistake shows at start, and compiled when they are asked for first. */
+  /** Prepares one of the server's own operations. It is validated now, so that mistakes show at startup, and compiled on first use. */
   prepare(text: string): Operation {
     const prepared = Prepared.of(this.schema, text);
     const { document, operation, costs } = prepared;
-    const run: Run = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpreted(document);
-    const name = nameOf(operation);
+    const run: Run = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpret(document);
+    const name = operationNameOf(operation);
     return async (context, variables = {}) => {
-      const read = coerced(this.schema, operation, variables, !context.viewer);
-      if (read.errors) return finish({ errors: read.errors }, context);
-      // What our own documents ask for is bounded by their shape and by what there is, however large the page that may be asked for.
-      const price = this.capped(costs.of(read.values));
-      const refused = this.refused(price, context);
-      if (refused) return finish(refused, context);
-      context.session.mayRead(READ_FOR_ANSWER * this.maxResponse);
+      const coercion = coerced(this.schema, operation, variables, !context.viewer);
+      if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
+      // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
+      const cost = this.capCost(costs.of(coercion.values));
+      const costError = this.reserveCost(cost, context);
+      if (costError) return presentResult(costError, context);
+      context.session.mayRead(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
       const result = await (context.trace
-        ? context.trace.operation(operation.operation, name, () => run(context, read.values))
-        : run(context, read.values));
-      context.spending?.settle(price);
-      return finish(result, context);
+        ? context.trace.operation(operation.operation, name, () => run(context, coercion.values))
+        : run(context, coercion.values));
+      context.spending?.settle(cost);
+      return presentResult(result, context);
     };
   }
 
-  private capped(cost: Cost): Cost {
+  private capCost(cost: Cost): Cost {
     return cost.total > this.maxCost ? { ...cost, total: this.maxCost } : cost;
   }
 
-  /** Reserves the cost of an operation, or says why it does not run. */
-  private refused(cost: Cost, context: Context): ExecutionResult | undefined {
+  /** Reserves the cost of an operation; returns the error if the operation is too expensive or the budget is exhausted. */
+  private reserveCost(cost: Cost, context: Context): ExecutionResult | undefined {
     if (cost.total > this.maxCost) return { errors: [tooCostly(cost, this.maxCost, this.schema)] };
     try {
       context.spending?.reserve(cost);
@@ -109,7 +110,7 @@ export class Executor {
     }
   }
 
-  /** For documents that are parsed and validated. */
+  /** Executes a query or mutation of a validated document. */
   async execute(
     document: DocumentNode,
     operationName: string | null | undefined,
@@ -117,11 +118,11 @@ export class Executor {
     variables: Variables,
   ): Promise<ExecutionResult> {
     const operation = getOperationAST(document, operationName);
-    if (operation?.operation === 'subscription') return { errors: [notHere()] };
+    if (operation?.operation === 'subscription') return { errors: [subscriptionTransportError()] };
     return this.run(document, operation, operationName, context, variables);
   }
 
-  /** Events as long as the subscriber wants them, or what is wrong with the operation. */
+  /** Starts a subscription of a validated document: returns its events, or a result with errors. */
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
@@ -129,23 +130,23 @@ export class Executor {
     variables: Variables,
   ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
     const operation = getOperationAST(document, operationName);
-    const read = operation && this.read(document, operation, variables, context);
-    if (read?.errors) return finish(read, context);
-    if (read) context.spending?.settle(read.cost);
-    const found = await createSourceEventStream({
+    const admission = operation && this.admit(document, operation, variables, context);
+    if (admission?.errors) return presentResult(admission, context);
+    if (admission) context.spending?.settle(admission.cost);
+    const eventStream = await createSourceEventStream({
       schema: this.schema,
       document,
       operationName,
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEvents(found)) return finish(found, context);
-    const source = found[Symbol.asyncIterator]();
+    if (!isEventStream(eventStream)) return presentResult(eventStream, context);
+    const source = eventStream[Symbol.asyncIterator]();
     this.following += 1;
-    let isOver = false;
-    const over = () => {
-      if (!isOver) this.following -= 1;
-      isOver = true;
+    let hasEnded = false;
+    const markEnded = () => {
+      if (!hasEnded) this.following -= 1;
+      hasEnded = true;
     };
     return {
       next: async () => {
@@ -153,22 +154,22 @@ export class Executor {
         try {
           const { done, value } = await source.next();
           if (done) {
-            over();
+            markEnded();
             return { done, value: undefined };
           }
           this.toldEvents += 1;
-          const event = () => this.run(document, operation, operationName, context, variables, value);
-          return { done: false, value: await this.inTurn(context.session.caller, event) };
+          const runEvent = () => this.run(document, operation, operationName, context, variables, value);
+          return { done: false, value: await this.runInTurn(context.session.caller, runEvent) };
         } catch (error) {
-          over();
-          // The source has ended with it; what is asked for next is the end.
+          markEnded();
+          // The error has ended the source, so the next call of `next()` reports the end.
           const located = locatedError(error, rootFields(document, operation!)[0], [firstKey(document, operation!)]);
-          return { done: false, value: finish({ data: null, errors: [located] }, context) };
+          return { done: false, value: presentResult({ data: null, errors: [located] }, context) };
         }
       },
       return: async () => {
-        over();
-        // Before that, because a source ends only once it has what it waits for.
+        markEnded();
+        // Cancels the pending database query first, because `return()` of the source waits for it.
         context.session.abandon();
         await source.return?.();
         return { done: true, value: undefined };
@@ -180,18 +181,18 @@ export class Executor {
     } as AsyncGenerator<ExecutionResult, void, void>;
   }
 
-  /** Events of one caller are worked out one after the other, so that many subscriptions take no more of the server at a time than one does. */
-  private async inTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    const done = (this.telling.get(caller) ?? Promise.resolve()).then(work);
-    const over = done.then(
+  /** Runs the subscription events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
+  private async runInTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const result = (this.lastEventByCaller.get(caller) ?? Promise.resolve()).then(work);
+    const settled = result.then(
       () => undefined,
       () => undefined,
     );
-    this.telling.set(caller, over);
+    this.lastEventByCaller.set(caller, settled);
     try {
-      return await done;
+      return await result;
     } finally {
-      if (this.telling.get(caller) === over) this.telling.delete(caller);
+      if (this.lastEventByCaller.get(caller) === settled) this.lastEventByCaller.delete(caller);
     }
   }
 
@@ -203,85 +204,93 @@ export class Executor {
     variables: Variables,
     root?: unknown,
   ): Promise<ExecutionResult> {
-    // What a subscriber is told has been paid for by subscribing: an event that is refused would be lost.
-    const event = operation?.operation === 'subscription';
-    const read = operation && !event ? this.read(document, operation, variables, context) : undefined;
-    if (read?.errors) return finish(read, context);
+    // Events of a subscription are not charged: the subscription was, and a rejected event would be lost.
+    const isEvent = operation?.operation === 'subscription';
+    const admission = operation && !isEvent ? this.admit(document, operation, variables, context) : undefined;
+    if (admission?.errors) return presentResult(admission, context);
     const size = (context.size = new AnswerSize(this.maxResponse, this.valuesPerTurn));
     context.loaders.made = size.made;
-    context.session.mayRead(READ_FOR_ANSWER * this.maxResponse);
-    const interpret = async () =>
-      (operation && this.introspection.of(document, operation)) ?? this.interpreted(document, operationName, root)(context, variables);
-    const run = () => (operation && isAtomic(operation) ? atomically(interpret, firstKey(document, operation), context) : interpret());
-    const result = await (context.trace && operation ? context.trace.operation(operation.operation, nameOf(operation), run) : run());
-    if (read) context.spending?.settle(read.cost);
-    // Part of it is of no use, and may be as long as it can be.
-    return finish(size.isOver ? { errors: [tooLong(this.maxResponse)] } : result, context);
+    context.session.mayRead(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+    const runUncompiled = async () =>
+      (operation && this.introspection.of(document, operation)) ?? this.interpret(document, operationName, root)(context, variables);
+    const run = () =>
+      operation && isAtomic(operation) ? atomically(runUncompiled, firstKey(document, operation), context) : runUncompiled();
+    const result = await (context.trace && operation
+      ? context.trace.operation(operation.operation, operationNameOf(operation), run)
+      : run());
+    if (admission) context.spending?.settle(admission.cost);
+    // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.
+    return presentResult(size.isOver ? { errors: [tooLong(this.maxResponse)] } : result, context);
   }
 
-  /** The variables of an operation that may run; or what graphql-js would refuse, in our words and with the fields that are wrong. */
-  private read(
+  /** Admits an operation: checks access to introspection, coerces the variables and reserves the cost. */
+  private admit(
     document: DocumentNode,
     operation: OperationDefinitionNode,
     variables: Variables,
     context: Context,
   ): { values: Variables; cost: Cost; errors?: undefined } | { errors: readonly GraphQLError[] } {
-    if (this.closed && !context.viewer && introspects(document))
+    if (this.introspectionRequiresUser && !context.viewer && introspects(document))
       return { errors: [notSignedIn('Introspection is for those who are signed in.')] };
     const deep = deepValue(document);
     if (deep) return { errors: [deep] };
-    const read = coerced(this.schema, operation, variables, !context.viewer);
-    if (read.errors) return read;
-    const cost = costOf(this.schema, document, operation, read.values, this.widthOf);
-    const refused = this.refused(cost, context);
-    return refused?.errors ? { errors: refused.errors } : { values: read.values, cost };
+    const coercion = coerced(this.schema, operation, variables, !context.viewer);
+    if (coercion.errors) return coercion;
+    const cost = costOf(this.schema, document, operation, coercion.values, this.widthOf);
+    const costError = this.reserveCost(cost, context);
+    return costError?.errors ? { errors: costError.errors } : { values: coercion.values, cost };
   }
 
-  private interpreted(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
+  private interpret(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
     return (contextValue: Context, variableValues: Variables) =>
       execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
   }
 }
 
-const MAX_NAME = 200;
-/** Its own, or that of its first field. */
-function nameOf({ name, selectionSet }: OperationDefinitionNode): string {
+const MAX_NAME_CHARACTERS = 200;
+/** The operation's name for traces; of an anonymous operation that of its first field. */
+function operationNameOf({ name, selectionSet }: OperationDefinitionNode): string {
   const [first] = selectionSet.selections;
-  return (name?.value ?? (first?.kind === Kind.FIELD ? first.name.value : '')).slice(0, MAX_NAME);
+  return (name?.value ?? (first?.kind === Kind.FIELD ? first.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
 }
 
-const notHere = () =>
+const subscriptionTransportError = () =>
   new GraphQLError('Subscriptions run over server-sent events or a WebSocket, not as single answers.', {
     extensions: { code: 'BAD_REQUEST' },
   });
 
-const isEvents = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> => Symbol.asyncIterator in source;
+const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> =>
+  Symbol.asyncIterator in source;
 
 function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  const named = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
-  return [...selected([operation], named).values()].flat();
+  const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
+  return [...selected([operation], fragmentsByName).values()].flat();
 }
 
-/** The response key of the first field. */
 function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
   const [field] = rootFields(document, operation);
   return (field!.alias ?? field!.name).value;
 }
 
-/** Errors that the caller may see as they are; an unexpected one is logged with an id and shown as the id of the request. */
-function finish(result: ExecutionResult, context: Context): ExecutionResult {
+/** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
+function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
-  const refusals = new Map<unknown, KnownError | undefined>();
-  const errors = result.errors.map((error) => presentable(error, context, refusals));
+  // One cause can fail several fields of a response; it is translated and logged once.
+  const databaseErrors = new Map<unknown, KnownError | undefined>();
+  const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
   if (context.told) for (const { extensions } of errors) context.told(String(extensions.code));
   return { ...result, errors };
 }
 
-/** `refusals` are those of the same answer: what fails several fields is one thing, which is told once. */
-function presentable(error: GraphQLError, { log, requestId: id }: Context, refusals: Map<unknown, KnownError | undefined>): GraphQLError {
+/** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
+function presentError(
+  error: GraphQLError,
+  { log, requestId: id }: Context,
+  databaseErrors: Map<unknown, KnownError | undefined>,
+): GraphQLError {
   const { originalError, path, locations } = error;
-  const shown = (message: string, extensions: Record<string, unknown>) =>
+  const createError = (message: string, extensions: Record<string, unknown>) =>
     new GraphQLError(message, {
       path,
       nodes: error.nodes,
@@ -289,16 +298,16 @@ function presentable(error: GraphQLError, { log, requestId: id }: Context, refus
       ...(locations && { positions: error.positions, source: error.source }),
     });
   const cause = originalError ?? error;
-  if (cause instanceof KnownError) return shown(cause.message, { ...cause.extensions });
-  // Without a path nothing has run yet: the variables did not fit. Where graphql-js points into the document, an argument did not.
+  if (cause instanceof KnownError) return createError(cause.message, { ...cause.extensions });
+  // An error without a path occurred before execution: a variable is invalid. If the original error is a GraphQLError with AST nodes, an argument is.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
-    return shown(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
-  if (!refusals.has(cause)) refusals.set(cause, ofDatabase(cause, log, id));
-  const refused = refusals.get(cause);
-  if (refused) return shown(refused.message, { ...refused.extensions });
-  // What is no error of graphql-js, though its type says so, has none.
-  const own = error.extensions as GraphQLError['extensions'] | undefined;
-  if (own?.code) return shown(error.message, { ...own });
+    return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+  if (!databaseErrors.has(cause)) databaseErrors.set(cause, ofDatabase(cause, log, id));
+  const databaseError = databaseErrors.get(cause);
+  if (databaseError) return createError(databaseError.message, { ...databaseError.extensions });
+  // `extensions` is undefined if the error is not a GraphQLError, despite its type.
+  const ownExtensions = error.extensions as GraphQLError['extensions'] | undefined;
+  if (ownExtensions?.code) return createError(error.message, { ...ownExtensions });
   log.error({ id, err: cause, path }, 'unexpected error');
-  return shown(`Internal server error (id ${id}).`, { code: 'INTERNAL_SERVER_ERROR', id });
+  return createError(`Internal server error (id ${id}).`, { code: 'INTERNAL_SERVER_ERROR', id });
 }

@@ -1,4 +1,4 @@
-/** Documents that ask for the schema itself, and how much of it there is. */
+/** GraphQL introspection (https://spec.graphql.org/October2021/#sec-Introspection): detects it in documents and estimates the sizes of its lists. */
 import {
   BREAK,
   isAbstractType,
@@ -14,22 +14,22 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 
-const META = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
-/** What an object of introspection is of: each type there is and each of their fields, or one type and each of its fields. Unknown: whichever. */
-export type Scope = typeof ALL | GraphQLNamedType | undefined;
+const META_FIELDS = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
+/** The types that an introspection object describes: all types, one type, or undefined if it can be any type. */
+export type Scope = typeof ALL_TYPES | GraphQLNamedType | undefined;
 
-const ALL = 'all types';
+const ALL_TYPES = 'all types';
 
-/** How many values lists of introspection have, by their names. */
-type Sizes = Readonly<Record<string, number>>;
+/** Expected or maximum lengths of introspection lists (`fields`, `args`, …), by field name. */
+type ListSizes = Readonly<Record<string, number>>;
 
-const extents = new WeakMap<GraphQLSchema, Extent>();
+const listSizesBySchema = new WeakMap<GraphQLSchema, IntrospectionListSizes>();
 
 export function introspects(document: DocumentNode): boolean {
   let found = false;
   visit(document, {
     Field({ name }) {
-      if (!META.includes(name.value)) return undefined;
+      if (!META_FIELDS.includes(name.value)) return undefined;
       found = true;
       return BREAK;
     },
@@ -37,13 +37,13 @@ export function introspects(document: DocumentNode): boolean {
   return found;
 }
 
-/** What the objects are of that a field of introspection leads to, from one that is of `scope`. */
-export function scopeBelow(schema: GraphQLSchema, field: string, given: Readonly<Record<string, unknown>>, scope: Scope): Scope {
+/** The scope of the objects below an introspection field, given the scope of its parent. */
+export function scopeBelow(schema: GraphQLSchema, field: string, args: Readonly<Record<string, unknown>>, scope: Scope): Scope {
   switch (field) {
     case '__type':
-      return schema.getType(String(given.name));
+      return schema.getType(String(args.name));
     case 'types':
-      return ALL;
+      return ALL_TYPES;
     case 'queryType':
       return schema.getQueryType() ?? undefined;
     case 'mutationType':
@@ -58,41 +58,41 @@ export function scopeBelow(schema: GraphQLSchema, field: string, given: Readonly
   }
 }
 
-/** How many values a list has: exactly, on an average, where it is known what it is of; else as many as there can be. */
+/** Length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
 export function introspectedSize(schema: GraphQLSchema, list: string, scope: Scope): number {
-  let extent = extents.get(schema);
-  if (!extent) extents.set(schema, (extent = new Extent(schema)));
-  return extent.size(list, scope);
+  let listSizes = listSizesBySchema.get(schema);
+  if (!listSizes) listSizesBySchema.set(schema, (listSizes = new IntrospectionListSizes(schema)));
+  return listSizes.size(list, scope);
 }
 
-class Extent {
-  private readonly ofAll: Sizes;
-  private readonly most: Sizes;
-  private readonly ofOne = new Map<GraphQLNamedType, Sizes>();
+class IntrospectionListSizes {
+  private readonly averageSizes: ListSizes;
+  private readonly maxSizes: ListSizes;
+  private readonly sizesByType = new Map<GraphQLNamedType, ListSizes>();
 
   constructor(private readonly schema: GraphQLSchema) {
-    const counts = count(schema, Object.values(schema.getTypeMap()));
-    this.ofAll = sizes(counts, average);
-    this.most = sizes(counts, (of) => Math.max(...of));
+    const lengths = listLengths(schema, Object.values(schema.getTypeMap()));
+    this.averageSizes = summarizeLengths(lengths, average);
+    this.maxSizes = summarizeLengths(lengths, (of) => Math.max(...of));
   }
 
   size(list: string, scope: Scope): number {
-    if (scope === undefined || list === 'directives' || list === 'locations') return this.most[list]!;
-    if (scope === ALL) return this.ofAll[list]!;
-    let known = this.ofOne.get(scope);
-    if (!known) this.ofOne.set(scope, (known = sizes(count(this.schema, [scope]), average)));
-    return known[list]!;
+    if (scope === undefined || list === 'directives' || list === 'locations') return this.maxSizes[list]!;
+    if (scope === ALL_TYPES) return this.averageSizes[list]!;
+    let typeSizes = this.sizesByType.get(scope);
+    if (!typeSizes) this.sizesByType.set(scope, (typeSizes = summarizeLengths(listLengths(this.schema, [scope]), average)));
+    return typeSizes[list]!;
   }
 }
 
-type Counts = Readonly<Record<string, readonly number[]>>;
+type ListLengths = Readonly<Record<string, readonly number[]>>;
 
-const average = (of: readonly number[]): number => of.reduce((sum, one) => sum + one, 0) / Math.max(1, of.length);
+const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
-const sizes = (counts: Counts, size: (of: readonly number[]) => number): Sizes =>
-  Object.fromEntries(Object.entries(counts).map(([list, of]) => [list, size(of)]));
+const summarizeLengths = (lengths: ListLengths, summarize: (values: readonly number[]) => number): ListSizes =>
+  Object.fromEntries(Object.entries(lengths).map(([list, values]) => [list, summarize(values)]));
 
-function count(schema: GraphQLSchema, types: readonly GraphQLNamedType[]): Counts {
+function listLengths(schema: GraphQLSchema, types: readonly GraphQLNamedType[]): ListLengths {
   const fields = types.map((type) => (isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : []));
   const directives = schema.getDirectives();
   return {

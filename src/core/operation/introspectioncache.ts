@@ -1,6 +1,6 @@
 /**
- * Answers to introspection, kept with their JSON: clients and code generators send the same few documents, whose answers depend on the
- * schema alone. Only answers long enough to be worth it are kept.
+ * Cache of introspection results and their JSON. Clients and code generators send the same few documents, and their results depend on the schema
+ * alone. Short results are not cached.
  */
 import {
   executeSync,
@@ -17,11 +17,11 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-/** In characters of JSON: an answer that is kept, and all of them; the objects they are made from take about as much again. */
-const LONG_CHARACTERS = 1 << 16;
-const MAX_CHARACTERS = 6 << 20;
+/** Characters of JSON. The result objects take about as much memory again. */
+const MIN_CACHED_CHARACTERS = 1 << 16;
+const MAX_CACHE_CHARACTERS = 6 << 20;
 
-const EVERY_OPTION = {
+const ALL_INTROSPECTION_OPTIONS = {
   specifiedByUrl: true,
   directiveIsRepeatable: true,
   schemaDescription: true,
@@ -29,48 +29,48 @@ const EVERY_OPTION = {
   oneOf: true,
 };
 
-const texts = new WeakMap<object, string>();
+const jsonByData = new WeakMap<object, string>();
 
-/** The JSON of data that is kept; undefined of any other. */
-export const cachedJson = (data: object | null | undefined): string | undefined => (data ? texts.get(data) : undefined);
+/** The serialized `data` of a cached introspection result; undefined for any other data. */
+export const cachedJson = (data: object | null | undefined): string | undefined => (data ? jsonByData.get(data) : undefined);
 
 export class IntrospectionAnswers {
-  private readonly kept = new LRUCache<string, ExecutionResult>({
-    maxSize: MAX_CHARACTERS,
+  private readonly cache = new LRUCache<string, ExecutionResult>({
+    maxSize: MAX_CACHE_CHARACTERS,
     sizeCalculation: ({ data }) => cachedJson(data)!.length,
   });
 
   constructor(private readonly schema: GraphQLSchema) {}
 
-  /** Prepares the answers to the documents of graphql-js, which most clients send. */
+  /** Fills the cache with the introspection queries of graphql-js, which most clients send. */
   prepare(): void {
-    for (const options of [{}, EVERY_OPTION]) {
+    for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {
       const document = parse(getIntrospectionQuery(options));
       this.of(document, getOperationAST(document)!);
     }
   }
 
-  /** Undefined where the operation asks for more than the schema, or depends on variables. Whoever asks has passed all checks. */
+  /** Result of a validated introspection query; undefined if the operation has variables or selects anything but `__schema`. */
   of(document: DocumentNode, operation: OperationDefinitionNode): ExecutionResult | undefined {
-    if (!isPlain(document, operation)) return undefined;
-    // Clients name the operation and set spaces as they like.
+    if (!isPureIntrospection(document, operation)) return undefined;
+    // The key ignores whitespace and the operation's name, which differ between clients.
     const key = print({
       ...document,
-      definitions: document.definitions.map((one) => (one === operation ? { ...one, name: undefined } : one)),
+      definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
     });
-    const known = this.kept.get(key);
-    if (known) return known;
+    const cached = this.cache.get(key);
+    if (cached) return cached;
     const result = executeSync({ schema: this.schema, document });
-    const text = !result.errors && result.data ? JSON.stringify(result.data) : '';
-    if (text.length < LONG_CHARACTERS) return result;
-    texts.set(result.data!, text);
-    this.kept.set(key, result);
+    const json = !result.errors && result.data ? JSON.stringify(result.data) : '';
+    if (json.length < MIN_CACHED_CHARACTERS) return result;
+    jsonByData.set(result.data!, json);
+    this.cache.set(key, result);
     return result;
   }
 }
 
-/** Whether a document asks for `__schema` and nothing else, without variables. */
-const isPlain = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
+/** Whether a document consists of one operation without variables that selects only `__schema`, and its fragments. */
+const isPureIntrospection = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
   !operation.variableDefinitions?.length &&
   operation.selectionSet.selections.every((one) => one.kind === Kind.FIELD && one.name.value === SchemaMetaFieldDef.name) &&
   document.definitions.every((one) => one === operation || one.kind === Kind.FRAGMENT_DEFINITION);

@@ -1,4 +1,4 @@
-/** The cost of one operation of our own that runs again and again: worked out once for all variables that make it the same. */
+/** Cost cache of one prepared operation. Variables with equal effect on the cost share an entry. */
 import {
   Kind,
   OperationTypeNode,
@@ -14,46 +14,46 @@ import { costOf, type Cost } from './cost';
 
 type Variables = Record<string, unknown>;
 
-const MAX_KNOWN = 200;
-const PAGE_SIZES = ['first', 'last'];
+const MAX_CACHED_COSTS = 200;
+const PAGE_SIZE_ARGUMENTS = ['first', 'last'];
 
 export class KnownCosts {
-  private readonly known = new LRUCache<string, Cost>({ max: MAX_KNOWN });
-  private readonly names: readonly string[];
-  /** Of variables that are sizes of pages; of other numbers it does not matter which they are. */
-  private readonly sizes = new Set<string>();
+  private readonly costCache = new LRUCache<string, Cost>({ max: MAX_CACHED_COSTS });
+  private readonly variableNames: readonly string[];
+  /** Names of variables used as page sizes. The values of other numbers do not affect the cost. */
+  private readonly pageSizeVariables = new Set<string>();
 
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly document: DocumentNode,
     private readonly operation: OperationDefinitionNode,
   ) {
-    this.names = (operation.variableDefinitions ?? []).map(({ variable }: VariableDefinitionNode) => variable.name.value);
+    this.variableNames = (operation.variableDefinitions ?? []).map(({ variable }: VariableDefinitionNode) => variable.name.value);
     visit(document, {
       Argument: ({ name, value }) => {
-        if (PAGE_SIZES.includes(name.value) && value.kind === Kind.VARIABLE) this.sizes.add(value.name.value);
+        if (PAGE_SIZE_ARGUMENTS.includes(name.value) && value.kind === Kind.VARIABLE) this.pageSizeVariables.add(value.name.value);
       },
     });
   }
 
-  /** `variables` are those that graphql-js has coerced. */
+  /** `variables` must already be coerced. */
   of(variables: Variables): Cost {
-    // What is written is different each time.
-    if (this.operation.operation === OperationTypeNode.MUTATION) return this.fresh(variables);
-    const key = this.names.map((name) => this.weighed(name, variables[name])).join();
-    let cost = this.known.get(key);
-    if (!cost) this.known.set(key, (cost = this.fresh(variables)));
+    // Inputs of mutations differ each time.
+    if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
+    const key = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
+    let cost = this.costCache.get(key);
+    if (!cost) this.costCache.set(key, (cost = this.estimateCost(variables)));
     return cost;
   }
 
-  private fresh(variables: Variables): Cost {
+  private estimateCost(variables: Variables): Cost {
     return costOf(this.schema, this.document, this.operation, variables);
   }
 
-  /** All of a value that a cost depends on: how large a page or a list is, how much its conditions weigh, whether it is there. */
-  private weighed(name: string, value: unknown): string {
+  /** The properties of a variable that affect the cost: page size, list length, cost of its conditions, and whether it is present. */
+  private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
     if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${conditionsCost(value)}`;
-    return typeof value === 'boolean' || this.sizes.has(name) ? String(value) : 'any';
+    return typeof value === 'boolean' || this.pageSizeVariables.has(name) ? String(value) : 'any';
   }
 }

@@ -1,4 +1,4 @@
-/** Operations of our own: read, checked and compiled once for a schema, whose apps all run the same ones. */
+/** Prepared operations of the server itself: parsed, validated and compiled once per schema, and shared by all apps on that schema. */
 import { getOperationAST, parse, validate, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { compiled, type Run } from './compiled';
 import { KnownCosts } from './knowncosts';
@@ -7,7 +7,7 @@ export class Prepared {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly costs: KnownCosts;
-  private run?: Run;
+  private compiledOperation?: Run;
 
   private constructor(
     private readonly schema: GraphQLSchema,
@@ -20,17 +20,17 @@ export class Prepared {
     this.costs = new KnownCosts(schema, this.document, this.operation);
   }
 
-  private static readonly known = new WeakMap<GraphQLSchema, Map<string, Prepared>>();
+  private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, Prepared>>();
 
   static of(schema: GraphQLSchema, text: string): Prepared {
-    const known = Prepared.known.get(schema) ?? new Map<string, Prepared>();
-    Prepared.known.set(schema, known);
-    const prepared = known.get(text) ?? new Prepared(schema, text);
-    known.set(text, prepared);
+    const operations = Prepared.operationsBySchema.get(schema) ?? new Map<string, Prepared>();
+    Prepared.operationsBySchema.set(schema, operations);
+    const prepared = operations.get(text) ?? new Prepared(schema, text);
+    operations.set(text, prepared);
     return prepared;
   }
 
   get compiled(): Run {
-    return (this.run ??= compiled(this.schema, this.document));
+    return (this.compiledOperation ??= compiled(this.schema, this.document));
   }
 }

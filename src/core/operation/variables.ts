@@ -1,4 +1,4 @@
-/** The variables of an operation as graphql-js coerces them, and what is wrong with them, field by field. */
+/** Variable coercion (https://spec.graphql.org/October2021/#sec-Coercing-Variable-Values) by graphql-js, with messages for each invalid field. */
 import {
   BREAK,
   getNullableType,
@@ -27,91 +27,94 @@ import { plainVariables } from './plainvariables';
 
 type Variables = Record<string, unknown>;
 
-/** Deeper than any input can mean anything, and shallower than anything that reads it recursively can go. */
-const MAX_DEPTH = 64;
+/** More than any input type needs, and little enough for recursive code not to overflow the stack. */
+const MAX_INPUT_DEPTH = 64;
 
-const isPlain = (value: unknown): value is object =>
+const isObjectOrArray = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && (Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value)));
 
-/** Walks without recursion, because what is too deep for that is what it looks for. */
-function isDeep(value: unknown): boolean {
-  let level = [value].filter(isPlain);
+/** Whether a value is nested deeper than MAX_INPUT_DEPTH. Iterates level by level, because recursion could overflow the stack. */
+function isNestedTooDeep(value: unknown): boolean {
+  let level = [value].filter(isObjectOrArray);
   for (let depth = 0; level.length; depth += 1) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((one) => Object.values(one).filter(isPlain));
+    if (depth > MAX_INPUT_DEPTH) return true;
+    level = level.flatMap((container) => Object.values(container).filter(isObjectOrArray));
   }
   return false;
 }
 
-const TOO_DEEP = `Ensure that this is nested no deeper than ${MAX_DEPTH} levels.`;
+const TOO_DEEP_MESSAGE = `Ensure that this is nested no deeper than ${MAX_INPUT_DEPTH} levels.`;
 
-const deepValues = new WeakMap<DocumentNode, GraphQLError | null>();
+const deepValueErrors = new WeakMap<DocumentNode, GraphQLError | null>();
 
-/** As `isDeep`, of a value that is written into the document. */
+/** The error of a literal in the document that is nested deeper than MAX_INPUT_DEPTH; undefined if there is none. Memoized per document. */
 export function deepValue(document: DocumentNode): GraphQLError | undefined {
-  let found = deepValues.get(document);
-  if (found === undefined) deepValues.set(document, (found = findDeepValue(document) ?? null));
-  return found ?? undefined;
+  let error = deepValueErrors.get(document);
+  if (error === undefined) deepValueErrors.set(document, (error = findDeepValue(document) ?? null));
+  return error ?? undefined;
 }
 
 function findDeepValue(document: DocumentNode): GraphQLError | undefined {
   let depth = 0;
-  let found: GraphQLError | undefined;
-  const nested = {
+  let error: GraphQLError | undefined;
+  const depthVisitor = {
     enter(node: ASTNode) {
       depth += 1;
-      if (depth <= MAX_DEPTH) return undefined;
-      found = new GraphQLError(`A value is nested too deep. ${TOO_DEEP}`, { nodes: [node], extensions: { code: 'BAD_USER_INPUT' } });
+      if (depth <= MAX_INPUT_DEPTH) return undefined;
+      error = new GraphQLError(`A value is nested too deep. ${TOO_DEEP_MESSAGE}`, {
+        nodes: [node],
+        extensions: { code: 'BAD_USER_INPUT' },
+      });
       return BREAK;
     },
     leave() {
       depth -= 1;
     },
   };
-  visit(document, { ObjectValue: nested, ListValue: nested });
-  return found;
+  visit(document, { ObjectValue: depthVisitor, ListValue: depthVisitor });
+  return error;
 }
 
 function depthError(definition: VariableDefinitionNode, variables: Variables): GraphQLError | undefined {
   const name = definition.variable.name.value;
-  if (!isDeep(variables[name])) return undefined;
-  const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [TOO_DEEP] } };
-  return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP}`, { nodes: [definition], extensions });
+  if (!isNestedTooDeep(variables[name])) return undefined;
+  const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [TOO_DEEP_MESSAGE] } };
+  return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP_MESSAGE}`, { nodes: [definition], extensions });
 }
 
 export type Coerced = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
-/** The variables that the operation has, with defaults and without what is absent; or what is wrong with them, without names that nobody has guessed. */
+/** Coerces variables and applies their defaults; absent ones are left out. With `hideSuggestions`, errors do not suggest names from the schema. */
 export function coerced(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Variables,
   hideSuggestions: boolean,
 ): Coerced {
-  const plain = plainVariables(operation, variables);
-  if (plain) return { values: plain };
+  const simpleValues = plainVariables(operation, variables);
+  if (simpleValues) return { values: simpleValues };
   const { variableDefinitions = [] } = operation;
-  const deep = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
-  if (deep.length) return { errors: deep };
-  const read = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
-  if (!read.errors) return { values: read.coerced };
+  const depthErrors = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
+  if (depthErrors.length) return { errors: depthErrors };
+  const coercion = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
+  if (!coercion.errors) return { values: coercion.coerced };
   const errors = variableErrors(schema, variableDefinitions, variables, hideSuggestions);
-  return { errors: errors.length ? errors : read.errors };
+  return { errors: errors.length ? errors : coercion.errors };
 }
 
-/** Gathers messages until there are enough of them. */
-class Findings {
-  /** Keys are the sender's: not even `constructor` may be there already. */
+/** Collects validation messages by field path, up to a maximum number. */
+class ErrorCollector {
+  /** Without a prototype, because clients choose the keys, which may be `constructor`. */
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 
   constructor(
-    private readonly most: number,
+    private readonly maxErrors: number,
     readonly hideSuggestions: boolean,
   ) {}
 
   isFull(): boolean {
-    return this.count >= this.most;
+    return this.count >= this.maxErrors;
   }
 
   add(path: string, message: string): void {
@@ -122,65 +125,65 @@ class Findings {
   }
 }
 
-/** Collects messages under paths such as `days[1].reps`. */
-function check(type: GraphQLInputType, value: unknown, path: string, found: Findings): void {
-  if (found.isFull()) return;
+/** Validates a value against an input type and collects messages under paths such as `days[1].reps`. */
+function checkValue(type: GraphQLInputType, value: unknown, path: string, errors: ErrorCollector): void {
+  if (errors.isFull()) return;
   if (value === null || value === undefined) {
-    if (isNonNullType(type)) found.add(path, value === null ? NOT_NULL : REQUIRED);
+    if (isNonNullType(type)) errors.add(path, value === null ? NOT_NULL : REQUIRED);
     return;
   }
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
-    if (!Array.isArray(value)) return check(nullable.ofType, value, path, found);
-    for (let index = 0; index < value.length && !found.isFull(); index += 1)
-      check(nullable.ofType, value[index], `${path}[${index}]`, found);
+    if (!Array.isArray(value)) return checkValue(nullable.ofType, value, path, errors);
+    for (let index = 0; index < value.length && !errors.isFull(); index += 1)
+      checkValue(nullable.ofType, value[index], `${path}[${index}]`, errors);
   } else if (isInputObjectType(nullable)) {
-    if (typeof value !== 'object' || Array.isArray(value)) return found.add(path, `Expected an object, ${nullable.name}.`);
+    if (typeof value !== 'object' || Array.isArray(value)) return errors.add(path, `Expected an object, ${nullable.name}.`);
     const fields = nullable.getFields();
-    const below = (name: string) => (path ? `${path}.${name}` : name);
+    const fieldPath = (name: string) => (path ? `${path}.${name}` : name);
     const names = Object.keys(value);
     for (const name of names) {
-      if (found.isFull()) return;
-      if (!Object.hasOwn(fields, name)) found.add(below(name), `There is no such field in ${nullable.name}.`);
+      if (errors.isFull()) return;
+      if (!Object.hasOwn(fields, name)) errors.add(fieldPath(name), `There is no such field in ${nullable.name}.`);
     }
     if (nullable.isOneOf && (names.length !== 1 || (value as Variables)[names[0]!] === null))
-      found.add(path, `Exactly one field of ${nullable.name} must be given, and not null.`);
+      errors.add(path, `Exactly one field of ${nullable.name} must be given, and not null.`);
     for (const field of Object.values(fields)) {
-      const given = (value as Variables)[field.name];
-      if (given !== undefined || isRequiredInputField(field)) check(field.type, given, below(field.name), found);
+      const fieldValue = (value as Variables)[field.name];
+      if (fieldValue !== undefined || isRequiredInputField(field)) checkValue(field.type, fieldValue, fieldPath(field.name), errors);
     }
   } else {
     try {
-      if (isEnumType(nullable)) nullable.parseValue(value, found.hideSuggestions);
+      if (isEnumType(nullable)) nullable.parseValue(value, errors.hideSuggestions);
       else (nullable as GraphQLScalarType).parseValue(value);
     } catch (error) {
-      found.add(path, (error as Error).message);
+      errors.add(path, (error as Error).message);
     }
   }
 }
 
-/** One error a variable; its `fields` name what is wrong inside of it, or the variable itself. */
+/** One error for each invalid variable. Its `fields` extension holds messages by the paths of the invalid input fields, or by the variable's name. */
 function variableErrors(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
   variables: Variables,
   hideSuggestions: boolean,
 ): GraphQLError[] {
-  let left = MAX_ERRORS;
+  let remaining = MAX_ERRORS;
   return definitions.flatMap((definition) => {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    const optional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
-    if (left === 0 || !isInputType(type) || (value === undefined && optional)) return [];
-    // The fields of an input object are named as a form would name them, without the variable.
+    const isOptional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
+    if (remaining === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
+    // Paths into an input object start with the name of its field, as in a form, and not with the name of the variable.
     const root = isInputObjectType(getNullableType(type)) && value != null ? '' : name;
-    const found = new Findings(left, hideSuggestions);
-    check(type, value, root, found);
-    const fields = Object.fromEntries(Object.entries(found.fields).map(([path, messages]) => [path || name, messages]));
-    const messages = Object.entries(fields).map(([field, said]) => `${field}: ${said.join(' ')}`);
+    const errors = new ErrorCollector(remaining, hideSuggestions);
+    checkValue(type, value, root, errors);
+    const fields = Object.fromEntries(Object.entries(errors.fields).map(([path, messages]) => [path || name, messages]));
+    const messages = Object.entries(fields).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
     if (!messages.length) return [];
-    left -= messages.length;
+    remaining -= messages.length;
     const extensions = { code: 'BAD_USER_INPUT', fields };
     return [new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, { nodes: [definition], extensions })];
   });

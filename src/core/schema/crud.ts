@@ -1,4 +1,4 @@
-/** crud(X): the resolver of a resource, made of type-graphql's own decorators from the fields of X. */
+/** Resolver factory (https://typegraphql.com/docs/inheritance.html): generates the queries, mutations and relations of a resource from its fields. */
 import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -20,9 +20,9 @@ import type { Values } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-/** A resolver whose methods are made once all resources are loaded, because they name each other's types. */
+/** A resolver that adds its methods later: they refer to types of other resources, so all resources must be loaded before. */
 export interface Linkable {
-  /** Makes them, the first time. */
+  /** Adds the methods; repeated calls do nothing. */
   link(): void;
 }
 
@@ -47,8 +47,8 @@ export function crud(entity: Entity, hooks: Hooks = {}): (new () => object) & Li
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { one, many, owned, description, dictionary, queries, only: shown = queries } = resourceOf(entity)!;
-  const only = shown === 'rest' ? { only: shown } : undefined;
+  const { one, many, owned, description, dictionary, queries, only: exposure = queries } = resourceOf(entity)!;
+  const only = exposure === 'rest' ? { only: exposure } : undefined;
   method(
     target,
     'one',
@@ -77,7 +77,7 @@ function addQueries(target: ClassType, entity: Entity): void {
   if (resourceOf(entity)!.grouped) groupedQuery(target, entity);
 }
 
-/** What a row shows beside its own values. */
+/** Adds the field resolvers of a type: `nodeId`, references, links and child rows. */
 function addFields(target: ClassType, entity: Entity): void {
   method(
     target,

@@ -1,4 +1,4 @@
-/** The payload of all deletions: both ids of each deleted row, or what kept them from being deleted. */
+/** Payload of all delete mutations: ids of the deleted rows, or validation issues. */
 import { Ctx, Field, ID, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -29,17 +29,17 @@ export class DeletePayload {
   constructor(
     private readonly entity: Entity,
     ids: readonly number[],
-    private readonly refused?: InvalidInput,
+    private readonly rejection?: InvalidInput,
   ) {
     this.deletedIds = ids;
     this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
-    this.errors = refused?.mistakes ?? [];
+    this.errors = rejection?.mistakes ?? [];
   }
 
   @Field(() => [Node], { description: 'The current rows whose versions did not match.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
-    const { entity, refused } = this;
-    const rows = await loadLinked(entity, refused?.conflicts ?? [], context, info);
+    const { entity, rejection } = this;
+    const rows = await loadLinked(entity, rejection?.conflicts ?? [], context, info);
     return rows.map((row) => ({ ...row, __typename: entity.name }));
   }
 }

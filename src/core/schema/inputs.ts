@@ -1,4 +1,4 @@
-/** What is written: the input types of a resource, made from its fields. */
+/** GraphQL input types of a resource, generated from its fields: creation, patch, and patch of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableBelow } from '../write/drafts';
 import { defaults, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta } from '../model/fields';
@@ -9,14 +9,14 @@ import { perEntity } from '../model/perentity';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
-interface Shape {
+interface FieldOptions {
   nullable: boolean;
   defaultValue?: unknown;
   description: string;
 }
 
-/** Of a row that is made: what must be given, and what is stored where nothing is. */
-function newValue(field: FieldMeta): Shape {
+/** Options of a field in a creation input: whether it is required, and its default. */
+function creationOptions(field: FieldMeta): FieldOptions {
   const { about: description, relation, blank } = field;
   if (field.default === defaults.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
@@ -30,13 +30,18 @@ function newValue(field: FieldMeta): Shape {
   return { nullable: field.null, description, defaultValue: field.default ?? (blank && !field.null ? '' : undefined) };
 }
 
-const changedValue = ({ about: description }: FieldMeta): Shape => ({ nullable: true, description });
+const patchOptions = ({ about: description }: FieldMeta): FieldOptions => ({ nullable: true, description });
 
-function inputOf(name: string, description: string, fields: readonly FieldMeta[], shape: (field: FieldMeta) => Shape): ClassType {
+function createInputType(
+  name: string,
+  description: string,
+  fields: readonly FieldMeta[],
+  optionsOf: (field: FieldMeta) => FieldOptions,
+): ClassType {
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
     const type = field.input ?? field.type;
-    Field(() => (field.relation?.many ? [type()] : type()), shape(field))(Input.prototype, field.name);
+    Field(() => (field.relation?.many ? [type()] : type()), optionsOf(field))(Input.prototype, field.name);
     Extensions({ field })(Input.prototype, field.name);
   }
   InputType(name, { description })(Input);
@@ -46,26 +51,26 @@ function inputOf(name: string, description: string, fields: readonly FieldMeta[]
 const isPart = (entity: Entity, by: string) =>
   partsOf(fieldOf(entity, by).target!()).some((child) => child.target() === entity && child.by === by);
 
-const creations = new Map<string, ClassType>();
+const creationInputs = new Map<string, ClassType>();
 
-/** The values of a new row and of those below it. `by` names the parent, if that is made together with the row: then no one need say it. */
+/** Input type of a new row and its child rows. `by` is the reference to a parent row that the same mutation creates; the input leaves it out. */
 export function creationInput(entity: Entity, by?: string): ClassType {
   const aNoun = withArticle(noun(entity.name));
   const parent = by && fieldOf(entity, by).object!;
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
-  const made = creations.get(name);
-  if (made) return made;
-  const together = parent ? ` together with its ${snake(parent).replaceAll('_', ' ')}` : '';
+  const existingInput = creationInputs.get(name);
+  if (existingInput) return existingInput;
+  const togetherText = parent ? ` together with its ${snake(parent).replaceAll('_', ' ')}` : '';
   const fields = writableFields(entity).filter((field) => field.name !== by);
-  const Input = inputOf(name, `The values of ${aNoun} that is made${together}.`, fields, newValue);
-  creations.set(name, Input);
+  const Input = createInputType(name, `The values of ${aNoun} that is made${togetherText}.`, fields, creationOptions);
+  creationInputs.set(name, Input);
   if (by && isPart(entity, by))
     Field(() => ID, {
       nullable: true,
       description:
         'Of a row that is there already, its `id` or `nodeId`: where the whole is saved, the row is changed. A new row has none.',
     })(Input.prototype, 'id');
-  // By now it is known, to those below that lead back to it.
+  // Child types may refer back to this type, so it must be in the map before.
   for (const child of creatableBelow(entity)) {
     const type = creationInput(child.target(), child.by);
     const description = `${child.description} Made together with the row.`;
@@ -76,7 +81,7 @@ export function creationInput(entity: Entity, by?: string): ClassType {
 
 export const patchInput = perEntity((entity) => {
   const description = `Changes of ${withArticle(noun(entity.name))}; what is left out stays.`;
-  const Patch = inputOf(`${entity.name}Patch`, description, writableFields(entity), changedValue);
+  const Patch = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchOptions);
   for (const child of partsOf(entity)) {
     const type = creationInput(child.target(), child.by);
     const description = `${child.description} The list replaces the one that is there: rows with an \`id\` are changed, others are made, and those that it leaves out are deleted.`;
@@ -93,7 +98,7 @@ export class RowVersion {
   @Field(() => String, { nullable: true, description: IF_VERSION }) declare readonly ifVersion?: string | null;
 }
 
-/** One of many changes. */
+/** Input type of one element of an update of many rows. */
 export function changeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
   const Change = { [name]: class {} }[name]!;

@@ -1,4 +1,4 @@
-/** The mutations of a resource: one row or many, as far as its rows may be written. */
+/** Create, update and delete mutations of a resource, for one row and for many. */
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
 import { deleted, DeletePayload } from './deletion';
@@ -19,9 +19,9 @@ import type { Stored } from '../write/store';
 import { hasParts, saveTree } from '../write/tree';
 import { changeRows, createRows, removeRows } from '../write/write';
 
-/** Of mutations that do nothing but write rows. */
-const WRITES = { writesRows: true };
-const TOGETHER = `All or nothing, ${MAX_ROWS} rows at most.`;
+/** Extensions of mutations that only write rows, so that they can take part in an `@atomic` operation. */
+const ROW_MUTATION = { writesRows: true };
+const ATOMIC_NOTE = `All or nothing, ${MAX_ROWS} rows at most.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
   const { fact, one, mine } = resourceOf(entity)!;
@@ -30,7 +30,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
       entity,
       many: false,
       name: `${entity.name}Payload`,
-      description: `${upperFirst(nounOf(entity))} that was written, or what is wrong with its values.`,
+      description: `${upperFirst(nounPhrase(entity))} that was written, or what is wrong with its values.`,
       field: one,
       type: () => entity,
       read: ({ id, row }, context, info) => (row && holdsAll(entity, row, info, context) ? row : readOne(entity, id, context, info)),
@@ -43,15 +43,15 @@ export function addMutations(target: ClassType, entity: Entity): void {
   if (fact.createMany) addMutationsOfMany(target, entity);
 }
 
-const nounOf = (entity: Entity) => withArticle(noun(entity.name));
+const nounPhrase = (entity: Entity) => withArticle(noun(entity.name));
 
-/** Who may change or delete a row, where that is not its owner. */
-const whose = (entity: Entity) =>
+/** Sentence for descriptions: who may change or delete rows of a contributed resource, which have no owner. */
+const permissionNote = (entity: Entity) =>
   resourceOf(entity)!.contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
 
 function addCreation(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Create = creationInput(entity);
-  const andBelow = childrenOf(entity).some(({ readOnly }) => !readOnly)
+  const childRowsNote = childrenOf(entity).some(({ readOnly }) => !readOnly)
     ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
     : '';
   method(
@@ -63,21 +63,21 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Creates ${nounOf(entity)}${andBelow}. What the input leaves out has its default.`,
+      description: `Creates ${nounPhrase(entity)}${childRowsNote}. What the input leaves out has its default.`,
     }),
-    WRITES,
+    ROW_MUTATION,
   );
 }
 
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
-  const andParts = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS} rows at most` : '';
+  const partsNote = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS} rows at most` : '';
   method(
     target,
     'update',
     (id: string, input: Values, context: Context, ifVersion?: string | null) =>
       answered(Payload, async () => {
-        const change = { id, at: ['id'], input, path: ['input'], ...meant(ifVersion) };
+        const change = { id, at: ['id'], input, path: ['input'], ...versionCondition(ifVersion) };
         return hasParts(entity, input)
           ? saveTree(entity, change, 'input', context)
           : (await changeRows(entity, [change], 'input', context))[0]!;
@@ -86,13 +86,13 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Changes ${nounOf(entity)}${andParts}; what the input leaves out stays.${whose(entity)}`,
+      description: `Changes ${nounPhrase(entity)}${partsNote}; what the input leaves out stays.${permissionNote(entity)}`,
     }),
-    resourceOf(entity)!.mine ? { only: 'rest', ...WRITES } : WRITES,
+    resourceOf(entity)!.mine ? { only: 'rest', ...ROW_MUTATION } : ROW_MUTATION,
   );
 }
 
-/** Of the one row that the viewer has. */
+/** Adds the update of a resource with one row per user, which takes no id. */
 function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
   const Patch = patchInput(entity);
   method(
@@ -101,7 +101,9 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
     (input: Values, context: Context, ifVersion?: string | null) =>
       answered(Payload, async () => {
         const id = String(await ownId(entity, context));
-        return (await changeRows(entity, [{ id, at: ['id'], input, path: ['input'], ...meant(ifVersion) }], 'input', context))[0]!;
+        return (
+          await changeRows(entity, [{ id, at: ['id'], input, path: ['input'], ...versionCondition(ifVersion) }], 'input', context)
+        )[0]!;
       }),
     [Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     Mutation(() => Payload, {
@@ -109,31 +111,31 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
       name,
       description: `Changes the viewer's ${noun(entity.name)}; what the input leaves out stays.`,
     }),
-    WRITES,
+    ROW_MUTATION,
   );
 }
 
 function addRemoval(target: ClassType, entity: Entity, name: string): void {
-  const description = `Deletes ${nounOf(entity)} and all that hangs below it.${whose(entity)}`;
+  const description = `Deletes ${nounPhrase(entity)} and all that hangs below it.${permissionNote(entity)}`;
   method(
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      deleted(entity, () => removeRows(entity, [{ id, at: ['id'], ...meant(ifVersion) }], 'id', context)),
+      deleted(entity, () => removeRows(entity, [{ id, at: ['id'], ...versionCondition(ifVersion) }], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
     Mutation(() => DeletePayload, { nullable: true, name, description }),
-    WRITES,
+    ROW_MUTATION,
   );
 }
 
 const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });
 
-/** Rows of public types have no versions. */
+/** Argument for optimistic locking; only owned rows have versions. */
 const versionArgument = (entity: Entity): Parameter[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION })] : [];
 
-const meant = (version: string | null | undefined, ...within: Path) =>
-  version == null ? {} : { version: { meant: version, at: [...within, 'ifVersion'] } };
+const versionCondition = (version: string | null | undefined, ...basePath: Path) =>
+  version == null ? {} : { version: { meant: version, at: [...basePath, 'ifVersion'] } };
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const { fact, many } = resourceOf(entity)!;
@@ -154,43 +156,43 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     target,
     'createMany',
     (inputs: Values[], context: Context) => {
-      const placed = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
-      return answered(Payload, async () => idsOf(await createRows(entity, placed, 'inputs', context)));
+      const rowsWithPaths = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
+      return answered(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${TOGETHER}` }),
-    WRITES,
+    Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${ATOMIC_NOTE}` }),
+    ROW_MUTATION,
   );
   method(
     target,
     'updateMany',
     (changes: { id: string; input: Values; ifVersion?: string | null }[], context: Context) => {
-      const placed = changes.map(({ id, input, ifVersion }, index) => {
+      const rowsWithPaths = changes.map(({ id, input, ifVersion }, index) => {
         const place = ['changes', String(index)];
-        return { id, at: [...place, 'id'], input, path: [...place, 'input'], ...meant(ifVersion, ...place) };
+        return { id, at: [...place, 'id'], input, path: [...place, 'input'], ...versionCondition(ifVersion, ...place) };
       });
-      return answered(Payload, async () => idsOf(await changeRows(entity, placed, 'changes', context)));
+      return answered(Payload, async () => idsOf(await changeRows(entity, rowsWithPaths, 'changes', context)));
     },
     [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${TOGETHER}` }),
-    WRITES,
+    Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${ATOMIC_NOTE}` }),
+    ROW_MUTATION,
   );
   method(
     target,
     'removeMany',
     (rows: RowVersion[], context: Context) => {
-      const named = rows.map(({ id, ifVersion }, index) => {
+      const rowsWithPaths = rows.map(({ id, ifVersion }, index) => {
         const place = ['rows', String(index)];
-        return { id, at: [...place, 'id'], ...meant(ifVersion, ...place) };
+        return { id, at: [...place, 'id'], ...versionCondition(ifVersion, ...place) };
       });
-      return deleted(entity, () => removeRows(entity, named, 'rows', context));
+      return deleted(entity, () => removeRows(entity, rowsWithPaths, 'rows', context));
     },
     [Arg('rows', () => [RowVersion], { description: 'Each row once.' }), Ctx()],
     Mutation(() => DeletePayload, {
       nullable: true,
       name: fact.removeMany,
-      description: `Deletes ${nouns} and all that hangs below them. ${TOGETHER}`,
+      description: `Deletes ${nouns} and all that hangs below them. ${ATOMIC_NOTE}`,
     }),
-    WRITES,
+    ROW_MUTATION,
   );
 }

@@ -1,4 +1,4 @@
-/** What mutations answer that are given values: the row, or what is wrong with the input. */
+/** Payload types of create and update mutations: the written rows, or validation issues. */
 import { Ctx, Field, Info, ObjectType, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -25,10 +25,10 @@ export class InputError implements InputMistake {
   declare readonly message: string;
 }
 
-const IN_THE_WAY = 'in the way, with CONFLICT or NOT_UNIQUE.';
+const CONFLICT_SUFFIX = 'in the way, with CONFLICT or NOT_UNIQUE.';
 
-/** Adds `conflict`, or `conflicts` of many, for owned rows: public ones have no versions. */
-function showConflicts(Payload: ClassType, entity: Entity, many: boolean): void {
+/** Adds the field `conflict` (one row) or `conflicts` (many) to payloads of owned rows. Public rows have no versions. */
+function addConflictField(Payload: ClassType, entity: Entity, many: boolean): void {
   if (!resourceOf(entity)!.owned) return;
   type Conflicting = { conflicting: readonly number[] };
   const rowsOf = ({ conflicting }: Conflicting, context: Context, info: GraphQLResolveInfo) =>
@@ -41,7 +41,7 @@ function showConflicts(Payload: ClassType, entity: Entity, many: boolean): void 
         return rowsOf(this, context, info);
       },
       [Ctx(), Info()],
-      Field(() => [entity], { description: `The current rows ${IN_THE_WAY}` }),
+      Field(() => [entity], { description: `The current rows ${CONFLICT_SUFFIX}` }),
     );
   else
     method(
@@ -51,27 +51,27 @@ function showConflicts(Payload: ClassType, entity: Entity, many: boolean): void 
         return (await rowsOf(this, context, info))[0] ?? null;
       },
       [Ctx(), Info()],
-      Field(() => entity, { nullable: true, description: `The current row ${IN_THE_WAY}` }),
+      Field(() => entity, { nullable: true, description: `The current row ${CONFLICT_SUFFIX}` }),
     );
 }
 
-/** Made by a mutation: what was written, or nothing and the errors. */
+/** Constructor of a payload from the written value, or from null and the validation issues. */
 export type Payload<T> = ClassType & (new (written: T | null, errors: readonly InputMistake[], conflicting?: readonly number[]) => object);
 
-interface Shown<T> {
+interface PayloadOptions<T> {
   entity: Entity;
   many: boolean;
-  /** Of the payload. */
+  /** Name of the payload type. */
   name: string;
   description: string;
-  /** Its field. */
+  /** Name of the payload's field for the written rows. */
   field: string;
   type: () => object;
   read(written: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
 }
 
-/** The type of a payload. What was written is read when it is asked for, with the columns that are asked for, unless it is known already. */
-export function payloadOf<T>({ entity, many, name, description, field, type, read }: Shown<T>): Payload<T> {
+/** Creates a payload type. Its resolver reads the written rows with the selected columns. */
+export function payloadOf<T>({ entity, many, name, description, field, type, read }: PayloadOptions<T>): Payload<T> {
   const Payload = {
     [name]: class {
       constructor(
@@ -91,7 +91,7 @@ export function payloadOf<T>({ entity, many, name, description, field, type, rea
     Field(type, { nullable: true, description: 'As it is stored now; null if there are errors.' }),
   );
   Field(() => [InputError], { description: 'All that is wrong with the input; then nothing was written.' })(Payload.prototype, 'errors');
-  showConflicts(Payload, entity, many);
+  addConflictField(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as Payload<T>;
 }

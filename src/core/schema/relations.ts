@@ -1,4 +1,4 @@
-/** How rows lead on to other rows: references, links and children, as field resolvers. */
+/** Field resolvers of relations: references (many-to-one), links (many-to-many) and child rows (one-to-many). */
 import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -24,7 +24,7 @@ interface Inputs {
   connection: ClassType;
 }
 
-/** One set of filter, order and connection types for an entity, whoever lists it. */
+/** The filter, order and connection types of an entity, shared by all its lists. */
 export const inputsOf = perEntity((entity): Inputs => ({
   where: whereInput(entity),
   order: orderInput(entity),
@@ -42,16 +42,16 @@ export const listParameters = ({ where, order }: Inputs): Parameter[] => [
   Info(),
 ];
 
-/** Why a reference may show nothing. */
+/** Sentence for descriptions: why a reference may be null. */
 export const HIDDEN = 'Null while it has not passed the review; then only its id is shown.';
 
-/** How many rows a set of ids has, most often: muscles of an exercise, days of a week. */
-const LINKED = 3;
+/** Typical number of linked rows, for cost estimates: muscles of an exercise, days of a week. */
+const ASSUMED_LINKS = 3;
 
-/** The object or objects that the ids of a field name. */
+/** Adds a field that resolves the rows of a reference or link. */
 export function relationResolver(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
-  const hides = !field.relation!.many && hidesRows(field.target!());
+  const hidesTarget = !field.relation!.many && hidesRows(field.target!());
   const load = field.relation!.many
     ? (row: Row, context: Context, info: Info) => loadLinked(field.target!(), row[field.name] ?? [], context, info)
     : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
@@ -61,25 +61,25 @@ export function relationResolver(target: ClassType, field: FieldMeta): void {
     load,
     [Root(), Ctx(), Info()],
     FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()), {
-      nullable: field.null || hides,
-      description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hides ? ` ${HIDDEN}` : ''}`,
+      nullable: field.null || hidesTarget,
+      description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hidesTarget ? ` ${HIDDEN}` : ''}`,
     }),
     {
       only: field.only,
-      ...(field.relation!.many && { listSize: { assumedSize: LINKED } }),
-      ...(hides && !field.null && { neverNullInRest: true }),
+      ...(field.relation!.many && { listSize: { assumedSize: ASSUMED_LINKS } }),
+      ...(hidesTarget && !field.null && { neverNullInRest: true }),
     },
   );
 }
 
-/** The rows below a row: a list of all, or a connection where they can grow without bound, with statistics of groups beside it. */
+/** Adds a field for child rows: a list, or a connection (with a grouped field) if their number is unbounded. */
 export function childResolver(target: ClassType, child: ChildMeta): void {
-  if (!child.connection) return allChildren(target, child);
-  pagesOfChildren(target, child);
+  if (!child.connection) return addChildList(target, child);
+  addChildConnection(target, child);
   if (resourceOf(child.target())!.grouped) groupedChildren(target, child);
 }
 
-function allChildren(target: ClassType, child: ChildMeta): void {
+function addChildList(target: ClassType, child: ChildMeta): void {
   const load = (row: Row, context: Context, info: Info) => {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
     return loadChildren(child.target(), child.by, order, row[child.key], context, info);
@@ -94,7 +94,7 @@ function allChildren(target: ClassType, child: ChildMeta): void {
   );
 }
 
-function pagesOfChildren(target: ClassType, child: ChildMeta): void {
+function addChildConnection(target: ClassType, child: ChildMeta): void {
   const entity = child.target();
   const types = inputsOf(entity);
   const load = (

@@ -1,4 +1,4 @@
-/** Queries over rows of every type. */
+/** Queries for rows of any type by global id (https://relay.dev/graphql/objectidentification.htm): `node`, `nodes` and REST's `known`. */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { atMostElements } from '../../contract/messages';
@@ -12,11 +12,10 @@ import { entityNamed } from '../model/registry';
 import { readOne, readSome } from '../read/row';
 import { knownIds } from '../write/validation';
 
-/** Of one request. */
 const MAX_NODES = 100;
 
-/** What a `nodeId` names, if it is of a type that the schema has. */
-function nodeIn(schema: GraphQLSchema, nodeId: string): { entity?: Entity; id?: number } {
+/** Decodes a `nodeId`; empty if it is invalid or its type is not in the schema. */
+function resolveNodeId(schema: GraphQLSchema, nodeId: string): { entity?: Entity; id?: number } {
   const parsed = parseNodeId(nodeId);
   return parsed && schema.getType(parsed.type) ? { entity: entityNamed(parsed.type), id: parseId(parsed.id) } : {};
 }
@@ -32,7 +31,7 @@ export class RootResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const { entity, id } = nodeIn(info.schema, nodeId);
+    const { entity, id } = resolveNodeId(info.schema, nodeId);
     if (!entity) throw notFound();
     const row = await readOne(entity, id, context, info);
     return { ...row, __typename: entity.name };
@@ -48,21 +47,21 @@ export class RootResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {
     if (nodeIds.length > MAX_NODES) throw badArgument('nodeIds', atMostElements(MAX_NODES));
-    const named = nodeIds.map((nodeId) => nodeIn(info.schema, nodeId));
+    const targets = nodeIds.map((nodeId) => resolveNodeId(info.schema, nodeId));
     const ids = new Map<Entity, number[]>();
-    for (const { entity, id } of named) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
-    const found = new Map<Entity, Map<number, Row> | Error>();
-    const read = async ([entity, some]: [Entity, number[]]) => {
-      const rows = readSome(entity, some, context, info).catch((error: unknown) => {
-        // Of some types the viewer may see nothing, which says nothing of the others.
+    for (const { entity, id } of targets) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
+    const rowsByEntity = new Map<Entity, Map<number, Row> | Error>();
+    const readRows = async ([entity, entityIds]: [Entity, number[]]) => {
+      const rows = readSome(entity, entityIds, context, info).catch((error: unknown) => {
+        // An error of one type, because the viewer may read none of its rows, must not fail the other types.
         if (error instanceof KnownError) return error;
         throw error;
       });
-      found.set(entity, await rows);
+      rowsByEntity.set(entity, await rows);
     };
-    await Promise.all([...ids].map(read));
-    return named.map(({ entity, id }) => {
-      const rows = entity && found.get(entity);
+    await Promise.all([...ids].map(readRows));
+    return targets.map(({ entity, id }) => {
+      const rows = entity && rowsByEntity.get(entity);
       if (rows instanceof Error) return rows;
       const row = rows?.get(id!);
       return row ? { ...row, __typename: entity!.name } : notFound();
