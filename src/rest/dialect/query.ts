@@ -1,7 +1,7 @@
-/** The parameters of an address, which are written as those of a form. */
+/** Query string parser (application/x-www-form-urlencoded). */
 
-/** A question mark at the start is the first character of the first name, which `URLSearchParams` would drop. */
+/** Parses a query or an encoded form. The added `&` keeps a leading question mark, which `URLSearchParams` would drop, as a part of the first name. */
 export const queryOf = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
-/** Of repeated parameters the last counts. */
+/** Returns the last value of a parameter, because later repetitions win as in Django. */
 export const lastOf = (query: URLSearchParams, key: string): string | undefined => query.getAll(key).at(-1);
