@@ -1,7 +1,4 @@
-/**
- * Endpoints computed from one GraphQL field: detail actions and free-standing endpoints. Query parameters become the arguments of the field; its
- * value becomes the response body.
- */
+/** Computed endpoints and detail actions: query parameters become the arguments of one GraphQL field, its value the response body. */
 import { isNonNullType } from 'graphql';
 import type { BodyFact } from '../contract/facts';
 import { parameter } from '../contract/casing';
@@ -16,7 +13,7 @@ export async function computed({ fact, field, run: operation }: Computed<BodyFac
   const required = field.args.filter(({ type }) => isNonNullType(type));
   const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastOf(request.query, parameter(name))]));
   if (fact.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name])) return { status: 200, body: fact.whenMissing };
-  // A missing required argument is sent as an empty text. The field then rejects it itself, and an unknown row is reported first (404 before 400).
+  // Missing required arguments are sent empty: the field rejects them itself, after an unknown row was reported (404 before 400).
   for (const { name } of required) argumentValues[name] ??= '';
   try {
     const data = await run(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });

@@ -5,7 +5,6 @@ import type { ActionFact, BodyFact, EndpointFact, FieldFact, ResourceFact, ViewF
 import { snake } from '../contract/casing';
 import { DOCUMENT as LOGIN } from './dialect/login';
 
-/** Result data of an operation; its shape follows from the document. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the executor fills exactly what was selected
 export type Data = any;
 
@@ -34,10 +33,7 @@ export interface Endpoint {
   create?: Operation;
   update?: Operation;
   remove?: Operation;
-  /**
-   * Reads the version of a row, for resources with optimistic locking. Their `update` and `remove` operations take `ifVersion`; the rows of `detail`,
-   * `create` and `update` include the version.
-   */
+  /** Reads a row's version for optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
   version?: Operation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
   known: Operation;
@@ -71,8 +67,8 @@ export function selectionOf(type: GraphQLObjectType): string {
 
 /** The selection set for a field of this type; empty for leaf types. */
 function nestedSelection(type: GraphQLOutputType, selection?: string): string {
-  const named = getNamedType(type);
-  return isLeafType(named) ? '' : ` { ${selection ?? selectionOf(named as GraphQLObjectType)} }`;
+  const namedType = getNamedType(type);
+  return isLeafType(namedType) ? '' : ` { ${selection ?? selectionOf(namedType as GraphQLObjectType)} }`;
 }
 
 /** Name of the fragment with a view's selection, through which other views include it (`...exercisecategory`). */

@@ -29,7 +29,7 @@ export interface RestOptions {
   open(request: IncomingMessage): Exchange;
   /** Creates the renderer of HTML pages. */
   pages(described: Described): Pages;
-  /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before a slot is taken. */
+  /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before taking a slot. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
   /** Maximum size of a JSON response body in bytes. */
@@ -149,8 +149,7 @@ class Router {
     const headers = headersOf(request, answer.headers, exchange.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
-    // After a 204 a browser stays on the old page, so a deletion by HTML form gets a page. Server errors are always sent as JSON, because rendering
-    // a page needs a working server.
+    // A browser ignores a 204, so a deletion by HTML form gets a page. Server errors stay JSON, because a page needs a working server.
     if (isPage) return this.sendPage({ request, answer: { ...answer, body: plainFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, ofEverybody(text));
@@ -169,12 +168,12 @@ class Router {
     }
   }
 
-  private async sendPage(shown: Shown, response: ServerResponse): Promise<void> {
+  private async sendPage(rendering: Shown, response: ServerResponse): Promise<void> {
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
-    const page = await this.options.inTurn(() => catchRestError(() => this.pages.show(shown)));
+    const page = await this.options.inTurn(() => catchRestError(() => this.pages.show(rendering)));
     if (page instanceof RestError)
-      return respond(response, page.status, headersOf(shown.request, page.headers), MEDIA.json, JSON.stringify(page.body));
-    const status = shown.answer.status === 204 ? 200 : shown.answer.status;
-    respond(response, status, { ...shown.headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+      return respond(response, page.status, headersOf(rendering.request, page.headers), MEDIA.json, JSON.stringify(page.body));
+    const status = rendering.answer.status === 204 ? 200 : rendering.answer.status;
+    respond(response, status, { ...rendering.headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
   }
 }

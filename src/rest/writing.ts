@@ -11,10 +11,7 @@ import type { Answer, Request } from './request';
 const reportsError = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
   errors.some(({ path }) => path[0] === argument);
 
-/**
- * POST, PUT and PATCH. The mutation decides whether a write is valid. If it reports errors, or if the body cannot be coerced to its input, `Validation`
- * looks up the details and throws the REST error.
- */
+/** POST, PUT and PATCH. If the mutation reports errors or the body cannot be coerced to its input, `Validation` throws the REST error. */
 export async function write(endpoint: Endpoint, request: Request, timeZone: string, id?: string): Promise<Answer> {
   const inputOptions = { partial: request.method === 'PATCH', creating: id === undefined, timeZone };
   const validation = new Validation(endpoint, request, inputOptions, id);
@@ -41,10 +38,7 @@ export async function remove(endpoint: Endpoint, request: Request, id: string): 
   return { status: 204 };
 }
 
-/**
- * Returns the `ifVersion` variable for the If-Match header. If the header lists several versions, the current one is read first: versions never
- * recur, so the check stays valid until the mutation runs.
- */
+/** Returns the `ifVersion` variable for If-Match. Of several versions, the row's current one is used, because versions never recur. */
 async function ifVersionVariable({ version, resource }: Endpoint, request: Request, id: string): Promise<{ ifVersion?: string }> {
   const acceptedVersions = version && meantBy(request.message.headers);
   if (!acceptedVersions) return {};

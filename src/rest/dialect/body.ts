@@ -27,10 +27,7 @@ class OversizedForm extends RestError {
   }
 }
 
-/**
- * Returns the parsed body. For a form that exceeds a size limit, returns the parts received so far: enough to check the CSRF token and to refill
- * the HTML form.
- */
+/** Returns the body. Of an oversized form, returns the parts received so far, to check the CSRF token and to refill the HTML form. */
 export async function arrivedOf(bodyPromise: Promise<Body>): Promise<Body> {
   try {
     return await bodyPromise;

@@ -12,7 +12,6 @@ interface ReferencedIds {
   field: string;
   ids: string[];
   isList?: boolean;
-  /** Returns the error message if `known` lacks one of the ids. */
   unknownIdError(known: readonly number[]): string | undefined;
 }
 
@@ -30,10 +29,7 @@ const NO_MATCH = { id: { in: [] } };
 /** Languages in which wger accepts dates such as 31.12.2021. */
 const DAY_FIRST_LANGUAGES = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
 
-/**
- * Parses a date filter as wger does: ISO 8601, or month/day/year with a year of two or four digits, and day.month.year in some languages. Returns an
- * ISO date, or undefined for an invalid one.
- */
+/** Parses ISO dates, `month/day/year` with two or four digits of the year, and `day.month.year` in some languages, as wger does. */
 function parseDate(text: string, [language = '']: readonly string[]): string | undefined {
   const trimmedText = trimmed(text);
   const [, firstDay, nextMonth, lastYear] =

@@ -1,7 +1,4 @@
-/**
- * Method override for HTML forms, which can only POST. Hidden fields name the intended method or carry a JSON body. Honoured only for requests that
- * want an HTML page.
- */
+/** Method override for HTML forms, which can only POST: hidden fields name the method or carry JSON. Used only for HTML pages. */
 import type { IncomingMessage } from 'node:http';
 import { RestError, unsupported } from '../errors';
 import type { Request } from '../request';
@@ -20,7 +17,6 @@ export interface PostedForm {
   values: TypedTexts;
   /** The JSON text typed into the form, unparsed. */
   raw?: string;
-  /** Why the JSON is of no use. */
   jsonError?: RestError;
 }
 

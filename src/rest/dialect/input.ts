@@ -6,7 +6,6 @@ import { invalid, type Errors } from '../errors';
 import { SentNumber } from './json';
 import { coerce, idOf, itemsOf, reference, typeName, type Coercible } from './values';
 
-/** The field metadata needed to read a field from a request body. */
 export type Accepted = Coercible &
   Pick<FieldFact, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Per relation, the ids that exist and that the client may refer to. */
@@ -30,10 +29,7 @@ export function notAnObject(body: Body): never {
   });
 }
 
-/**
- * Returns the value sent for a field, or ABSENT. Forms follow the rules of Django REST framework: a missing boolean is false (browsers omit unchecked
- * boxes), and an empty text may mean null.
- */
+/** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty text may mean null. */
 function sentValue(field: Accepted, body: Body, partial: boolean): unknown {
   if (!body.form) {
     const data = body.data as Values;
@@ -74,13 +70,13 @@ export function namedIds(relations: readonly FieldFact[], body: Body): Record<st
   return ids;
 }
 
-export function namesForeignParent(relations: readonly FieldFact[], body: Body, known: Known): boolean {
+export function namesForeignParent(relations: readonly FieldFact[], body: Body, knownIds: Known): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
     const value = sentValue(field, body, true);
     if (isFalsy(value)) return false;
     const id = idOf(value === true ? 1 : value);
-    return id !== undefined && !known[field.name]!.includes(id);
+    return id !== undefined && !knownIds[field.name]!.includes(id);
   });
 }
 
@@ -90,15 +86,12 @@ export interface Reading {
   timeZone: string;
 }
 
-/**
- * Coerces a body to mutation input. Unknown and read-only keys are dropped; a partial body has no required fields. The existence of referenced rows is
- * checked only if `known` is given.
- */
+/** Drops unknown and read-only keys. A partial body has no required fields. Referenced rows must exist only if `knownIds` is given. */
 export function inputOf(
   fields: readonly Accepted[],
   body: Body,
   { partial, creating, timeZone }: Reading,
-  known?: Known,
+  knownIds?: Known,
 ): { input: Values; errors: Errors } {
   const input: Values = {};
   const errors: Errors = {};
@@ -112,9 +105,9 @@ export function inputOf(
       if (field.null) input[field.name] = null;
       else reject([NOT_NULL]);
     } else {
-      const coerced = field.relation ? reference(field, value, known?.[field.name]) : coerce(field, value, timeZone);
-      if ('messages' in coerced) reject(coerced.messages);
-      else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coerced.value;
+      const coercion = field.relation ? reference(field, value, knownIds?.[field.name]) : coerce(field, value, timeZone);
+      if ('messages' in coercion) reject(coercion.messages);
+      else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
     }
   }
   return { input, errors };
@@ -126,10 +119,7 @@ export interface InputError {
   message: string;
 }
 
-/**
- * Adds the errors of slow asynchronous checks (`FieldFact.inspect`) to `errors`. If the mutation has reported errors already, its
- * messages are used instead of repeating the checks.
- */
+/** Adds the errors of slow checks (`FieldFact.inspect`) to `errors`; uses the mutation's messages, if it has run, instead of checking again. */
 export async function inspect(
   fields: readonly FieldFact[],
   input: Values,

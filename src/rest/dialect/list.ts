@@ -26,9 +26,9 @@ export async function list(endpoint: Endpoint, request: Request, schema: GraphQL
 /** Throws a 400 with the errors of all filter parameters, if there are any. */
 async function rejectInvalidFilters(parameters: Filtered['parameters'], endpoint: Endpoint, request: Request): Promise<void> {
   const ids = parameters.flatMap(({ references }) => (references ? [[references.field, references.ids] as const] : []));
-  const known = ids.length ? await lookup(endpoint, request, Object.fromEntries(ids)) : {};
+  const knownIds = ids.length ? await lookup(endpoint, request, Object.fromEntries(ids)) : {};
   const errors = parameters.map(
-    ({ key, error, references }) => [key, error ?? references?.unknownIdError(known[references.field]!)] as const,
+    ({ key, error, references }) => [key, error ?? references?.unknownIdError(knownIds[references.field]!)] as const,
   );
   refuse(Object.fromEntries(errors.flatMap(([key, error]) => (error === undefined ? [] : [[key, [error]]]))));
 }

@@ -1,6 +1,4 @@
-/** Query string parser (application/x-www-form-urlencoded). */
-
-/** Parses a query or an encoded form. The added `&` keeps a leading question mark, which `URLSearchParams` would drop, as a part of the first name. */
+/** Query string parser. The added `&` keeps a leading question mark of the first name, which `URLSearchParams` would drop. */
 export const queryOf = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 /** Returns the last value of a parameter, because later repetitions win as in Django. */

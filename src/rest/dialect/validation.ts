@@ -18,10 +18,7 @@ export class Validation {
     private readonly id: string | undefined,
   ) {}
 
-  /**
-   * Returns the body, which must be an object. A malformed body is reported before an unknown row if it may refer to a parent row, and after it
-   * otherwise. A well-formed body that is not an object is always reported after an unknown row.
-   */
+  /** Returns the body, which must be an object. An unknown row is reported first, unless the body is malformed and could name a parent row. */
   async readObject(): Promise<Body> {
     const body = await this.request.body().catch(async (error) => {
       if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireRow();
@@ -41,10 +38,10 @@ export class Validation {
   async rejectInvalid(body: Body, mutationErrors?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
-    const known = await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) });
-    if (namesForeignParent(relations, body, known)) throw notYours();
-    if (id !== undefined && known.self!.length === 0) throw notFound();
-    const { input, errors } = inputOf(fields, body, this.inputOptions, known);
+    const knownIds = await lookup(endpoint, request, { ...namedIds(relations, body), ...(id !== undefined && { self: [id] }) });
+    if (namesForeignParent(relations, body, knownIds)) throw notYours();
+    if (id !== undefined && knownIds.self!.length === 0) throw notFound();
+    const { input, errors } = inputOf(fields, body, this.inputOptions, knownIds);
     await inspect(fields, input, errors, mutationErrors);
     refuse(errors);
     const rename = (name: string) => fields.find((field) => field.name === name)?.rest ?? snake(name);

@@ -1,7 +1,4 @@
-/**
- * Coerces one value of a request body to its GraphQL input value, or returns error messages. Leniency and wording follow the serializer fields of
- * Django REST framework.
- */
+/** Coercion of request body values to GraphQL input values; leniency and error messages follow Django REST framework. */
 import { DateTime } from 'luxon';
 import {
   NOT_AN_INTEGER,
@@ -103,7 +100,7 @@ function coerceBoolean(value: unknown): Coerced {
 /** `None` selects the null choice if the field has one. */
 function coerceChoice(value: unknown, { choices }: Coercible): Coerced {
   const choiceText = text(value);
-  return accept(choiceText === text(null) && choices?.some((one) => one.value === null) ? null : choiceText);
+  return accept(choiceText === text(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);
 }
 
 export const pad = (part: string, length = 2) => part.padStart(length, '0');
@@ -143,14 +140,14 @@ function coerceDateTime(value: unknown, _field: Coercible, timeZone: string): Co
   if (!parts) return invalidDateTime;
   const date = `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
   if (!validDay(date) || !validClock(parts[4]!, parts[5]!, parts[6])) return invalidDateTime;
-  const local = `${date}T${pad(parts[4]!)}:${pad(parts[5]!)}:${pad(parts[6] ?? '0')}`;
+  const localDateTime = `${date}T${pad(parts[4]!)}:${pad(parts[5]!)}:${pad(parts[6] ?? '0')}`;
   const fraction = parts[7] ? `.${parts[7]}` : '';
   const offset = parts[8] && normalizeOffset(parts[8]);
-  if (parts[8]) return offset ? accept(`${local}${fraction}${offset}`) : invalidDateTime;
-  const zonedTime = DateTime.fromISO(local, { zone: timeZone });
-  const exists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === local;
+  if (parts[8]) return offset ? accept(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
+  const zonedTime = DateTime.fromISO(localDateTime, { zone: timeZone });
+  const exists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === localDateTime;
   if (!exists || zonedTime.getPossibleOffsets().length > 1) return reject(`Invalid datetime for the timezone "${timeZone}".`);
-  return accept(`${local}${fraction}${zonedTime.toFormat('ZZ')}`);
+  return accept(`${localDateTime}${fraction}${zonedTime.toFormat('ZZ')}`);
 }
 
 function coerceUuid(value: unknown): Coerced {
@@ -170,12 +167,12 @@ export function itemsOf(value: unknown): readonly unknown[] | undefined {
   return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
 }
 
-/** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `known` is given. */
-export function reference(field: Pick<FieldFact, 'relation'>, value: unknown, known?: readonly number[]): Coerced {
+/** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `knownIds` is given. */
+export function reference(field: Pick<FieldFact, 'relation'>, value: unknown, knownIds?: readonly number[]): Coerced {
   const coerceId = (item: unknown): Coerced => {
     const id = idOf(item);
     if (id === undefined && item !== null) return reject(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
-    return id !== undefined && (known?.includes(id) ?? true) ? accept(id) : reject(noSuchRow(text(item)));
+    return id !== undefined && (knownIds?.includes(id) ?? true) ? accept(id) : reject(noSuchRow(text(item)));
   };
   if (!field.relation!.many) return coerceId(value);
   const items = itemsOf(value);
@@ -205,8 +202,8 @@ const COERCION_BY_KIND: Partial<Record<Kind, (value: unknown, field: Coercible, 
 
 /** Coerces a value that is present, not null and not a relation, and checks the limits of its field. */
 export function coerce(field: Coercible, value: unknown, timeZone: string): Coerced {
-  const coerced = COERCION_BY_KIND[field.kind]?.(value, field, timeZone) ?? accept(value);
-  if ('messages' in coerced) return coerced;
-  const messages = field.check(coerced.value, timeZone);
-  return messages.length ? { messages } : coerced;
+  const result = COERCION_BY_KIND[field.kind]?.(value, field, timeZone) ?? accept(value);
+  if ('messages' in result) return result;
+  const messages = field.check(result.value, timeZone);
+  return messages.length ? { messages } : result;
 }

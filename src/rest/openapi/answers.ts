@@ -20,19 +20,19 @@ import { ANY, component, described, orNull, shownValue, type Schema } from './sc
 type Field = GraphQLField<unknown, unknown>;
 
 /** Schema of a nullable type: the schema of its named type, wrapped in one array schema per GraphQL list. */
-function wrapInLists(type: GraphQLNullableType, schemaOf: (named: GraphQLNamedType) => Schema): Schema {
+function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNamedType) => Schema): Schema {
   if (!isListType(type)) return schemaOf(getNamedType(type));
   const items = wrapInLists(getNullableType(type.ofType), schemaOf);
   return { type: 'array', items: isNonNullType(type.ofType) ? items : orNull(items) };
 }
 
 function withMapProperties(value: Schema, maps: readonly string[]): Schema {
-  const mapped = { ...(value.properties as Record<string, Schema>) };
+  const mappedProperties = { ...(value.properties as Record<string, Schema>) };
   for (const name of maps) {
-    const { properties } = mapped[name]!.items as { properties: { value: Schema } };
-    mapped[name] = { type: 'object', additionalProperties: properties.value };
+    const { properties } = mappedProperties[name]!.items as { properties: { value: Schema } };
+    mappedProperties[name] = { type: 'object', additionalProperties: properties.value };
   }
-  return maps.length ? { ...value, properties: mapped } : value;
+  return maps.length ? { ...value, properties: mappedProperties } : value;
 }
 
 export class Answers {
@@ -63,16 +63,17 @@ export class Answers {
 
   /** Schema of a field's value, without null. */
   private nonNullValue({ type, extensions }: Field, set: SelectionSetNode | undefined): Schema {
-    return wrapInLists(getNullableType(type), (named) => {
-      if (isLeafType(named)) return shownValue(extensions.field, named);
-      return isObjectType(named) ? this.object(named, set ?? setOf(selectionOf(named))) : ANY;
+    return wrapInLists(getNullableType(type), (namedType) => {
+      if (isLeafType(namedType)) return shownValue(extensions.field, namedType);
+      return isObjectType(namedType) ? this.object(namedType, set ?? setOf(selectionOf(namedType))) : ANY;
     });
   }
 
   private object(type: GraphQLObjectType, set: SelectionSetNode): Schema {
-    const [first, ...others] = set.selections;
+    const [first, ...otherSelections] = set.selections;
     // A selection that consists of one view's fragment refers to the component of that view.
-    if (first?.kind === 'FragmentSpread' && !others.length) return component(this.endpointByFragment.get(first.name.value)!.view.rest);
+    if (first?.kind === 'FragmentSpread' && !otherSelections.length)
+      return component(this.endpointByFragment.get(first.name.value)!.view.rest);
     const properties = this.properties(type, set);
     return { type: 'object', properties, required: Object.keys(properties) };
   }

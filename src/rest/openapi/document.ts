@@ -116,8 +116,8 @@ const pageSchema = (row: Schema): Schema => ({
 });
 
 function memoize<T extends object | string>(make: () => T): () => T {
-  let cached: T | undefined;
-  return () => (cached ??= make());
+  let cachedValue: T | undefined;
+  return () => (cachedValue ??= make());
 }
 
 /** Serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */

@@ -62,10 +62,7 @@ const choiceSchema = ({ choices: allChoices = [], blank }: FieldFact): Schema =>
 const urlSchema = ({ blank }: FieldFact): Schema =>
   blank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
 
-/**
- * Schema of a response value, without null and lists, which follow from the GraphQL type. Limits are left out, because rows that are older than a limit
- * may exceed it.
- */
+/** Schema of a response value, without null and lists. Limits are omitted, because rows older than a limit may exceed it. */
 export function shownValue(fact: FieldFact | undefined, type: GraphQLLeafType): Schema {
   switch (fact?.kind) {
     case 'decimal':
@@ -88,8 +85,8 @@ const omitUndefined = (schema: Record<string, unknown>): Schema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
 function digitsPattern({ digits, places = 0 }: FieldFact): string {
-  const whole = digits === undefined ? '\\d+' : `\\d{1,${Math.max(1, digits - places)}}`;
-  return `^[+-]?${whole}${places ? `(\\.\\d{1,${places}})?` : ''}$`;
+  const integerDigits = digits === undefined ? '\\d+' : `\\d{1,${Math.max(1, digits - places)}}`;
+  return `^[+-]?${integerDigits}${places ? `(\\.\\d{1,${places}})?` : ''}$`;
 }
 
 const ID: Schema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
