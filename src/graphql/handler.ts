@@ -1,4 +1,4 @@
-/** GraphQL over HTTP: Apollo parses, validates and answers. */
+/** GraphQL over HTTP with Apollo Server: configuration, plugins, and conversion of errors to HTTP statuses. */
 import { ApolloServer, HeaderMap, type ApolloServerOptions, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -37,37 +37,37 @@ export interface GraphQLContext {
   full: Context;
 }
 
-/** One more is graphql-js's own, which says that there are more. */
-const VALIDATION = { maxErrors: MAX_ERRORS - 1 };
+/** graphql-js appends one more error that says that validation was aborted. */
+const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS - 1 };
 
-/** A document as operations of others may have it: parsed and validated, or what is wrong with it. */
+/** Parses and validates the text of a client's operation. Returns the document or the errors. Charges the time to `spending`. */
 export function readDocument(schema: GraphQLSchema, text: string, spending?: Spending): DocumentNode | readonly GraphQLError[] {
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
     spending?.demand();
     const document = parse(text, { maxTokens: MAX_TOKENS });
-    const errors = validate(schema, document, [...specifiedRules, bounds], VALIDATION);
+    const errors = validate(schema, document, [...specifiedRules, bounds], VALIDATION_OPTIONS);
     return errors.length ? errors : document;
   } catch (error) {
     if (error instanceof KnownError) return [error];
     const { message, source, positions } = error as GraphQLError;
     return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   } finally {
-    spending?.worked(performance.now() - began);
+    spending?.worked(performance.now() - startedAt);
   }
 }
 
 type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;
 
-/** Apollo's documented way to run operations by an executor of one's own. */
-function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
+/** Plugs our executor into Apollo through its gateway interface, the documented way to replace graphql-js execution. */
+function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
   return {
     onSchemaLoadOrUpdate(callback) {
       callback({ apiSchema: schema, coreSupergraphSdl: '' });
       return () => undefined;
     },
     load: async () => ({
-      // Of the request, because Apollo forgets a name that no operation has, and then the only operation would run by a wrong name.
+      // The name comes from the request: Apollo drops a name that matches no operation, and the only operation would run in spite of it.
       executor: ({ document, context, request }) =>
         executor.execute(document, request.operationName, (context as unknown as GraphQLContext).full, request.variables ?? {}),
     }),
@@ -75,33 +75,33 @@ function gateway(schema: GraphQLSchema, executor: Executor): Gateway {
   };
 }
 
-const isPassing = ({ extensions }: { extensions?: Record<string, unknown> }) => PASSING.includes(String(extensions?.code));
-const retryHeader = (retryAfter: unknown, further: Record<string, string> = {}) => {
-  const headers = Object.entries(further).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+const isTransient = ({ extensions }: { extensions?: Record<string, unknown> }) => PASSING.includes(String(extensions?.code));
+const responseHeaders = (retryAfter: unknown, additionalHeaders: Record<string, string> = {}) => {
+  const headers = Object.entries(additionalHeaders).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
   return new HeaderMap(retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]]);
 };
 
-/** An operation that the server had no time for has done nothing, and may be sent again. */
-const overloaded: ApolloServerPlugin<GraphQLContext> = {
+/** Sets status 503 and Retry-After if an overloaded server produced no data, so that clients can retry the operation. */
+const overloadStatus: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => ({
     willSendResponse: async ({ response: { http, body } }) => {
       if (body.kind !== 'single') return;
       const { errors, data } = body.singleResult;
-      const told = errors?.find(({ extensions }) => extensions?.retryAfter !== undefined && isPassing({ extensions }));
-      if (!told || Object.values(data ?? {}).some((value) => value !== null)) return;
+      const overloadError = errors?.find(({ extensions }) => extensions?.retryAfter !== undefined && isTransient({ extensions }));
+      if (!overloadError || Object.values(data ?? {}).some((value) => value !== null)) return;
       http.status = 503;
-      http.headers.set('retry-after', String(told.extensions!.retryAfter));
+      http.headers.set('retry-after', String(overloadError.extensions!.retryAfter));
     },
   }),
 };
 
-/** Credentials that are no good are told before anything runs; REST's codes are its own. */
+/** Adds the HTTP status to an authentication error for GraphQL: 401, 403 for CSRF, or the status of overload and rate limits. */
 export function refusal(error: unknown, headers: Record<string, string> = {}): unknown {
   if (!(error instanceof GraphQLError)) return error;
-  if (isPassing(error) || error.extensions.code === 'RATE_LIMITED') {
+  if (isTransient(error) || error.extensions.code === 'RATE_LIMITED') {
     const { code, retryAfter } = error.extensions;
     return new GraphQLError(error.message, {
-      extensions: { ...error.extensions, http: { status: STATUSES[String(code)], headers: retryHeader(retryAfter, headers) } },
+      extensions: { ...error.extensions, http: { status: STATUSES[String(code)], headers: responseHeaders(retryAfter, headers) } },
     });
   }
   const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];
@@ -110,39 +110,38 @@ export function refusal(error: unknown, headers: Record<string, string> = {}): u
 
 const JSON_TYPE = 'application/json';
 
-/** What an answer is sent as; the older type where the client takes either. */
+/** Negotiates the media type of a response; prefers `application/json` if the client accepts both. */
 const mediaTypeOf = (accept: string | undefined): string =>
   new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;
 
-/** Of operations that are sent as they should be, and still do not run. */
-const NOT_EXECUTED = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
+/** Errors of well-formed requests whose operation was rejected before execution. */
+const REJECTED_OPERATION_CODES = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
 
-/** Refuses a request before Apollo sees it. */
+/** Sends a GraphQL error response without involving Apollo. */
 export function refuse(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
   response.writeHead(status, { 'Content-Type': `${mediaTypeOf(request.headers.accept)}; charset=utf-8` });
   response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
 }
 
 /**
- * With application/json a status other than 200 may be an intermediary's, so that clients do not read the body; what is wrong with an operation
- * is therefore said in the body alone. With application/graphql-response+json the status says it too.
- * (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
+ * Sends rejected operations with status 200 as application/json, because another status could come from an intermediary and clients would ignore the
+ * body. With application/graphql-response+json the status is 400. (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
  */
 const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => ({
     willSendResponse: async ({ request, response: { http, body } }) => {
       const errors = body.kind === 'single' ? body.singleResult.errors : undefined;
-      if (http.status !== 400 || !NOT_EXECUTED.includes(String(errors?.[0]?.extensions?.code))) return;
+      if (http.status !== 400 || !REJECTED_OPERATION_CODES.includes(String(errors?.[0]?.extensions?.code))) return;
       if (mediaTypeOf(request.http?.headers.get('accept')) === JSON_TYPE) http.status = 200;
     },
   }),
 };
 
-/** After them the same request may come to something else. */
-const PERHAPS_LATER = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...PASSING];
+/** Errors that are not stored under an Idempotency-Key, because a retry may succeed. */
+const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...PASSING];
 
-/** A spent budget and a response that is too long have a status of their own. */
-const toldByStatus: ApolloServerPlugin<GraphQLContext> = {
+/** Sets status 429 for an exhausted cost budget and 400 for an oversized result. */
+const limitStatus: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => ({
     willSendResponse: async ({ response: { http, body } }) => {
       const { code, retryAfter } = (body.kind === 'single' && body.singleResult.errors?.[0]?.extensions) || {};
@@ -154,7 +153,7 @@ const toldByStatus: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
-const fewErrors: ApolloServerPlugin<GraphQLContext> = {
+const limitErrors: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ contextValue }) => ({
     willSendResponse: async ({ response: { body } }) => {
       if (body.kind !== 'single' || !body.singleResult.errors?.length) return;
@@ -163,34 +162,34 @@ const fewErrors: ApolloServerPlugin<GraphQLContext> = {
   }),
 };
 
-class Written {
+class SerializedBody {
   constructor(readonly text: string) {}
 }
 
-const textOf = ({ data, ...result }: FormattedExecutionResult): string =>
-  data instanceof Written ? data.text : `${JSON.stringify({ ...result, data })}\n`;
+const stringifyResult = ({ data, ...result }: FormattedExecutionResult): string =>
+  data instanceof SerializedBody ? data.text : `${JSON.stringify({ ...result, data })}\n`;
 
-/** The last of all: writes the answer, which is bounded in bytes and paid for by them, and its headers. */
-const written = (maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
+/** Serializes the response within the size limit, charges its bytes to the client's budget and sets headers. Must be the last plugin. */
+const serializeResponse = (maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
   requestDidStart: async ({ contextValue: { exchange, full } }) => ({
     willSendResponse: async ({ response: { http, body }, operation }) => {
       exchange.operation = operation && (operation.name?.value ?? null);
       if (body.kind !== 'single') return;
       const { errors, data, extensions } = body.singleResult;
-      const answer = { errors, data, extensions };
-      const kept = errors || extensions ? undefined : cachedJson(data);
-      let text = kept
-        ? `{"data":${kept}}`
+      const result = { errors, data, extensions };
+      const introspectionJson = errors || extensions ? undefined : cachedJson(data);
+      let text = introspectionJson
+        ? `{"data":${introspectionJson}}`
         : full.size?.isLong
-          ? await jsonInPieces(answer, maxResponse).catch(whenTooLong)
-          : JSON.stringify(answer);
+          ? await jsonInPieces(result, maxResponse).catch(whenTooLong)
+          : JSON.stringify(result);
       if (text === undefined || Buffer.byteLength(text) > maxResponse) {
         http.status = 400;
         text = JSON.stringify({ errors: [tooLong(maxResponse)] });
       }
       full.spending?.sent(Buffer.byteLength(text));
       for (const [name, value] of Object.entries(exchange.headers())) http.headers.set(name.toLowerCase(), value);
-      body.singleResult = { data: new Written(`${text}\n`) as unknown as Record<string, unknown> };
+      body.singleResult = { data: new SerializedBody(`${text}\n`) as unknown as Record<string, unknown> };
     },
   }),
 });
@@ -199,26 +198,26 @@ function whenTooLong(error: unknown): undefined {
   if (!(error instanceof TooLongError)) throw error;
 }
 
-/** A document that is not valid has cost the server time too. */
-const paidReading: ApolloServerPlugin<GraphQLContext> = {
+/** Charges parsing and validation time to the client's budget, even for invalid documents. */
+const chargeParsing: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ contextValue: { full } }) => {
-    const measured = async () => {
-      const began = performance.now();
-      return async () => full.spending?.worked(performance.now() - began);
+    const chargeDuration = async () => {
+      const startedAt = performance.now();
+      return async () => full.spending?.worked(performance.now() - startedAt);
     };
-    return { parsingDidStart: measured, validationDidStart: measured };
+    return { parsingDidStart: chargeDuration, validationDidStart: chargeDuration };
   },
 };
 
-/** An empty name is none, as where a form leaves the field empty. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
-const noEmptyName: ApolloServerPlugin<GraphQLContext> = {
+/** An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters) */
+const dropEmptyOperationName: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ request }) => {
     request.operationName ||= undefined;
   },
 };
 
-/** A mutation that was carried out before with the same Idempotency-Key is not carried out again. */
-const idempotency: ApolloServerPlugin<GraphQLContext> = {
+/** Idempotency-Key support: repeated mutations receive the stored response instead of running again. */
+const replayByIdempotencyKey: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => {
     let attempt: Attempt | undefined;
     return {
@@ -229,7 +228,7 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
         } catch (error) {
           if (!(error instanceof KnownError)) throw error;
           const { code, retryAfter } = error.extensions;
-          const http = { status: STATUSES[String(code)], headers: retryHeader(retryAfter) };
+          const http = { status: STATUSES[String(code)], headers: responseHeaders(retryAfter) };
           throw new GraphQLError(error.message, { extensions: { ...error.extensions, http } });
         }
       },
@@ -240,8 +239,8 @@ const idempotency: ApolloServerPlugin<GraphQLContext> = {
       },
       async willSendResponse({ response: { http, body } }) {
         if (!attempt || !('claim' in attempt) || body.kind !== 'single') return;
-        const passing = body.singleResult.errors?.some(({ extensions }) => PERHAPS_LATER.includes(String(extensions?.code)));
-        await (passing ? attempt.claim.release() : attempt.claim.settle({ status: http.status ?? 200, body: body.singleResult }));
+        const isRetryable = body.singleResult.errors?.some(({ extensions }) => RETRYABLE_CODES.includes(String(extensions?.code)));
+        await (isRetryable ? attempt.claim.release() : attempt.claim.settle({ status: http.status ?? 200, body: body.singleResult }));
       },
     };
   },
@@ -253,17 +252,16 @@ export async function apolloServer(
   log: Logger,
 ): Promise<ApolloServer<GraphQLContext>> {
   const options: ApolloServerOptions<GraphQLContext> = {
-    gateway: gateway(executor.schema, executor),
+    gateway: executorGateway(executor.schema, executor),
     introspection: true,
-    stringifyResult: textOf,
+    stringifyResult,
     csrfPrevention: graphqlCsrf,
-    // Automatic persisted queries are kept by Apollo, 30 MB of those used last. Each instance has its own: a client that hears
-    // PERSISTED_QUERY_NOT_FOUND sends the text again.
+    // Automatic persisted queries stay in Apollo's default cache (LRU, 30 MB per instance). After PERSISTED_QUERY_NOT_FOUND clients send the text.
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
     formatError: (formatted, error) => {
-      // What Apollo itself did not expect; of operations the executor has told already.
+      // Errors with an id were logged by the executor; the others are unexpected errors of Apollo itself.
       if (formatted.extensions?.code !== 'INTERNAL_SERVER_ERROR' || formatted.extensions.id !== undefined) return formatted;
       const id = randomUUID();
       log.error({ err: unwrapResolverError(error), id }, 'unexpected error');
@@ -271,21 +269,21 @@ export async function apolloServer(
     },
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [bounds],
-    validationOptions: VALIDATION,
+    validationOptions: VALIDATION_OPTIONS,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      noEmptyName,
-      paidReading,
-      // Before those that keep and read errors.
-      fewErrors,
-      // What is kept is the status that no media type has changed yet, so it comes before that.
-      overloaded,
-      idempotency,
+      dropEmptyOperationName,
+      chargeParsing,
+      // Runs before the plugins that store or inspect errors.
+      limitErrors,
+      // The stored status must not depend on the media type of the first response, so idempotency precedes statusByMediaType.
+      overloadStatus,
+      replayByIdempotencyKey,
       statusByMediaType,
-      toldByStatus,
-      written(maxResponse),
+      limitStatus,
+      serializeResponse(maxResponse),
     ],
   };
   const server = new ApolloServer<GraphQLContext>(options);

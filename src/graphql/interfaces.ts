@@ -1,4 +1,4 @@
-/** One schema, two interfaces: resolvers are written once, and each interface has its own view of them. */
+/** Schema transformation: derives the public GraphQL schema and the schema behind REST from the one full schema of all resolvers. */
 import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
@@ -34,25 +34,25 @@ import type { Only } from '../contract/facts';
 
 type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
-const isOnly =
+const isExclusiveTo =
   (only: Only) =>
   ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
     (extensions?.only ?? extensions?.field?.only) === only;
-const isOnlyRest = isOnly('rest');
-const isOnlyGraphQL = isOnly('graphql');
+const isRestOnly = isExclusiveTo('rest');
+const isGraphQLOnly = isExclusiveTo('graphql');
 
-/** Without what an enum has no name for: the blank text that REST stores where nothing is chosen, and ids of further rows. */
-function onlyNamed(config: FieldConfig): FieldConfig | undefined {
+/** Hides stored values without an enum name: a blank choice, which REST can store, becomes null; ids of unnamed rows are dropped. */
+function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
   if (field?.kind === 'choice' && field.blank) return { ...config, resolve: (...args) => resolve(...args) || null };
   const type = getNamedType(config.type);
   if (field?.kind !== 'relation' || !isEnumType(type)) return undefined;
-  const named = new Set<unknown>(type.getValues().map(({ value }) => value));
-  return { ...config, resolve: (...args) => (resolve(...args) as unknown[]).filter((id) => named.has(id)) };
+  const enumValues = new Set<unknown>(type.getValues().map(({ value }) => value));
+  return { ...config, resolve: (...args) => (resolve(...args) as unknown[]).filter((id) => enumValues.has(id)) };
 }
 
-/** As Relay, Apollo's clients and code generators read it. */
+/** `@semanticNonNull` as understood by Relay, Apollo's clients and code generators. */
 const SEMANTIC_NON_NULL = new GraphQLDirective({
   name: 'semanticNonNull',
   description: 'Null only where `errors` has an error at this place.',
@@ -66,20 +66,20 @@ const SEMANTIC_NON_NULL = new GraphQLDirective({
   },
 });
 
-/** Without its non-null type, if `where` holds. */
-function semanticNonNull(config: FieldConfig, where: boolean): FieldConfig {
-  if (!where || !isNonNullType(config.type)) return config;
+/** If `condition` holds, replaces a field's non-null type by a nullable one with `@semanticNonNull`. */
+function semanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
+  if (!condition || !isNonNullType(config.type)) return config;
   return { ...config, type: config.type.ofType, extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL.name]: {} } } };
 }
 
-/** The fields of nodes that have no value in rows of some type. In all types they are nullable, so that one selection merges for several. */
-function nullableNames(whole: GraphQLSchema): ReadonlySet<string> {
-  const nodes = whole.getPossibleTypes(whole.getType('Node') as GraphQLInterfaceType);
+/** Names of fields that are nullable in some `Node` type. They become nullable in all of them, so that selections on several types can merge. */
+function nullableNodeFields(fullSchema: GraphQLSchema): ReadonlySet<string> {
+  const nodes = fullSchema.getPossibleTypes(fullSchema.getType('Node') as GraphQLInterfaceType);
   const fields = nodes.flatMap((type) => Object.values(type.getFields()));
   return new Set(fields.filter(({ type }) => !isNonNullType(type)).map(({ name }) => name));
 }
 
-/** The rows themselves in place of a connection, where a resource says that they are few. */
+/** Replaces a connection by a plain list of rows, for resources that declare `wholeList` because they are small. */
 function asPlainList(config: FieldConfig): FieldConfig {
   const { wholeList } = config.extensions ?? {};
   if (!wholeList) return config;
@@ -87,64 +87,69 @@ function asPlainList(config: FieldConfig): FieldConfig {
   return { ...config, args: {}, type: nodes!.type, resolve: wholeList };
 }
 
-/** Without what only REST has a use for, and without the types that nothing else leads to. Null takes a field out of its type. */
-export function publicSchema(whole: GraphQLSchema): GraphQLSchema {
-  const nullable = nullableNames(whole);
-  const isNode = (name: string) => (whole.getType(name) as GraphQLObjectType).getInterfaces().some((shared) => shared.name === 'Node');
-  // A root field, a page or a series that fails becomes null by itself, instead of all that is beside it.
-  const failsAlone = (config: FieldConfig, type: string) =>
-    type === whole.getQueryType()!.name || Boolean(config.args?.first ?? config.args?.last);
-  const mapped = mapSchema(whole, {
+/** The public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
+export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
+  const nullableFields = nullableNodeFields(fullSchema);
+  const isNode = (name: string) =>
+    (fullSchema.getType(name) as GraphQLObjectType).getInterfaces().some((implementedInterface) => implementedInterface.name === 'Node');
+  // Query fields and paged lists are nullable, so that an error does not propagate to their siblings.
+  const isErrorBoundary = (config: FieldConfig, type: string) =>
+    type === fullSchema.getQueryType()!.name || Boolean(config.args?.first ?? config.args?.last);
+  const visibleSchema = mapSchema(fullSchema, {
     [MapperKind.OBJECT_TYPE]: ({ extensions }) => (extensions.resource?.only === 'rest' ? null : undefined),
     [MapperKind.OBJECT_FIELD]: (config, name, type) =>
-      isOnlyRest(config)
+      isRestOnly(config)
         ? null
-        : type === whole.getMutationType()!.name
+        : type === fullSchema.getMutationType()!.name
           ? asPart(config)
-          : semanticNonNull(asPlainList(onlyNamed(config) ?? config), failsAlone(config, type) || (nullable.has(name) && isNode(type))),
-    [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isOnlyRest(config) ? null : undefined),
+          : semanticNonNull(
+              asPlainList(withoutUnnamedValues(config) ?? config),
+              isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
+            ),
+    [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
   });
-  const { directives, ...config } = pruneSchema(mapped).toConfig();
+  const { directives, ...config } = pruneSchema(visibleSchema).toConfig();
   return countObjects(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC] }));
 }
 
-/** What is chosen by its name in GraphQL is said in REST as it is stored; the adapter has its own words for what is no choice. */
-const stored = ({ name, description }: GraphQLNamedType) => (isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined);
+/** REST uses stored choice values instead of enum names, so the enum becomes a scalar. The REST layer validates choices itself. */
+const choiceAsScalar = ({ name, description }: GraphQLNamedType) =>
+  isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined;
 
-/** Defaults too are names by now. */
-const storedDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
+/** Restores the stored default value, which the full schema has as an enum name. */
+const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
   const { field } = config.extensions ?? {};
   return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
 };
 
 const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
 
-/** Floats are written as Python writes them; a bigint is an integer among them. */
+/** Marks floats for serialization like Python; a bigint stays an integer. */
 const FLOAT_IN_REST = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
   serialize: (value) => (typeof value === 'bigint' ? Number(value) : floatMark(Number(value))),
 });
 
-function leafInRest(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
   if (type === GraphQLID || isOfIds(String(type))) return ID_IN_REST;
   return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
 }
 
-function shownInRest(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
-  if (isNonNullType(type)) return new GraphQLNonNull(shownInRest(type.ofType, parent) as typeof type.ofType);
-  if (isListType(type)) return new GraphQLList(shownInRest(type.ofType, parent));
-  return leafInRest(type, parent);
+function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(restOutputType(type.ofType, parent) as typeof type.ofType);
+  if (isListType(type)) return new GraphQLList(restOutputType(type.ofType, parent));
+  return restLeafType(type, parent);
 }
 
-/** `mapSchema` leaves the types of the specification as they are, so this is done in the copy that it makes. */
-export function restSchema(whole: GraphQLSchema): GraphQLSchema {
-  const schema = mapSchema(whole, {
-    [MapperKind.TYPE]: stored,
-    [MapperKind.OBJECT_FIELD]: (config) => (isOnlyGraphQL(config) ? null : undefined),
-    [MapperKind.INPUT_OBJECT_FIELD]: storedDefault,
+/** The schema behind REST. `mapSchema` cannot replace the built-in scalars, so field types are changed afterwards in its copy. */
+export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
+  const schema = mapSchema(fullSchema, {
+    [MapperKind.TYPE]: choiceAsScalar,
+    [MapperKind.OBJECT_FIELD]: (config) => (isGraphQLOnly(config) ? null : undefined),
+    [MapperKind.INPUT_OBJECT_FIELD]: withStoredDefault,
   });
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      for (const field of Object.values(type.getFields())) field.type = shownInRest(field.type, type);
+      for (const field of Object.values(type.getFields())) field.type = restOutputType(field.type, type);
   return schema;
 }

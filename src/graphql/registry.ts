@@ -1,4 +1,4 @@
-/** A schema in three steps: what files declare is collected, linked once all of them are loaded, and built as often as one likes. */
+/** Resource registry: collects the models and resolvers of all modules, links them once, and builds GraphQL schemas of them. */
 import { isInputObjectType, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
@@ -8,58 +8,55 @@ import { associate } from '../core/model/associations';
 import { index } from '../core/model/indexes';
 import { isLinkable } from '../core/schema/crud';
 
-/** What a file of resources exports: models, and by default their resolver. */
+/** The exports of a resource module: models, and a resolver as the default export. */
 export type Declared = Readonly<Record<string, unknown>>;
 
 export type Resolvers = readonly (new () => object)[];
 
-/** Subscriptions have sources of their own, but type-graphql wants one to be named. */
-const NONE: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asyncIterator]: () => (async function* () {})() }) };
+/** Required by type-graphql but unused: subscriptions have their own event sources. */
+const EMPTY_PUBSUB: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asyncIterator]: () => (async function* () {})() }) };
 
 const isModel = (value: unknown): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model;
 const isResolver = (value: unknown): value is new () => object => typeof value === 'function';
 
-/**
- * What decorators say is kept by the class that it is said of, as type-graphql and sequelize-typescript keep it too. All that is made of it is
- * made once for each class, so building only reads, and every schema that is built is one of its own.
- */
+/** Decorators store metadata per class, and linking runs once. Building only reads them, so each schema is independent of the others. */
 export class Registry {
-  private linked: ModelCtor[] | undefined;
+  private linkedModels: ModelCtor[] | undefined;
 
   private constructor(
-    private readonly tables: readonly ModelCtor[],
+    private readonly models: readonly ModelCtor[],
     private readonly resolvers: Resolvers,
   ) {}
 
-  /** `others` are resolvers of no resource. */
-  static collect(declared: readonly Declared[], others: Resolvers): Registry {
-    const tables = declared.flatMap((exported) => Object.values(exported)).filter(isModel);
-    const resolvers = declared.map((exported) => exported.default).filter(isResolver);
-    return new Registry(tables, [...resolvers, ...others]);
+  /** `otherResolvers` belong to no resource. */
+  static collect(resourceModules: readonly Declared[], otherResolvers: Resolvers): Registry {
+    const models = resourceModules.flatMap((moduleExports) => Object.values(moduleExports)).filter(isModel);
+    const resolvers = resourceModules.map((moduleExports) => moduleExports.default).filter(isResolver);
+    return new Registry(models, [...resolvers, ...otherResolvers]);
   }
 
-  /** What resources say of each other: associations and indexes of models, of which the tables of links have some too. */
+  /** Creates indexes and associations between models. Returns all models, including those of link tables. */
   link(): ModelCtor[] {
-    if (!this.linked) {
-      index(this.tables);
-      this.linked = [...this.tables, ...associate(this.tables)];
+    if (!this.linkedModels) {
+      index(this.models);
+      this.linkedModels = [...this.models, ...associate(this.models)];
     }
-    return this.linked;
+    return this.linkedModels;
   }
 
-  /** A schema of everything that resolvers answer, whoever asks for it. */
+  /** Builds the full schema, with fields for both REST and GraphQL. */
   build(): GraphQLSchema {
     this.link();
     for (const resolver of this.resolvers) if (isLinkable(resolver)) resolver.link();
     nameRowTypes();
     const resolvers = [...this.resolvers, ...groupingResolvers()] as NonEmptyArray<new () => object>;
-    return completed(buildSchemaSync({ resolvers, validate: false, pubSub: NONE }));
+    return completeSchema(buildSchemaSync({ resolvers, validate: false, pubSub: EMPTY_PUBSUB }));
   }
 }
 
-/** With what type-graphql has no way to say. */
-function completed(schema: GraphQLSchema): GraphQLSchema {
-  // It wraps a type resolver of its own in a promise, which compiled operations do not await.
+/** Adds schema properties that type-graphql cannot declare. */
+function completeSchema(schema: GraphQLSchema): GraphQLSchema {
+  // type-graphql's own type resolver returns a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
   for (const type of Object.values(schema.getTypeMap())) if (isInputObjectType(type) && type.extensions.oneOf) type.isOneOf = true;
   schema.getQueryType()!.description = 'What can be read. Lists of rows are connections.';

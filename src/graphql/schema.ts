@@ -1,4 +1,4 @@
-/** Every file of resources/: its model and its resolver; the GraphQL schema built of them. */
+/** Loads all modules of `resources/` and builds the GraphQL schemas from their models and resolvers. */
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,15 +25,15 @@ import { RootResolver } from '../core/schema/root';
 import { publicSchema, restSchema } from './interfaces';
 import { Registry, type Declared } from './registry';
 
-const folder = join(__dirname, '../resources');
-const files = readdirSync(folder)
+const resourcesFolder = join(__dirname, '../resources');
+const resourceNames = readdirSync(resourcesFolder)
   .map((file) => file.replace(/\.(ts|js)$/, ''))
   .filter((file) => !/\.|^_/.test(file))
   .sort();
 
-// Resources refer to each other inside thunks only, so any order of loading is right.
+// Modules may load in any order, because resources refer to each other only inside thunks.
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are found at start, not named here
-const modules = [...new Set(files)].map((file) => require(join(folder, file)) as Declared);
+const modules = [...new Set(resourceNames)].map((file) => require(join(resourcesFolder, file)) as Declared);
 
 export const registry = Registry.collect(modules, [
   RootResolver,
@@ -64,17 +64,17 @@ export const registry = Registry.collect(modules, [
 
 export const models = registry.link();
 
-const once = <T>(make: () => T): (() => T) => {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+const memoize = <T>(make: () => T): (() => T) => {
+  let cachedValue: { value: T } | undefined;
+  return () => (cachedValue ??= { value: make() }).value;
 };
 
-/** Of a process that serves both. */
-const whole = once(() => registry.build());
+/** The full schema, shared by the GraphQL and the REST schema of a process. */
+const buildFullSchema = memoize(() => registry.build());
 
-export const buildGraphQLSchema = once(() => publicSchema(whole()));
+export const buildGraphQLSchema = memoize(() => publicSchema(buildFullSchema()));
 
-export const buildRestSchema = once(() => restSchema(whole()));
+export const buildRestSchema = memoize(() => restSchema(buildFullSchema()));
 
-/** As committed in schema.graphql. */
+/** Prints the schema as committed in schema.graphql. */
 export const printed = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;

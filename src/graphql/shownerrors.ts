@@ -1,36 +1,43 @@
-/** What an answer of GraphQL tells of its errors: so many, each so long, and to strangers no names that they have not guessed. */
+/** Limits the errors in a GraphQL response: their number, their length, and for anonymous clients no "Did you mean" suggestions. */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
 import { MAX_ERRORS } from '../core/model/errors';
 
-const MAX_MESSAGE = 1000;
+const MAX_MESSAGE_CHARACTERS = 1000;
 
-/** How graphql-js begins what a name may have meant, at the end of a message. */
-const SUGGESTION = ' Did you mean ';
+/** Start of the suggestions that graphql-js appends to error messages. */
+const SUGGESTION_PREFIX = ' Did you mean ';
 
-function told(message: string, signedIn: boolean): string {
-  const suggestion = signedIn ? -1 : message.indexOf(SUGGESTION);
+function visibleMessage(message: string, signedIn: boolean): string {
+  const suggestion = signedIn ? -1 : message.indexOf(SUGGESTION_PREFIX);
   const text = suggestion < 0 ? message : message.slice(0, suggestion);
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+  return text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
 }
 
-/** `made` is the error with another message. */
-function shown<E extends GraphQLFormattedError>(errors: readonly E[], signedIn: boolean, made: (message: string, error?: E) => E): E[] {
-  // A document that is too large is wrong in that way first.
-  const ofLimits = errors.filter(({ extensions }) => extensions?.limit !== undefined);
-  const meant = ofLimits.length ? ofLimits : errors;
-  const first = meant.length > MAX_ERRORS ? meant.slice(0, MAX_ERRORS - 1) : meant;
-  const all = first.map((error) => made(told(error.message, signedIn), error));
-  const left = meant.length - first.length;
-  return left ? [...all, made(`There are ${left} more errors.`)] : all;
+/** `copyError` copies an error with a new message, or creates one that counts omitted errors. */
+function visibleErrors<E extends GraphQLFormattedError>(
+  errors: readonly E[],
+  signedIn: boolean,
+  copyError: (message: string, error?: E) => E,
+): E[] {
+  // Exceeded document limits hide all other errors.
+  const limitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
+  const relevantErrors = limitErrors.length ? limitErrors : errors;
+  const keptErrors = relevantErrors.length > MAX_ERRORS ? relevantErrors.slice(0, MAX_ERRORS - 1) : relevantErrors;
+  const copies = keptErrors.map((error) => copyError(visibleMessage(error.message, signedIn), error));
+  const omittedCount = relevantErrors.length - keptErrors.length;
+  return omittedCount ? [...copies, copyError(`There are ${omittedCount} more errors.`)] : copies;
 }
 
-const TOO_MANY = { extensions: { code: 'TOO_MANY_ERRORS' } };
+const TOO_MANY_ERRORS = { extensions: { code: 'TOO_MANY_ERRORS' } };
 
 export const shownErrors = (errors: readonly GraphQLFormattedError[], signedIn: boolean): GraphQLFormattedError[] =>
-  shown(errors, signedIn, (message, error = { message, ...TOO_MANY }) => ({ ...error, message }));
+  visibleErrors(errors, signedIn, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
 
-/** The same of errors that are not formatted yet. */
+/** Limits the errors of an execution result, which are not formatted yet. */
 export function shownResult(result: ExecutionResult, signedIn: boolean): ExecutionResult {
   if (!result.errors?.length) return result;
-  return { ...result, errors: shown(result.errors, signedIn, (message, error) => new GraphQLError(message, error ?? TOO_MANY)) };
+  return {
+    ...result,
+    errors: visibleErrors(result.errors, signedIn, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
+  };
 }

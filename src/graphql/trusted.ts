@@ -1,6 +1,6 @@
 /**
- * Trusted documents: operations that the operator has put into a folder and clients name by an id. The files are those that clients' builds
- * make: the manifest of @apollo/generate-persisted-query-manifest, or Relay's map of ids to texts.
+ * Trusted documents (persisted operations): the operator puts client build manifests into a folder, and clients send operation ids instead of texts.
+ * Supports the manifest of @apollo/generate-persisted-query-manifest and Relay's map of ids to texts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,55 +12,54 @@ import { nestedTooDeep } from './bounds';
 import { readDocument, refuse } from './handler';
 
 type Parameters = Record<string, unknown>;
-/** Of a file, as far as its writer has kept to it. */
 type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
 
-const FORMAT = 'apollo-persisted-query-manifest';
+const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
 
-/** Where clients put the id: Apollo's links in the extension, Relay's and others' networks beside the variables. */
+/** Reads the operation id. Apollo's links send it in `extensions`, Relay's network layer and others beside the variables. */
 const idOf = ({ documentId, id, extensions }: Parameters): unknown =>
   documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
 
-const refused = (code: string, message: string) => new GraphQLError(message, { extensions: { code } });
+const operationError = (code: string, message: string) => new GraphQLError(message, { extensions: { code } });
 
-const onlyTrusted = () =>
-  refused('PERSISTED_QUERY_ONLY', 'This server runs only operations that are registered with it, named by their id.');
+const untrustedError = () =>
+  operationError('PERSISTED_QUERY_ONLY', 'This server runs only operations that are registered with it, named by their id.');
 
 export class TrustedDocuments {
-  private readonly texts = new Map<string, string>();
-  private readonly known: Set<string>;
-  private readonly only: boolean;
+  private readonly textById = new Map<string, string>();
+  private readonly trustedTexts: Set<string>;
+  private readonly trustedOnly: boolean;
 
-  /** Throws a ConfigError that names the file if a document in it would not run. */
+  /** Loads all manifests. Throws a ConfigError that names the file if one of its operations is invalid. */
   constructor({ persistedOperations: folder, persistedOnly }: Config, schema: GraphQLSchema) {
-    this.only = persistedOnly;
+    this.trustedOnly = persistedOnly;
     for (const file of folder === undefined ? [] : filesOf(folder))
       for (const [id, text] of operationsOf(file)) {
-        const problem = this.texts.has(id) && this.texts.get(id) !== text ? 'it is another one elsewhere' : problemOf(text, schema);
+        const problem = this.textById.has(id) && this.textById.get(id) !== text ? 'it is another one elsewhere' : problemOf(text, schema);
         if (problem) throw new ConfigError(`PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`);
-        this.texts.set(id, text);
+        this.textById.set(id, text);
       }
-    this.known = new Set(this.texts.values());
+    this.trustedTexts = new Set(this.textById.values());
   }
 
-  /** The parameters with the text in the place of an id that is known. Throws a GraphQLError for what must not run. */
+  /** Replaces a known operation id by its text. Throws a GraphQLError for operations that must not run. */
   resolve(parameters: Parameters): Parameters {
-    // A WebSocket's message must have a text, if only an empty one.
+    // An empty text counts as absent, because WebSocket messages must have one.
     const query = parameters.query || undefined;
     const id = idOf(parameters);
-    const text = typeof id === 'string' ? this.texts.get(id) : undefined;
+    const text = typeof id === 'string' ? this.textById.get(id) : undefined;
     if (text !== undefined) {
       if (query !== undefined && query !== text)
-        throw refused('BAD_REQUEST', 'The text of the operation is not the one that is registered with its id.');
-      const { persistedQuery: _known, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
+        throw operationError('BAD_REQUEST', 'The text of the operation is not the one that is registered with its id.');
+      const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
       return { ...parameters, query: text, extensions };
     }
     const tooDeep = typeof query === 'string' ? nestedTooDeep(query) : undefined;
     if (tooDeep) throw tooDeep;
-    if (this.only && !(typeof query === 'string' && this.known.has(query))) throw onlyTrusted();
-    // An unknown hash in the extension is an automatic persisted query, which is Apollo's business.
+    if (this.trustedOnly && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
+    // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')
-      throw refused('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(shortened(String(id)))}.`);
+      throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(shortened(String(id)))}.`);
     return parameters;
   }
 }
@@ -77,21 +76,24 @@ function filesOf(folder: string): string[] {
 }
 
 function operationsOf(file: string): [string, string][] {
-  const wrong = (why: string) => new ConfigError(`PERSISTED_OPERATIONS: ${file}: ${why}`);
+  const fileError = (reason: string) => new ConfigError(`PERSISTED_OPERATIONS: ${file}: ${reason}`);
   let content: Manifest | null;
   try {
     content = JSON.parse(readFileSync(file, 'utf8')) as Manifest | null;
   } catch (error) {
-    throw wrong((error as Error).message);
+    throw fileError((error as Error).message);
   }
-  const manifest = content?.format === FORMAT ? content : undefined;
-  if (manifest && manifest.version !== 1) throw wrong(`version ${JSON.stringify(manifest.version)} of the manifest is unknown, 1 is known`);
-  const found: [unknown, unknown][] = manifest
+  const manifest = content?.format === APOLLO_MANIFEST_FORMAT ? content : undefined;
+  if (manifest && manifest.version !== 1)
+    throw fileError(`version ${JSON.stringify(manifest.version)} of the manifest is unknown, 1 is known`);
+  const entries: [unknown, unknown][] = manifest
     ? (manifest.operations ?? []).map((operation) => [operation?.id, operation?.body])
     : Object.entries(content !== null && typeof content === 'object' && !Array.isArray(content) ? content : { '': null });
-  if (found.some(([id, text]) => typeof id !== 'string' || typeof text !== 'string'))
-    throw wrong(`must be a manifest with the format ${JSON.stringify(FORMAT)}, or an object with the text of each operation under its id`);
-  return found as [string, string][];
+  if (entries.some(([id, text]) => typeof id !== 'string' || typeof text !== 'string'))
+    throw fileError(
+      `must be a manifest with the format ${JSON.stringify(APOLLO_MANIFEST_FORMAT)}, or an object with the text of each operation under its id`,
+    );
+  return entries as [string, string][];
 }
 
 function problemOf(text: string, schema: GraphQLSchema): string | undefined {
@@ -99,20 +101,20 @@ function problemOf(text: string, schema: GraphQLSchema): string | undefined {
   return 'kind' in document ? undefined : document[0]?.message;
 }
 
-/** Between the parsers of the body and Apollo. */
+/** Express middleware that resolves operation ids after body parsing and before Apollo. */
 export function trustedDocuments(trusted: TrustedDocuments): RequestHandler {
   return (request, response, next) => {
     try {
       if (request.method === 'GET') {
-        // Only what follows the question mark is read: not everything that express takes for a path is one for URL.
+        // `new URL` would throw for some paths that Express accepts, so only the query is parsed.
         const [path, ...query] = request.url.split('?');
         const parameters = new URLSearchParams(query.join('?'));
-        const given = Object.fromEntries(parameters);
-        const extensions = jsonOf(given.extensions);
-        const { query: text, ...resolved } = trusted.resolve({ ...given, extensions });
-        if (text !== given.query) {
+        const queryParameters = Object.fromEntries(parameters);
+        const extensions = parseJson(queryParameters.extensions);
+        const { query: text, ...resolvedParameters } = trusted.resolve({ ...queryParameters, extensions });
+        if (text !== queryParameters.query) {
           parameters.set('query', String(text));
-          parameters.set('extensions', JSON.stringify(resolved.extensions));
+          parameters.set('extensions', JSON.stringify(resolvedParameters.extensions));
           request.url = `${path}?${parameters.toString()}`;
         }
       } else if (request.body !== null && typeof request.body === 'object' && !Array.isArray(request.body))
@@ -125,8 +127,8 @@ export function trustedDocuments(trusted: TrustedDocuments): RequestHandler {
   };
 }
 
-/** Undefined for what Apollo will refuse. */
-function jsonOf(text: string | undefined): unknown {
+/** Returns undefined for invalid JSON, which Apollo rejects later. */
+function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');
   } catch {

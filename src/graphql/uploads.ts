@@ -1,6 +1,6 @@
 /**
- * GraphQL operations with files, sent as multipart forms: `operations` is the usual JSON with null in the place of every file, `map` says
- * which part goes to which places (https://github.com/jaydenseric/graphql-multipart-request-spec).
+ * File uploads by the GraphQL multipart request specification: the form field `operations` is JSON with null for each file, and `map` lists the paths
+ * of each file part (https://github.com/jaydenseric/graphql-multipart-request-spec).
  */
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
@@ -19,16 +19,16 @@ import {
   type Parts,
 } from '../platform/multipart';
 
-/** Either makes a browser ask first whether a page of another site may send the request; Apollo refuses one without. */
-const PREFLIGHTED = ['apollo-require-preflight', 'x-apollo-operation-name'];
+/** CSRF prevention: either header makes browsers send a CORS preflight first. Apollo rejects requests that have neither. */
+const PREFLIGHT_HEADERS = ['apollo-require-preflight', 'x-apollo-operation-name'];
 
-class WrongRequest extends Error {}
+class InvalidUploadRequest extends Error {}
 
 export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMessage) => HttpExchange): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
-    if (config.graphqlCsrf && !PREFLIGHTED.some((name) => request.get(name))) {
-      // Unread; Apollo says why.
+    if (config.graphqlCsrf && !PREFLIGHT_HEADERS.some((name) => request.get(name))) {
+      // The body stays unread, and Apollo sends the error.
       request.body = {};
       return next();
     }
@@ -38,16 +38,16 @@ export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMes
       await largeBodiesInTurn(request, response, limits.sender);
       request.body = operationsOf(await readMultipart(request, response, limits));
     } catch (error) {
-      if (error instanceof WrongRequest) return refuse(request, response, 400, 'BAD_REQUEST', error.message);
+      if (error instanceof InvalidUploadRequest) return refuse(request, response, 400, 'BAD_REQUEST', error.message);
       if (!(error instanceof MultipartError)) throw error;
       const status = error.reason === 'body too large' || error.reason === 'too many parts' ? 413 : 400;
-      return refuse(request, response, status, 'BAD_REQUEST', said(error, config));
+      return refuse(request, response, status, 'BAD_REQUEST', multipartMessage(error, config));
     }
     next();
   };
 }
 
-function said({ reason, subject }: MultipartError, { maxUpload }: MultipartLimits): string {
+function multipartMessage({ reason, subject }: MultipartError, { maxUpload }: MultipartLimits): string {
   if (reason === 'boundary') return 'The multipart form has no boundary.';
   if (reason === 'charset') return `The charset of part ${JSON.stringify(subject)} is not known.`;
   if (reason === 'file too large') return `The file of part ${JSON.stringify(subject)} is larger than ${maxUpload} bytes.`;
@@ -56,42 +56,42 @@ function said({ reason, subject }: MultipartError, { maxUpload }: MultipartLimit
 }
 
 export function operationsOf(parts: Parts): Record<string, unknown> {
-  const operations = objectOf(parts, 'operations');
-  for (const [name, paths] of Object.entries(objectOf(parts, 'map'))) {
+  const operations = parseObjectPart(parts, 'operations');
+  for (const [name, paths] of Object.entries(parseObjectPart(parts, 'map'))) {
     const file = parts.get(name)?.at(-1);
-    if (!(file instanceof UploadedFile)) throw new WrongRequest(`There is no file in part ${JSON.stringify(name)}.`);
-    if (!Array.isArray(paths)) throw new WrongRequest('Every value of "map" must be a list of paths.');
-    for (const path of paths) put(operations, String(path), file);
+    if (!(file instanceof UploadedFile)) throw new InvalidUploadRequest(`There is no file in part ${JSON.stringify(name)}.`);
+    if (!Array.isArray(paths)) throw new InvalidUploadRequest('Every value of "map" must be a list of paths.');
+    for (const path of paths) setFile(operations, String(path), file);
   }
   return operations;
 }
 
-function objectOf(parts: Parts, name: string): Record<string, unknown> {
+function parseObjectPart(parts: Parts, name: string): Record<string, unknown> {
   const text = parts.get(name)?.at(-1);
   const excess = typeof text === 'string' ? excessOf(text) : undefined;
-  if (excess !== undefined) throw new WrongRequest(`The part "${name}" is refused: ${excess}.`);
+  if (excess !== undefined) throw new InvalidUploadRequest(`The part "${name}" is refused: ${excess}.`);
   let value: unknown;
   try {
     value = JSON.parse(typeof text === 'string' ? text : '');
   } catch {
-    // Said below.
+    // Reported below as not an object.
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new WrongRequest(`The part "${name}" must be a JSON object.`);
+    throw new InvalidUploadRequest(`The part "${name}" must be a JSON object.`);
   return value as Record<string, unknown>;
 }
 
-/** Only a null that was sent gives way to a file, so that a path can reach nothing else. */
-function put(operations: Record<string, unknown>, path: string, file: UploadedFile): void {
-  const wrong = () => new WrongRequest(`There is no null at ${JSON.stringify(path)} of "operations".`);
+/** Replaces the null at a path with a file. Other values are rejected, so that a path cannot overwrite them. */
+function setFile(operations: Record<string, unknown>, path: string, file: UploadedFile): void {
+  const pathError = () => new InvalidUploadRequest(`There is no null at ${JSON.stringify(path)} of "operations".`);
   const keys = path.split('.');
   const last = keys.pop()!;
-  let place: unknown = operations;
+  let container: unknown = operations;
   for (const key of keys) {
-    if (place === null || typeof place !== 'object' || !Object.hasOwn(place, key)) throw wrong();
-    place = (place as Record<string, unknown>)[key];
+    if (container === null || typeof container !== 'object' || !Object.hasOwn(container, key)) throw pathError();
+    container = (container as Record<string, unknown>)[key];
   }
-  if (keys[0] !== 'variables' || place === null || typeof place !== 'object' || !Object.hasOwn(place, last)) throw wrong();
-  if ((place as Record<string, unknown>)[last] !== null) throw wrong();
-  (place as Record<string, unknown>)[last] = file;
+  if (keys[0] !== 'variables' || container === null || typeof container !== 'object' || !Object.hasOwn(container, last)) throw pathError();
+  if ((container as Record<string, unknown>)[last] !== null) throw pathError();
+  (container as Record<string, unknown>)[last] = file;
 }

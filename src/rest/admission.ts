@@ -1,4 +1,4 @@
-/** Who may call which route, and with which methods. */
+/** Authorization of REST requests: which client may call a route, and with which HTTP methods. */
 import { notAllowed, notPermitted, notSignedIn } from './errors';
 import type { Request } from './request';
 import { SAFE, type Route } from './routes';
@@ -6,16 +6,16 @@ import { SAFE, type Route } from './routes';
 export function admit(route: Route, { method, signedIn, exchange }: Pick<Request, 'method' | 'signedIn' | 'exchange'>): void {
   if (route.endpoint) {
     const { view, resource } = route.endpoint;
-    const changes = !SAFE.includes(method);
-    const permits = changes ? view.permits : undefined;
-    if ((resource.owned || permits) && !signedIn) throw notSignedIn();
-    if (permits && !permits.includes(method)) throw notPermitted();
-    const refused = (resource.owned || changes) && resource.group && exchange.lacking?.(resource.group, changes ? 'write' : 'read');
-    if (refused) throw refused;
+    const isWrite = !SAFE.includes(method);
+    const permittedMethods = isWrite ? view.permits : undefined;
+    if ((resource.owned || permittedMethods) && !signedIn) throw notSignedIn();
+    if (permittedMethods && !permittedMethods.includes(method)) throw notPermitted();
+    const accessError = (resource.owned || isWrite) && resource.group && exchange.lacking?.(resource.group, isWrite ? 'write' : 'read');
+    if (accessError) throw accessError;
   }
   if (!route.allow.includes(method)) throw notAllowed(method);
 }
 
-/** Whether the route knows the method and lets people who are signed in use it. */
+/** Whether a route supports an HTTP method and permits it to signed-in users. */
 export const may = ({ allow, endpoint }: Route, method: string): boolean =>
   allow.includes(method) && (endpoint?.view.permits?.includes(method) ?? true);

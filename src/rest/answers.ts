@@ -1,4 +1,4 @@
-/** What a route answers: its request as operations, their data as a body. */
+/** Route handlers: run the GraphQL operations behind a REST route and turn their data into a response. */
 import type { GraphQLSchema } from 'graphql';
 import { run } from './asking';
 import { computed } from './computed';
@@ -17,10 +17,10 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, timeZone:
   const descriptions = new Descriptions(endpoints);
   return async (route: Route, request: Request): Promise<Answer> => {
     const { method } = request;
-    if (method === 'OPTIONS') return descriptions.of(route, request);
+    if (method === 'OPTIONS') return descriptions.describe(route, request);
     switch (route.kind) {
       case 'root':
-        return { status: 200, body: rootOf(endpoints, request, route.suffix) };
+        return { status: 200, body: apiRoot(endpoints, request, route.suffix) };
       case 'login':
         return { status: 200, body: method === 'GET' ? HINT : await signIn(schema, endpoints, request) };
       case 'free':
@@ -37,10 +37,10 @@ export function answersOf(schema: GraphQLSchema, endpoints: Endpoints, timeZone:
   };
 }
 
-function rootOf({ listed }: Endpoints, { exchange, query }: Request, suffix: string | undefined): Record<string, string> {
+function apiRoot({ listed }: Endpoints, { exchange, query }: Request, suffix: string | undefined): Record<string, string> {
   const format = lastOf(query, 'format');
-  const ending = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
-  return Object.fromEntries(listed.map((name) => [name, `${exchange.baseUrl}${BASE}/${name}${ending}`]));
+  const urlSuffix = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
+  return Object.fromEntries(listed.map((name) => [name, `${exchange.baseUrl}${BASE}/${name}${urlSuffix}`]));
 }
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: Request): Promise<unknown> {

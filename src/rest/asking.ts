@@ -1,11 +1,11 @@
-/** Asks operations, and tells what became of them as REST does. */
+/** Runs prepared GraphQL operations for REST requests and converts GraphQL errors to REST errors. */
 import type { GraphQLError } from 'graphql';
 import type { Data, Endpoint, Operation } from './endpoints';
 import { ofGraphQL } from './errors';
 import type { Known } from './dialect/input';
 import type { Request } from './request';
 
-/** The data of an operation, or its first error as REST says it. */
+/** Returns the data of an operation. Throws its first error as a `RestError`. */
 export async function run(operation: Operation, request: Request, variables: Record<string, unknown>): Promise<Data> {
   request.ran = { operation, variables };
   const { data, errors } = await operation(request.exchange.context, variables);
@@ -13,6 +13,6 @@ export async function run(operation: Operation, request: Request, variables: Rec
   return data;
 }
 
-/** Of the ids that are given, by relation and as `self`, those that the sender may refer to. */
+/** Returns the subset of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
 export const lookup = ({ known, relations }: Endpoint, request: Request, ids: Record<string, string[]>): Promise<Known> =>
   run(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });

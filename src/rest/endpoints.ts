@@ -1,28 +1,27 @@
-/** The GraphQL schema → REST endpoints: which paths there are and which operations answer them. Runs once, at start. */
+/** Derives the REST endpoints from the GraphQL schema: their paths and the GraphQL operations behind them. Runs once at startup. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { ExecutionResult, GraphQLField, GraphQLOutputType } from 'graphql';
 import type { ActionFact, BodyFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../contract/facts';
 import { snake } from '../contract/casing';
 import { DOCUMENT as LOGIN } from './dialect/login';
 
-/** What an operation answers; its document tells the shape. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the executor fills exactly what was selected
 export type Data = any;
 
-/** Runs a prepared operation; the context is nobody's business here. */
+/** Runs a prepared operation. REST passes the context through without looking at it. */
 export type Run = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<Data>>;
 export type Prepare<Prepared = Run> = (document: string) => Prepared;
-/** With its text, for whoever is shown what it does. */
+/** An executable operation together with its GraphQL source (shown on HTML pages). */
 export type Operation = Run & { readonly document: string };
 
-/** A field of GraphQL with an address of its own. */
+/** A GraphQL field with its own REST path: a detail action or a free-standing endpoint. */
 export interface Computed<Fact extends BodyFact> {
   fact: Fact;
   field: GraphQLField<unknown, unknown>;
   run: Operation;
 }
 
-/** One REST name of a type. */
+/** A REST resource: one view of a GraphQL type under a REST name. */
 export interface Endpoint {
   view: ViewFact;
   resource: ResourceFact;
@@ -34,9 +33,9 @@ export interface Endpoint {
   create?: Operation;
   update?: Operation;
   remove?: Operation;
-  /** The version of a row. Such rows are changed and deleted with an `ifVersion`, and the rows that `detail`, `create` and `update` answer have one. */
+  /** Reads a row's version for optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
   version?: Operation;
-  /** Of given ids, the known ones: `self` for rows of this type, the name of each relation for its rows. */
+  /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
   known: Operation;
   relations: readonly FieldFact[];
   actions: ReadonlyMap<string, Computed<ActionFact>>;
@@ -46,39 +45,39 @@ export interface Endpoints {
   resources: ReadonlyMap<string, Endpoint>;
   free: ReadonlyMap<string, Computed<EndpointFact>>;
   login: Operation;
-  /** Names in the order of the root view. */
+  /** Resource names in the order of the API root. */
   listed: readonly string[];
 }
 
 export const factsOf = (type: GraphQLObjectType): FieldFact[] =>
   Object.values(type.getFields()).flatMap(({ extensions }) => extensions.field ?? []);
 
-/** The selection that shows a type as REST does: aliases rename, and a relation shows its ids. */
+/** The selection that produces the REST form of a type: aliases rename fields, and relations show ids. */
 export function selectionOf(type: GraphQLObjectType): string {
-  const shown = Object.values(type.getFields()).filter(({ extensions }) =>
+  const visibleFields = Object.values(type.getFields()).filter(({ extensions }) =>
     type.extensions.resource ? extensions.field && !extensions.field.hidden : !extensions.action,
   );
-  return shown
-    .map(({ name, type: inner, extensions }) => {
+  return visibleFields
+    .map(({ name, type: fieldType, extensions }) => {
       const key = extensions.field?.rest ?? snake(name);
-      return `${key === name ? key : `${key}: ${name}`}${selected(inner)}`;
+      return `${key === name ? key : `${key}: ${name}`}${nestedSelection(fieldType)}`;
     })
     .join(' ');
 }
 
-/** What stands behind a field of this type. */
-function selected(type: GraphQLOutputType, selection?: string): string {
-  const named = getNamedType(type);
-  return isLeafType(named) ? '' : ` { ${selection ?? selectionOf(named as GraphQLObjectType)} }`;
+/** The selection set for a field of this type; empty for leaf types. */
+function nestedSelection(type: GraphQLOutputType, selection?: string): string {
+  const namedType = getNamedType(type);
+  return isLeafType(namedType) ? '' : ` { ${selection ?? selectionOf(namedType as GraphQLObjectType)} }`;
 }
 
-/** Views may name each other's selections, `...exercisecategory`: what stands for a view there. */
+/** Name of the fragment with a view's selection, through which other views include it (`...exercisecategory`). */
 export const fragmentName = (rest: string) => rest.replaceAll('-', '_');
 
-function complete(document: string, fragments: ReadonlyMap<string, string>): string {
-  const parts = new Set([document]);
-  for (const part of parts) for (const [, name] of part.matchAll(/\.\.\.(\w+)/g)) parts.add(fragments.get(name!)!);
-  return [...parts].join('\n');
+function withFragments(document: string, fragments: ReadonlyMap<string, string>): string {
+  const definitions = new Set([document]);
+  for (const part of definitions) for (const [, name] of part.matchAll(/\.\.\.(\w+)/g)) definitions.add(fragments.get(name!)!);
+  return [...definitions].join('\n');
 }
 
 export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints {
@@ -93,13 +92,13 @@ export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints 
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
   );
-  const operation: Prepare<Operation> = (text) => {
-    const document = complete(text, fragments);
+  const prepareOperation: Prepare<Operation> = (text) => {
+    const document = withFragments(text, fragments);
     return Object.assign(prepare(document), { document });
   };
   const free = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const fact = field.extensions.endpoint;
-    const endpoint = fact && computed(fact, field, operation);
+    const endpoint = fact && computedEndpoint(fact, field, prepareOperation);
     return endpoint?.fact.paths.map((path) => [path, endpoint] as const) ?? [];
   });
   const listed = views
@@ -107,24 +106,27 @@ export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints 
     .filter((view) => view.listed ?? true)
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
-    resources: new Map(views.map((shown) => [shown.view.rest, endpoint(shown, operation)])),
+    resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
     free: new Map(free),
-    login: operation(LOGIN),
+    login: prepareOperation(LOGIN),
     listed: listed.map(({ rest }) => rest),
   };
 }
 
-function endpoint({ type, view, selection }: Pick<Endpoint, 'type' | 'view' | 'selection'>, operation: Prepare<Operation>): Endpoint {
+function buildEndpoint(
+  { type, view, selection }: Pick<Endpoint, 'type' | 'view' | 'selection'>,
+  prepareOperation: Prepare<Operation>,
+): Endpoint {
   const { name } = type;
   const resource = type.extensions.resource!;
   const { one, many } = resource;
-  // Only the first view of a type is written through.
+  // Only the first view of a type supports writes.
   const { create, update, remove, version }: Partial<ResourceFact> = view === resource.views[0] ? resource : {};
   const fields = factsOf(type);
   const relations = fields.filter(({ relation }) => relation);
-  const rows = [{ key: 'self', of: name }, ...relations.map((field) => ({ key: field.name, of: field.relation!.type }))];
-  const [declared, passed] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
-  // The version is not part of the body, and what comes last is easily taken off.
+  const idGroups = [{ key: 'self', of: name }, ...relations.map((field) => ({ key: field.name, of: field.relation!.type }))];
+  const [versionVariable, versionArgument] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
+  // The version is selected last. It goes into the ETag header and is removed from the body.
   const row = `{ ${selection} ${version ?? ''} }`;
   const payload = `{ row: ${one} ${row} errors { path message } }`;
   return {
@@ -134,44 +136,48 @@ function endpoint({ type, view, selection }: Pick<Endpoint, 'type' | 'view' | 's
     fields,
     selection,
     relations,
-    list: operation(
+    list: prepareOperation(
       `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${many}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
-    detail: operation(`query ($id: ID!) { row: ${one}(id: $id) ${row} }`),
-    ...(version && { version: operation(`query ($id: ID!) { row: ${one}(id: $id) { ${version} } }`) }),
-    ...(create && { create: operation(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
+    detail: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) ${row} }`),
+    ...(version && { version: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) { ${version} } }`) }),
+    ...(create && { create: prepareOperation(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
     ...(update && {
-      update: operation(
-        `mutation ($id: ID!, $input: ${name}Patch!${declared}) { answer: ${update}(id: $id, input: $input${passed}) ${payload} }`,
+      update: prepareOperation(
+        `mutation ($id: ID!, $input: ${name}Patch!${versionVariable}) { answer: ${update}(id: $id, input: $input${versionArgument}) ${payload} }`,
       ),
     }),
-    ...(remove && { remove: operation(`mutation ($id: ID!${declared}) { answer: ${remove}(id: $id${passed}) { errors { path } } }`) }),
-    known: operation(
-      `query ${inBrackets(rows.map(({ key }) => `$${key}: [ID!]!`))} { ${rows.map(({ key, of }) => `${key}: known(type: "${of}", ids: $${key})`).join(' ')} }`,
+    ...(remove && {
+      remove: prepareOperation(
+        `mutation ($id: ID!${versionVariable}) { answer: ${remove}(id: $id${versionArgument}) { errors { path } } }`,
+      ),
+    }),
+    known: prepareOperation(
+      `query ${inParentheses(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, of }) => `${key}: known(type: "${of}", ids: $${key})`).join(' ')} }`,
     ),
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
         const fact = field.extensions.action;
-        return fact ? [[fact.name, computed(fact, field, operation, one)] as const] : [];
+        return fact ? [[fact.name, computedEndpoint(fact, field, prepareOperation, one)] as const] : [];
       }),
     ),
   };
 }
 
-const inBrackets = (all: readonly string[]) => (all.length ? `(${all.join(', ')})` : '');
+const inParentheses = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
-/** A query for the value of the field: of a row, which the field `one` finds, or on its own. */
-function computed<Fact extends BodyFact>(
+/** Prepares the query behind a computed endpoint. `rowField` is the root field that finds the row of a detail action. */
+function computedEndpoint<Fact extends BodyFact>(
   fact: Fact,
   field: GraphQLField<unknown, unknown>,
-  operation: Prepare<Operation>,
-  one?: string,
+  prepareOperation: Prepare<Operation>,
+  rowField?: string,
 ): Computed<Fact> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
-  const value = `${name}${inBrackets(args.map((argument) => `${argument.name}: $${argument.name}`))}${selected(type, fact.selection)}`;
-  const run = one
-    ? operation(`query ${inBrackets(['$self: ID!', ...variables])} { row: ${one}(id: $self) { action: ${value} } }`)
-    : operation(`query ${inBrackets(variables)} { result: ${value} }`);
+  const value = `${name}${inParentheses(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, fact.selection)}`;
+  const run = rowField
+    ? prepareOperation(`query ${inParentheses(['$self: ID!', ...variables])} { row: ${rowField}(id: $self) { action: ${value} } }`)
+    : prepareOperation(`query ${inParentheses(variables)} { result: ${value} }`);
   return { fact, field, run };
 }

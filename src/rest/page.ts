@@ -1,12 +1,12 @@
-/** What whoever shows answers to people is given, and what is sent of it. */
+/** Interface between the REST router and the HTML renderer, which shows REST responses in browsers. */
 import type { Endpoints } from './endpoints';
 import type { Answer, Request } from './request';
 import type { Route } from './routes';
 
-/** What there is, known at start. */
+/** The API as known at startup. */
 export interface Described {
   endpoints: Endpoints;
-  /** As OPTIONS does. */
+  /** Returns the OPTIONS response of a route. */
   describe(route: Route, request: Request): Promise<Answer>;
 }
 
@@ -16,15 +16,15 @@ export interface Shown {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Whoever shows answers to people. */
+/** Renders REST responses as HTML. */
 export interface Pages {
-  /** What people wrote, as programs would have: before it is answered. */
+  /** Resolves names typed by people to row ids, before the request is processed. */
   understand(request: Request): Promise<void>;
   show(shown: Shown): Promise<Page>;
 }
 
 export interface Page {
   text: string;
-  /** Besides those of the answer. */
+  /** Added to the headers of the REST response. */
   headers: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** A request of REST and its answer, apart from HTTP. */
+/** REST request and response as the route handlers see them, independent of Node's HTTP objects. */
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Group } from '../contract/facts';
@@ -8,29 +8,29 @@ import type { Wanted } from './dialect/negotiate';
 import type { Operation } from './endpoints';
 import type { Route } from './routes';
 
-/** One request, as the application sees it. */
+/** Request context provided by the application: authentication, idempotency and cost accounting. */
 export interface Exchange {
-  /** For the operations. */
+  /** Context value of GraphQL operations. */
   context: object;
-  /** Scheme and host of the links. */
+  /** Scheme and host for absolute links. */
   baseUrl: string;
-  /** Codes of the languages that the client accepts, best first. */
+  /** Language codes from Accept-Language, most preferred first. */
   languages: readonly string[];
-  /** Whether somebody is signed in; throws a GraphQLError for a bad token. `formToken` reads the CSRF token of a form, where one is needed. */
+  /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `formToken` reads the CSRF token of a form, if needed. */
   authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
-  /** Id of the user, once `authenticate` has found out. */
+  /** Id of the signed-in user; set by `authenticate`. */
   sender?: number;
-  /** Who looks at a page; undefined means nobody. */
+  /** The viewer shown on an HTML page, without `username` if anonymous, and the CSRF token of the browser session. */
   visitor?(): { username?: string; csrfToken?: string };
-  /** Why the credentials are not for rows of this group, although they are good; undefined if they are. */
+  /** Returns an error if the access token is valid but lacks the scope for this resource group. */
   lacking?(group: Group, access: 'read' | 'write'): GraphQLError | undefined;
-  /** A change that was made before with the same Idempotency-Key is not made again: its answer is given instead. */
+  /** Runs `make` once per Idempotency-Key; repetitions receive the stored response. */
   once?(body: unknown, make: () => Promise<Answer>): Promise<Answer>;
-  /** What was found at the address, for those who watch. */
+  /** The matched route (for logs, metrics and traces). */
   route?: Route;
-  /** Pays for a body of so many bytes. */
+  /** Charges the client's budget for a response body of `bytes` bytes. */
   sent(bytes: number): void;
-  /** Headers of the answer that are about the work done. */
+  /** Response headers with rate limits and server timing. */
   headers(): Record<string, string>;
 }
 
@@ -39,18 +39,18 @@ export interface Request {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** Absent: there is no such path. */
+  /** Absent if the path does not exist. */
   route?: Route;
-  /** How the answer is wanted, as far as that is known: whatever is refused is told in that form. */
+  /** The negotiated representation. Errors before negotiation are sent in the default one, JSON. */
   wanted: Wanted;
   exchange: Exchange;
   signedIn: boolean;
-  /** Rows of a list, whatever the query asks for. */
+  /** Upper bound for the page limit of a list, whatever the query asks for. */
   most?: number;
-  /** Read when it is first asked for, as far as its sender may go who is `known` to be somebody. */
+  /** Reads the body on first use and caches it. Size limits are higher for an authenticated client (`known`). */
   body(known?: boolean): Promise<Body>;
   form?: PostedForm;
-  /** The last operation, for pages to tell of. */
+  /** The last operation that ran, shown on HTML pages. */
   ran?: { operation: Operation; variables: Record<string, unknown> };
 }
 

@@ -1,4 +1,4 @@
-/** The answer on the wire: its headers and its text. */
+/** Writes REST responses: common headers, caching headers and body. */
 import type { ServerResponse } from 'node:http';
 import { corsOf } from '../platform/cors';
 import { tagOfText } from './preconditions';
@@ -6,13 +6,13 @@ import type { Request } from './request';
 
 const VARY = 'Accept, Accept-Language, Cookie, Origin';
 
-/** Nobody keeps what another one might be shown. */
+/** Cache-Control of personal responses. */
 export const PRIVATE = 'private, no-store';
 
-/** What is everybody's may be kept, and is asked for again each time: mostly nothing has changed, and nothing is sent. */
+/** Caching headers of public responses: caches may store them but must revalidate each time, mostly with a 304. */
 export const ofEverybody = (text: string): Record<string, string> => ({ ETag: tagOfText(text), 'Cache-Control': 'public, no-cache' });
 
-/** Whether somebody else might be answered otherwise. */
+/** Whether the response may depend on the client's identity. */
 const isPersonal = ({ message: { headers }, route }: Request): boolean =>
   headers.authorization !== undefined ||
   headers.cookie !== undefined ||
@@ -21,7 +21,7 @@ const isPersonal = ({ message: { headers }, route }: Request): boolean =>
 
 type Headers = Record<string, string>;
 
-export const headersOf = (request: Request, ...further: (Headers | undefined)[]): Headers =>
+export const headersOf = (request: Request, ...additionalHeaders: (Headers | undefined)[]): Headers =>
   Object.assign(
     {
       Vary: request.route?.kind === 'root' ? 'Accept' : VARY,
@@ -32,16 +32,16 @@ export const headersOf = (request: Request, ...further: (Headers | undefined)[])
     request.route && { Allow: request.route.allow.join(', ') },
     isPersonal(request) && { 'Cache-Control': PRIVATE },
     corsOf(request.message),
-    ...further,
+    ...additionalHeaders,
   );
 
-/** A short text is sent in one piece with the headers; a long one is turned into bytes once, and not copied to stand behind them. */
-const LONG = 1 << 16;
+/** Node sends a string body in one write with the headers. Above this length a Buffer is faster, because it is encoded once and not copied. */
+const BUFFERED_BODY_CHARACTERS = 1 << 16;
 
-/** Without a text there is no type either. */
+/** Sends a response. Without a text, it has no Content-Type. */
 export function respond(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
   if (text === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
-  const body = text.length > LONG ? Buffer.from(text) : text;
+  const body = text.length > BUFFERED_BODY_CHARACTERS ? Buffer.from(text) : text;
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }

@@ -1,4 +1,4 @@
-/** Serves every resource of a GraphQL schema as REST. It knows GraphQL and HTTP, and nothing of any resource. */
+/** REST router: serves every resource of a GraphQL schema over HTTP, without knowledge of any particular resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { asReference, plainFloats } from '../contract/floats';
@@ -27,12 +27,12 @@ export interface RestOptions {
   schema: GraphQLSchema;
   prepare: Prepare;
   open(request: IncomingMessage): Exchange;
-  /** What a browser is shown instead of bare JSON. */
+  /** Creates the renderer of HTML pages. */
   pages(described: Described): Pages;
-  /** Pages take long to make, so they wait for their turn, outside of which bodies are read. */
+  /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before taking a slot. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
-  /** In bytes: of a JSON body. */
+  /** Maximum size of a JSON response body in bytes. */
   maxResponse: number;
   timeZone: string;
 }
@@ -44,8 +44,8 @@ export function restHandler(options: RestOptions): Handler {
   return (message, response) => router.handle(message, response);
 }
 
-/** What was refused is an answer too; everything else that is thrown is a mistake of ours. */
-async function settled<Result>(work: () => Promise<Result>): Promise<Result | RestError> {
+/** Returns REST and GraphQL errors as responses. Rethrows everything else, which is a bug in the server. */
+async function catchRestError<Result>(work: () => Promise<Result>): Promise<Result | RestError> {
   try {
     return await work();
   } catch (error) {
@@ -55,20 +55,20 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Re
   }
 }
 
-/** Rows of a list that are written in pieces, between which others are answered. */
-const LONG = 200;
-const rowsIn = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
+/** Longer lists are serialized in pieces that yield to the event loop. */
+const CHUNKED_SERIALIZATION_ROWS = 200;
+const countRows = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
 class Router {
   private readonly endpoints: Endpoints;
-  private readonly answers: ReturnType<typeof answersOf>;
+  private readonly handleRoute: ReturnType<typeof answersOf>;
   private readonly pages: Pages;
 
   constructor(private readonly options: RestOptions) {
     const { schema, prepare, timeZone } = options;
     const endpoints = (this.endpoints = endpointsOf(schema, prepare));
-    this.answers = answersOf(schema, endpoints, timeZone);
-    const describe: Described['describe'] = (route, request) => this.answers(route, { ...request, method: 'OPTIONS' });
+    this.handleRoute = answersOf(schema, endpoints, timeZone);
+    const describe: Described['describe'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
     this.pages = options.pages({ endpoints, describe });
   }
 
@@ -85,7 +85,7 @@ class Router {
         .end();
     exchange.route = route;
     const { limits } = this.options;
-    let reading: Promise<Body> | undefined;
+    let bodyPromise: Promise<Body> | undefined;
     const request: Request = {
       message,
       method: message.method ?? 'GET',
@@ -95,18 +95,18 @@ class Router {
       wanted: { format: 'json' },
       exchange,
       signedIn: false,
-      body: (known = request.signedIn) =>
-        (reading ??= readBody(message, response, known ? { ...limits, sender: exchange.sender } : limitsOfStrangers(limits))),
+      body: (isSignedIn = request.signedIn) =>
+        (bodyPromise ??= readBody(message, response, isSignedIn ? { ...limits, sender: exchange.sender } : limitsOfStrangers(limits))),
     };
-    await this.send(await settled(() => this.answer(request)), request, response);
+    await this.send(await catchRestError(() => this.process(request)), request, response);
   }
 
-  private async answer(request: Request): Promise<Answer> {
+  private async process(request: Request): Promise<Answer> {
     const { message, route, query, exchange } = request;
     const { accept } = message.headers;
     if (!route) {
       request.wanted = negotiateUnknown(accept);
-      // A page tells who looks at it, even where there is nothing.
+      // The HTML 404 page shows the signed-in user.
       if (request.wanted.format === 'api') request.signedIn = await exchange.authenticate().catch(() => false);
       throw notFound();
     }
@@ -117,21 +117,21 @@ class Router {
     try {
       request.signedIn = await exchange.authenticate(() => csrfTokenOf(request));
     } finally {
-      // The form is kept if its sender is refused, so that nothing typed is lost.
+      // The form is read even if authentication fails, so that the page can show the typed values again.
       if (isPage) await takeForm(request);
     }
     admit(route, request);
     if (request.method === 'HEAD') request.method = 'GET';
-    if (!isPage) return this.once(route, request);
+    if (!isPage) return this.runOnce(route, request);
     await this.pages.understand(request);
-    return SAFE.includes(request.method) ? this.options.inTurn(() => this.once(route, request)) : this.once(route, request);
+    return SAFE.includes(request.method) ? this.options.inTurn(() => this.runOnce(route, request)) : this.runOnce(route, request);
   }
 
-  private async once(route: Route, request: Request): Promise<Answer> {
+  private async runOnce(route: Route, request: Request): Promise<Answer> {
     const { message, method, exchange } = request;
-    const answer = () => this.answers(route, request);
-    if (message.headers['idempotency-key'] === undefined || SAFE.includes(method) || !exchange.once) return answer();
-    return exchange.once((await request.body()).data, () => settled(answer));
+    const handle = () => this.handleRoute(route, request);
+    if (message.headers['idempotency-key'] === undefined || SAFE.includes(method) || !exchange.once) return handle();
+    return exchange.once((await request.body()).data, () => catchRestError(handle));
   }
 
   private async send(answer: Answer, request: Request, response: ServerResponse): Promise<void> {
@@ -140,17 +140,16 @@ class Router {
     const isPage = wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined);
     let text: string | undefined;
     if (!isPage && body !== undefined) {
-      const isLong = wanted.indent === undefined && rowsIn(body) > LONG;
-      text = isLong ? await this.longText(body) : asReference(JSON.stringify(body, null, wanted.indent));
+      const isLong = wanted.indent === undefined && countRows(body) > CHUNKED_SERIALIZATION_ROWS;
+      text = isLong ? await this.serializeInPieces(body) : asReference(JSON.stringify(body, null, wanted.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
       if (bytes > this.options.maxResponse) return this.send(badRequest(answerTooLong(this.options.maxResponse)), request, response);
       exchange.sent(bytes);
     }
     const headers = headersOf(request, answer.headers, exchange.headers());
-    // It is the tag of this representation alone; in others there are other bytes.
+    // The ETag identifies the plain JSON representation; other representations have different bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
-    // A browser stays where it is when it gets no content, so who deletes by a form gets a page that says so.
-    // Whatever is wrong with the server, no page can be made that tells who looks at it.
+    // A browser ignores a 204, so a deletion by HTML form gets a page. Server errors stay JSON, because a page needs a working server.
     if (isPage) return this.sendPage({ request, answer: { ...answer, body: plainFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, ofEverybody(text));
@@ -159,8 +158,8 @@ class Router {
     respond(response, status, headers, MEDIA.json, text);
   }
 
-  /** Undefined where it would be longer than it may be. */
-  private async longText(body: unknown): Promise<string | undefined> {
+  /** Returns undefined if the text would exceed the maximum response size. */
+  private async serializeInPieces(body: unknown): Promise<string | undefined> {
     try {
       return asReference(await jsonInPieces(body, this.options.maxResponse));
     } catch (error) {
@@ -169,12 +168,12 @@ class Router {
     }
   }
 
-  private async sendPage(shown: Shown, response: ServerResponse): Promise<void> {
-    // What a page shows beside the answer may be refused where the answer was not.
-    const page = await this.options.inTurn(() => settled(() => this.pages.show(shown)));
+  private async sendPage(rendering: Shown, response: ServerResponse): Promise<void> {
+    // Rendering loads additional data, which may be rejected although the request itself succeeded.
+    const page = await this.options.inTurn(() => catchRestError(() => this.pages.show(rendering)));
     if (page instanceof RestError)
-      return respond(response, page.status, headersOf(shown.request, page.headers), MEDIA.json, JSON.stringify(page.body));
-    const status = shown.answer.status === 204 ? 200 : shown.answer.status;
-    respond(response, status, { ...shown.headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+      return respond(response, page.status, headersOf(rendering.request, page.headers), MEDIA.json, JSON.stringify(page.body));
+    const status = rendering.answer.status === 204 ? 200 : rendering.answer.status;
+    respond(response, status, { ...rendering.headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
   }
 }

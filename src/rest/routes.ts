@@ -1,15 +1,15 @@
-/** A path below `/api/v2/` → the route that it names, with the methods that the route advertises. */
+/** Route matching: maps a path below `/api/v2/` to a route and its allowed HTTP methods. */
 import type { ActionFact, EndpointFact } from '../contract/facts';
 import { decoded, integerOf } from '../platform/reading';
 import { PATH as LOGIN_PATH } from './dialect/login';
 import type { Computed, Endpoint, Endpoints } from './endpoints';
 
 export const BASE = '/api/v2';
-/** Methods that change nothing: all that a route takes which only shows. */
+/** Safe HTTP methods (RFC 9110, section 9.2.1); the only methods of read-only routes. */
 export const SAFE = ['GET', 'HEAD', 'OPTIONS'];
-const LIST = ['GET', 'POST', 'HEAD', 'OPTIONS'];
-const DETAIL = ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
-const LOGIN = ['GET', 'POST', 'OPTIONS'];
+const LIST_METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'];
+const DETAIL_METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 
 export type Route = { suffix?: string; allow: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
@@ -20,40 +20,40 @@ export type Route = { suffix?: string; allow: readonly string[] } & (
   | { kind: 'action'; endpoint: Endpoint; id: string; computed: Computed<ActionFact> }
 );
 
-const ROOT = /^(?:\.([a-z0-9]+)\/?)?$/;
-const GENERAL = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
+const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
+const RESOURCE_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
 
-/** Of anything that is no number: it names no row, whatever else GraphQL may know a row by. */
-const NO_ROW = '0';
+/** Id for path segments that are not numbers. It matches no row, although GraphQL would accept other kinds of ids. */
+const UNKNOWN_ROW_ID = '0';
 
-/** Ids may have blanks around them and leading zeros. */
+/** Normalizes a row id from a path, which may have surrounding blanks and leading zeros. */
 const idOf = (text: string): string => {
   const number = integerOf(decoded(text)) ?? -1;
-  return Number.isSafeInteger(number) && number >= 0 ? String(number) : NO_ROW;
+  return Number.isSafeInteger(number) && number >= 0 ? String(number) : UNKNOWN_ROW_ID;
 };
 
-/** `redirect`: the route exists with a slash at the end. Undefined: there is no such path. */
+/** Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
 export function findRoute({ resources, free }: Endpoints, path: string): Route | 'redirect' | undefined {
   if (path === BASE) return 'redirect';
   if (!path.startsWith(`${BASE}/`)) return undefined;
-  const below = path.slice(BASE.length + 1);
-  const root = ROOT.exec(below);
+  const relativePath = path.slice(BASE.length + 1);
+  const root = ROOT_PATTERN.exec(relativePath);
   if (root) return { kind: 'root', suffix: root[1], allow: SAFE };
 
-  const bare = below.endsWith('/') ? below.slice(0, -1) : below;
-  const computed = free.get(bare);
-  if (computed || bare === LOGIN_PATH) {
-    if (bare === below) return 'redirect';
-    return computed ? { kind: 'free', computed, allow: SAFE } : { kind: 'login', allow: LOGIN };
+  const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
+  const computed = free.get(pathWithoutSlash);
+  if (computed || pathWithoutSlash === LOGIN_PATH) {
+    if (pathWithoutSlash === relativePath) return 'redirect';
+    return computed ? { kind: 'free', computed, allow: SAFE } : { kind: 'login', allow: LOGIN_METHODS };
   }
 
-  const [, name = '', id, actionName, suffix, slash] = GENERAL.exec(below) ?? [];
+  const [, name = '', id, actionName, suffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];
   const endpoint = resources.get(name);
   const action = actionName === undefined ? undefined : endpoint?.actions.get(actionName);
   if (!endpoint || (actionName !== undefined && !action)) return undefined;
   if (suffix === undefined && !slash) return 'redirect';
-  const all = endpoint.view.routes === 'all';
-  if (id === undefined) return { kind: 'list', endpoint, suffix, allow: all ? LIST : SAFE };
+  const isWritable = endpoint.view.routes === 'all';
+  if (id === undefined) return { kind: 'list', endpoint, suffix, allow: isWritable ? LIST_METHODS : SAFE };
   if (action) return { kind: 'action', endpoint, id: idOf(id), computed: action, suffix, allow: SAFE };
-  return { kind: 'detail', endpoint, id: idOf(id), suffix, allow: all ? DETAIL : SAFE };
+  return { kind: 'detail', endpoint, id: idOf(id), suffix, allow: isWritable ? DETAIL_METHODS : SAFE };
 }

@@ -1,4 +1,4 @@
-/** The one list that an operation asks for, and the operation that answers a page of it. */
+/** Finds the one list that an export operation selects, and rewrites the operation so that it fetches one page of that list. */
 import {
   getNullableType,
   isListType,
@@ -21,59 +21,58 @@ import { Selections, type Selected } from './selection';
 
 type Variables = Record<string, unknown>;
 
-/** What is asked of one page; the arguments of the list have it. */
+/** Pagination arguments of one page. */
 export interface Window {
   first: number;
-  /** The same, as series have it. */
+  /** Equal to `first`; series have this argument instead. */
   last: number;
   after: string | null;
   offset: number | null;
 }
 
-/** As the operation has it: all in all, and from where on. */
-type Asked = Omit<Window, 'first' | 'last'> & { first: number | null };
+/** Pagination arguments of the client's operation: the total number of rows and the start. */
+type RequestedWindow = Omit<Window, 'first' | 'last'> & { first: number | null };
 
 export interface ExportedList {
-  /** Of the field. */
   name: string;
-  /** Of the rows, in an answer; the last one is `nodes` or `edges` of a connection. */
+  /** Path of the rows in a response; for a connection it ends in `nodes` or `edges`. */
   path: readonly string[];
-  /** What is shown of each row. */
+  /** Field nodes whose selection sets apply to each row. */
   rows: readonly FieldNode[];
   type: GraphQLCompositeType;
   selections: Selections;
-  /** Answers a page. */
+  /** The operation that fetches one page. */
   document: DocumentNode;
-  /** Absent: the list has no pages. */
+  /** Absent if the list has no pagination arguments. */
   pages?: {
-    /** Where `pageInfo` is; absent: a page with fewer rows than were asked for is the last one. */
-    info?: readonly string[];
-    /** How many rows are there already is said by the context, and not by an argument. */
+    /** Path of `pageInfo`. If absent, a page with fewer rows than requested is the last one. */
+    pageInfoPath?: readonly string[];
+    /** Series have no offset argument; the context passes the number of rows already written. */
     isSeries: boolean;
-    /** What is worked out of rows is so anew for each page. */
-    workedOut: boolean;
-    asked: Asked;
-    variables(window: Window): Variables;
+    /** Whether each page computes the whole list anew, as for groups and series; pages are then as large as possible. */
+    isComputed: boolean;
+    requestedWindow: RequestedWindow;
+    windowVariables(window: Window): Variables;
   };
 }
 
-const INFO = 'exportedPage';
-/** The arguments that say which page, by their types as variables have them. */
-const WINDOW = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
-type Argument = keyof typeof WINDOW;
-const [OF_SERIES, OF_PAGES]: Argument[][] = [['last'], ['first', 'after', 'offset']];
+const PAGE_INFO_ALIAS = 'exportedPage';
+/** Pagination arguments and the types of their variables. */
+const WINDOW_ARGUMENT_TYPES = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
+type WindowArgument = keyof typeof WINDOW_ARGUMENT_TYPES;
+const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: WindowArgument[][] = [['last'], ['first', 'after', 'offset']];
 
 const nameNode = (value: string) => ({ kind: Kind.NAME, value }) as const;
-const fieldNode = (name: string, selections: readonly SelectionNode[], further: Partial<FieldNode> = {}): FieldNode => ({
+const fieldNode = (name: string, selections: readonly SelectionNode[], properties: Partial<FieldNode> = {}): FieldNode => ({
   kind: Kind.FIELD,
   name: nameNode(name),
   ...(selections.length && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
-  ...further,
+  ...properties,
 });
-const below = ({ nodes }: Selected): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
-const placeOf = (path: readonly string[]) => `\`${path.join('.')}\``;
+const childSelections = ({ nodes }: Selected): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
+const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
-/** Throws a Refused that names the field for an operation that is not one list. */
+/** Throws `Refused`, with the name of the field, if the operation does not select exactly one list. */
 export function exportedList(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -83,130 +82,140 @@ export function exportedList(
   if (operation.operation !== OperationTypeNode.QUERY) throw refused('A file is made of a query, which changes nothing.');
   const fragments = document.definitions.filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION);
   const selections = new Selections(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
-  const way: Selected[] = [];
+  const fieldPath: Selected[] = [];
   let parent: GraphQLCompositeType = schema.getQueryType()!;
   let parents: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
   for (;;) {
-    const [step, other] = selections.below(parents, parent);
-    const path = way.map(({ key }) => key);
-    if (!step) throw refused('A file is one list, and this operation asks for nothing.');
-    if (other) {
-      const both = `${placeOf([...path, step.key])} and ${placeOf([...path, other.key])}`;
-      throw refused(`A file is one list. Ask for one field here, not for ${both}.`, [...path, other.key].join('.'));
+    const [selectedField, secondField] = selections.collectFields(parents, parent);
+    const path = fieldPath.map(({ key }) => key);
+    if (!selectedField) throw refused('A file is one list, and this operation asks for nothing.');
+    if (secondField) {
+      const both = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
+      throw refused(`A file is one list. Ask for one field here, not for ${both}.`, [...path, secondField.key].join('.'));
     }
-    way.push(step);
-    const type = selections.typeBelow(step);
-    if (!type) throw refused(`${placeOf([...path, step.key])} is no list of objects.`, [...path, step.key].join('.'));
-    const whole = { ...operation, directives: [] };
-    if (isPaged(step) || (isSeries(step) && valueOf(step, 'last', variables) === null))
-      return paged(whole, fragments, way, type, selections, variables);
-    if (isPlain(step))
+    fieldPath.push(selectedField);
+    const type = selections.compositeTypeOf(selectedField);
+    if (!type) throw refused(`${quotePath([...path, selectedField.key])} is no list of objects.`, [...path, selectedField.key].join('.'));
+    const operationWithoutDirectives = { ...operation, directives: [] };
+    if (isPaged(selectedField) || (isSeries(selectedField) && valueOf(selectedField, 'last', variables) === null))
+      return pagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
+    if (isListField(selectedField))
       return {
-        name: step.name,
-        path: way.map(({ key }) => key),
-        rows: step.nodes,
+        name: selectedField.name,
+        path: fieldPath.map(({ key }) => key),
+        rows: selectedField.nodes,
         type,
         selections,
-        document: { kind: Kind.DOCUMENT, definitions: [whole, ...fragments] },
+        document: { kind: Kind.DOCUMENT, definitions: [operationWithoutDirectives, ...fragments] },
       };
-    [parent, parents] = [type, step.nodes];
+    [parent, parents] = [type, selectedField.nodes];
   }
 }
 
-const isPlain = ({ field }: Selected): boolean => isListType(getNullableType(field.type));
+const isListField = ({ field }: Selected): boolean => isListType(getNullableType(field.type));
 
-const has = ({ field }: Selected, argument: Argument): boolean => field.args.some(({ name }) => name === argument);
+const hasArgument = ({ field }: Selected, argument: WindowArgument): boolean => field.args.some(({ name }) => name === argument);
 
-const isSeries = (list: Selected): boolean => isPlain(list) && has(list, 'last');
+const isSeries = (list: Selected): boolean => isListField(list) && hasArgument(list, 'last');
 
-/** Connections, groups and rankings. */
-export const isPaged = (list: Selected): boolean => has(list, 'first') && (has(list, 'after') || has(list, 'offset'));
+/** Whether a field is a connection, a list of groups or a ranking. */
+export const isPaged = (list: Selected): boolean =>
+  hasArgument(list, 'first') && (hasArgument(list, 'after') || hasArgument(list, 'offset'));
 
-function paged(
+function pagedList(
   operation: OperationDefinitionNode,
   fragments: readonly FragmentDefinitionNode[],
-  way: readonly Selected[],
+  fieldPath: readonly Selected[],
   type: GraphQLCompositeType,
   selections: Selections,
   variables: Variables,
 ): ExportedList {
-  const list = way.at(-1)!;
-  const listPath = way.map(({ key }) => key);
-  const rows = isPlain(list) ? list : rowsOf(list, listPath, type, selections);
-  const asked = (name: Argument) => valueOf(list, name, variables);
-  if (asked('last') !== null)
+  const list = fieldPath.at(-1)!;
+  const listPath = fieldPath.map(({ key }) => key);
+  const rows = isListField(list) ? list : rowsOf(list, listPath, type, selections);
+  const argumentValue = (name: WindowArgument) => valueOf(list, name, variables);
+  if (argumentValue('last') !== null)
     throw refused('A file begins with the first row: turn `orderBy` around, and ask with `first` instead of `last`.', 'last');
-  const named = namesOf(list, operation);
+  const variableNames = windowVariableNames(list, operation);
   return {
     name: list.name,
     path: rows === list ? listPath : [...listPath, rows.key],
     rows: rows.nodes,
-    type: selections.typeBelow(rows)!,
+    type: selections.compositeTypeOf(rows)!,
     selections,
-    document: { kind: Kind.DOCUMENT, definitions: [pageOf(operation, way, rows, named), ...fragments] },
+    document: { kind: Kind.DOCUMENT, definitions: [pageOperation(operation, fieldPath, rows, variableNames), ...fragments] },
     pages: {
-      ...(rows !== list && { info: [...listPath, INFO] }),
-      workedOut: rows === list || !named.some(([argument]) => argument === 'offset'),
+      ...(rows !== list && { pageInfoPath: [...listPath, PAGE_INFO_ALIAS] }),
+      isComputed: rows === list || !variableNames.some(([argument]) => argument === 'offset'),
       isSeries: isSeries(list),
-      asked: { first: asked('first'), after: asked('after'), offset: asked('offset') } as Asked,
-      variables: (window) => Object.fromEntries(named.map(([argument, name]) => [name, window[argument]])),
+      requestedWindow: { first: argumentValue('first'), after: argumentValue('after'), offset: argumentValue('offset') } as RequestedWindow,
+      windowVariables: (window) => Object.fromEntries(variableNames.map(([argument, name]) => [name, window[argument]])),
     },
   };
 }
 
 const argumentsOf = (list: Selected): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
 
-function valueOf(list: Selected, name: Argument, variables: Variables): unknown {
+function valueOf(list: Selected, name: WindowArgument, variables: Variables): unknown {
   const argument = argumentsOf(list).find((one) => one.name.value === name);
   return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
 }
 
-/** The one list below a connection. */
+/** Returns `nodes` or `edges` of a connection, of which exactly one must be selected. */
 function rowsOf(list: Selected, listPath: readonly string[], type: GraphQLCompositeType, selections: Selections): Selected {
-  const [rows, other] = selections.below(list.nodes, type).filter(isPlain);
-  if (!rows) throw refused(`Ask for \`nodes\` of ${placeOf(listPath)}: they are the rows of the file.`, listPath.join('.'));
-  if (other) throw refused(`A file has the rows of ${placeOf(listPath)} once: ask for \`${rows.key}\` or for \`${other.key}\`.`, other.key);
+  const [rows, secondField] = selections.collectFields(list.nodes, type).filter(isListField);
+  if (!rows) throw refused(`Ask for \`nodes\` of ${quotePath(listPath)}: they are the rows of the file.`, listPath.join('.'));
+  if (secondField)
+    throw refused(
+      `A file has the rows of ${quotePath(listPath)} once: ask for \`${rows.key}\` or for \`${secondField.key}\`.`,
+      secondField.key,
+    );
   return rows;
 }
 
-/** The arguments of the list that say which page, with names for their variables which the operation has not taken. */
-function namesOf(list: Selected, { variableDefinitions = [] }: OperationDefinitionNode): [Argument, string][] {
-  const taken = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  const wanted = (isSeries(list) ? OF_SERIES : OF_PAGES)!;
-  return wanted.flatMap((argument): [Argument, string][] => {
-    if (!has(list, argument)) return [];
+/** Pairs the pagination arguments of the list with variable names that the operation does not use yet. */
+function windowVariableNames(list: Selected, { variableDefinitions = [] }: OperationDefinitionNode): [WindowArgument, string][] {
+  const usedNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  const candidateArguments = (isSeries(list) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
+  return candidateArguments.flatMap((argument): [WindowArgument, string][] => {
+    if (!hasArgument(list, argument)) return [];
     let name = `exported_${argument}`;
-    while (taken.has(name)) name += '_';
+    while (usedNames.has(name)) name += '_';
     return [[argument, name]];
   });
 }
 
-/** The operation, with variables that say which page of the list. */
-function pageOf(
+/** Rewrites the operation: pagination arguments become variables, and `pageInfo` is selected. */
+function pageOperation(
   operation: OperationDefinitionNode,
-  way: readonly Selected[],
+  fieldPath: readonly Selected[],
   rows: Selected,
-  named: readonly [Argument, string][],
+  variableNames: readonly [WindowArgument, string][],
 ): OperationDefinitionNode {
   const variableOf = (name: string) => ({ kind: Kind.VARIABLE, name: nameNode(name) }) as const;
-  const own = named.map(([argument, name]): ArgumentNode => ({
+  const windowArguments = variableNames.map(([argument, name]): ArgumentNode => ({
     kind: Kind.ARGUMENT,
     name: nameNode(argument),
     value: variableOf(name),
   }));
-  const definitions = named.map(([argument, name]): VariableDefinitionNode => ({
+  const definitions = variableNames.map(([argument, name]): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
     variable: variableOf(name),
-    type: typeNode(WINDOW[argument]),
+    type: typeNode(WINDOW_ARGUMENT_TYPES[argument]),
   }));
-  const others = argumentsOf(way.at(-1)!).filter(({ name }) => !(name.value in WINDOW));
-  const info = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], { alias: nameNode(INFO) });
-  const shown = fieldNode(rows.name, below(rows), { alias: nameNode(rows.key) });
-  const innermost = rows === way.at(-1) ? below(rows) : [shown, info];
-  // From the list outwards.
-  const field = way.reduceRight<FieldNode | undefined>((within, { key, name, nodes }) => {
-    const selected = within ? [within] : innermost;
-    return fieldNode(name, selected, { alias: nameNode(key), arguments: within ? nodes[0]!.arguments : [...others, ...own] });
+  const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(({ name }) => !(name.value in WINDOW_ARGUMENT_TYPES));
+  const pageInfoField = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], {
+    alias: nameNode(PAGE_INFO_ALIAS),
+  });
+  const rowsField = fieldNode(rows.name, childSelections(rows), { alias: nameNode(rows.key) });
+  const listSelections = rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
+  // Builds the field nodes from the list up to the root field.
+  const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { key, name, nodes }) => {
+    const selections = childField ? [childField] : listSelections;
+    return fieldNode(name, selections, {
+      alias: nameNode(key),
+      arguments: childField ? nodes[0]!.arguments : [...otherArguments, ...windowArguments],
+    });
   }, undefined)!;
   return {
     ...operation,
@@ -216,6 +225,6 @@ function pageOf(
 }
 
 function typeNode(name: string): TypeNode {
-  const named = { kind: Kind.NAMED_TYPE, name: nameNode(name.replace('!', '')) } as const;
-  return name.endsWith('!') ? { kind: Kind.NON_NULL_TYPE, type: named } : named;
+  const namedType = { kind: Kind.NAMED_TYPE, name: nameNode(name.replace('!', '')) } as const;
+  return name.endsWith('!') ? { kind: Kind.NON_NULL_TYPE, type: namedType } : namedType;
 }

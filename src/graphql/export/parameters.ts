@@ -1,4 +1,4 @@
-/** What is asked for: an operation in the address, or in a body of JSON. */
+/** Parses an export request: reads the operation from the query string or a JSON body, validates it and finds its list. */
 import type { Request } from 'express';
 import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Context } from '../../core/context';
@@ -12,32 +12,32 @@ import { Refused, refused } from './refusal';
 
 export interface Asked {
   list: ExportedList;
-  /** As they were sent. */
+  /** Variables as sent, not coerced. */
   variables: Variables;
-  /** Of the file, without what tells its format. */
+  /** Filename without extension. */
   name: string;
   withBom: boolean;
 }
 
 type Parameters = Record<string, unknown>;
 
-const MAX_NAME = 100;
+const MAX_FILENAME_CHARACTERS = 100;
 
-function objectOf(name: string, value: unknown): Parameters {
-  const wrong = () => refused(`\`${name}\` must be an object of JSON.`, name);
-  let given: unknown = value;
+function parseObject(name: string, value: unknown): Parameters {
+  const notAnObject = () => refused(`\`${name}\` must be an object of JSON.`, name);
+  let parsedValue: unknown = value;
   if (typeof value === 'string' && value !== '')
     try {
-      given = JSON.parse(value);
+      parsedValue = JSON.parse(value);
     } catch {
-      throw wrong();
+      throw notAnObject();
     }
-  if (given === undefined || given === null || given === '') return {};
-  if (typeof given !== 'object' || Array.isArray(given)) throw wrong();
-  return given as Parameters;
+  if (parsedValue === undefined || parsedValue === null || parsedValue === '') return {};
+  if (typeof parsedValue !== 'object' || Array.isArray(parsedValue)) throw notAnObject();
+  return parsedValue as Parameters;
 }
 
-function parametersOf(request: Request, search: URLSearchParams): Parameters {
+function readParameters(request: Request, search: URLSearchParams): Parameters {
   if (request.method !== 'POST') return Object.fromEntries(search);
   const body = request.body as unknown;
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
@@ -45,34 +45,37 @@ function parametersOf(request: Request, search: URLSearchParams): Parameters {
   return body as Parameters;
 }
 
-function isWanted(search: URLSearchParams, name: string): boolean {
+function parseFlag(search: URLSearchParams, name: string): boolean {
   const value = search.get(name) ?? '0';
   if (!['0', '1'].includes(value)) throw refused(`\`${name}\` must be 0 or 1.`, name);
   return value === '1';
 }
 
-/** Throws a Refused. */
+/** Throws `Refused` for an invalid request. */
 export function askedBy(request: Request, exchange: HttpExchange, schema: GraphQLSchema, trusted: TrustedDocuments): Asked {
   const context: Context = exchange.context;
   const search = new URL(request.url, 'http://localhost').searchParams;
-  const withBom = isWanted(search, 'bom');
-  const given = parametersOf(request, search);
-  const { query, operationName, ...others } = resolved({ ...given, extensions: objectOf('extensions', given.extensions) }, trusted);
-  const variables = objectOf('variables', others.variables);
+  const withBom = parseFlag(search, 'bom');
+  const parameters = readParameters(request, search);
+  const { query, operationName, ...otherParameters } = resolveTrusted(
+    { ...parameters, extensions: parseObject('extensions', parameters.extensions) },
+    trusted,
+  );
+  const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw refused('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
   const document = readDocument(schema, query, context.spending);
-  if (!('kind' in document)) throw new Refused(document.map(coded));
+  if (!('kind' in document)) throw new Refused(document.map(withErrorCode));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);
   if (!operation) throw refused('Name the operation that is meant as `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
   exchange.operation = operation.name?.value ?? null;
-  const read = coerced(schema, operation, variables, !context.viewer);
-  if (read.errors) throw new Refused(read.errors);
-  const list = exportedList(schema, document, operation, read.values);
-  return { list, variables, withBom, name: (operation.name?.value ?? list.name).slice(0, MAX_NAME) };
+  const coercedVariables = coerced(schema, operation, variables, !context.viewer);
+  if (coercedVariables.errors) throw new Refused(coercedVariables.errors);
+  const list = exportedList(schema, document, operation, coercedVariables.values);
+  return { list, variables, withBom, name: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
 }
 
-function resolved(parameters: Parameters, trusted: TrustedDocuments): Parameters {
+function resolveTrusted(parameters: Parameters, trusted: TrustedDocuments): Parameters {
   try {
     return trusted.resolve(parameters);
   } catch (error) {
@@ -81,7 +84,7 @@ function resolved(parameters: Parameters, trusted: TrustedDocuments): Parameters
   }
 }
 
-const coded = (error: GraphQLError): GraphQLError =>
+const withErrorCode = (error: GraphQLError): GraphQLError =>
   error.extensions.code === undefined
     ? new GraphQLError(error.message, {
         nodes: error.nodes,

@@ -1,4 +1,4 @@
-/** What is said, before the first byte of a file, of an operation that makes none: as GraphQL's errors, and by the status. */
+/** Errors of an export before its first byte: GraphQL errors in a JSON body, and an HTTP status. */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { STATUSES } from '../../contract/statuses';
@@ -18,7 +18,7 @@ export class Refused extends Error {
   }
 }
 
-/** `field` is the one that cannot be a part of a file. */
+/** `field` names the field or parameter that cannot be exported. */
 export const refused = (message: string, field?: string, code = 'BAD_USER_INPUT'): Refused =>
   new Refused([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 

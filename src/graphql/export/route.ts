@@ -1,7 +1,7 @@
 /**
- * `/graphql/export.csv` and `.jsonl`: the rows of one list as a file, written while they are read. Of a list however long one page is in memory, and
- * the next one is read once the client has taken this one. Until the first page is there errors are answered as GraphQL's are; from then on a
- * connection that ends too early tells that the file is not whole.
+ * Streaming export: `/graphql/export.csv` and `.jsonl` send the rows of one list as a file. Only one page is in memory; the next one is read when the
+ * client has received it (backpressure). Errors before the first page are GraphQL errors; later ones abort the connection, which marks the file as
+ * incomplete.
  */
 import type { Request, RequestHandler, Response } from 'express';
 import { GraphQLError } from 'graphql';
@@ -32,42 +32,44 @@ interface Dependencies {
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
-/** Of all files that are written at a time, one caller may have this part. */
-const SHARE = 4;
+/** One caller may use a quarter of all export slots. */
+const CALLER_SLOTS_DIVISOR = 4;
 
-/** Takes a slot, because each file that is written holds memory. Throws a Refused. */
-function enter(limiter: Limiter<Caller>, caller: Caller): void {
+/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws `Refused` if there is none. */
+function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (limiter.tryEnter(caller)) return;
-  const own = limiter.runningOf(caller);
-  if (own < limiter.limits.slotsPerClient) throw new Refused([overloaded()]);
+  const runningExports = limiter.runningOf(caller);
+  if (runningExports < limiter.limits.slotsPerClient) throw new Refused([overloaded()]);
   const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
-  throw new Refused([new GraphQLError(`You are being sent ${own} files already. Try again when one of them is there.`, { extensions })]);
+  throw new Refused([
+    new GraphQLError(`You are being sent ${runningExports} files already. Try again when one of them is there.`, { extensions }),
+  ]);
 }
 
-/** Waits until the client has taken what was written, or has gone. */
-function written(response: Response, text: string): Promise<void> | undefined {
+/** Writes text. The promise resolves on `drain` or when the client disconnects; undefined if there is no need to wait. */
+function writeText(response: Response, text: string): Promise<void> | undefined {
   if (text === '' || response.write(text) || response.destroyed) return undefined;
   return new Promise((resolve) => {
-    const over = () => {
-      response.off('drain', over).off('close', over);
+    const finish = () => {
+      response.off('drain', finish).off('close', finish);
       resolve();
     };
-    response.on('drain', over).on('close', over);
+    response.on('drain', finish).on('close', finish);
   });
 }
 
-async function identified(exchange: HttpExchange): Promise<void> {
+async function identifyClient(exchange: HttpExchange): Promise<void> {
   try {
     await exchange.identified();
   } catch (error) {
-    const told = refusal(error);
-    if (!(told instanceof GraphQLError)) throw error;
-    const { http: _status, ...extensions } = told.extensions;
-    throw new Refused([new GraphQLError(told.message, { extensions })]);
+    const clientError = refusal(error);
+    if (!(clientError instanceof GraphQLError)) throw error;
+    const { http: _status, ...extensions } = clientError.extensions;
+    throw new Refused([new GraphQLError(clientError.message, { extensions })]);
   }
 }
 
-class Sending {
+class ExportResponse {
   constructor(
     private readonly dependencies: Dependencies,
     private readonly request: Request,
@@ -78,32 +80,32 @@ class Sending {
   async run(limiter: Limiter<Caller>, extension: string, format: Format): Promise<void> {
     const { request, response, exchange } = this;
     let caller: Caller | undefined;
-    const late = this.limit();
+    const timeout = this.startTimeout();
     try {
       if (!METHODS.includes(request.method)) {
         response.set('Allow', METHODS.join(', '));
         throw refused(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
       }
-      await identified(exchange);
+      await identifyClient(exchange);
       const { session }: Context = exchange.context;
-      enter(limiter, session.caller);
+      acquireSlot(limiter, session.caller);
       caller = session.caller;
       await this.send(extension, format);
     } catch (error) {
-      this.fail(error);
+      this.handleError(error);
     } finally {
-      clearTimeout(late);
+      clearTimeout(timeout);
       if (caller !== undefined) limiter.leave(caller);
     }
   }
 
-  private limit(): NodeJS.Timeout {
+  private startTimeout(): NodeJS.Timeout {
     const { config, log } = this.dependencies;
-    const end = () => {
+    const abort = () => {
       log.warn({ id: this.exchange.id, ms: config.exportTimeout }, 'a file took too long');
       this.response.destroy();
     };
-    return setTimeout(end, config.exportTimeout || 2 ** 31 - 1).unref();
+    return setTimeout(abort, config.exportTimeout || 2 ** 31 - 1).unref();
   }
 
   private async send(extension: string, format: Format): Promise<void> {
@@ -111,30 +113,31 @@ class Sending {
     const { executor, trusted } = this.dependencies;
     const { list, variables, withBom, name } = askedBy(request, exchange, executor.schema, trusted);
     const writer = format.writer(list, withBom);
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const rows = new Pages(list, executor, exchange.context, variables, gone.signal).rows();
-    const first = await rows.next();
+    const clientGone = new AbortController();
+    response.once('close', () => clientGone.abort());
+    const rows = new Pages(list, executor, exchange.context, variables, clientGone.signal).rows();
+    const firstPage = await rows.next();
     response.status(200).set({
       ...exchange.headers(),
       'Content-Type': format.mediaType,
       'Content-Disposition': `attachment; filename="${name}.${extension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
-    await written(response, writer.header);
-    for (let page = first; !page.done && !response.destroyed; page = await rows.next()) await written(response, writer.linesOf(page.value));
+    await writeText(response, writer.header);
+    for (let page = firstPage; !page.done && !response.destroyed; page = await rows.next())
+      await writeText(response, writer.linesOf(page.value));
     response.end();
   }
 
-  /** What is wrong with a file that has begun is told by its end. */
-  private fail(error: unknown): void {
+  /** Sends an error response, or aborts the connection if the file has been started. */
+  private handleError(error: unknown): void {
     const { response, exchange } = this;
     if (!response.headersSent) {
       if (!(error instanceof Refused)) throw error;
       const { viewer }: Context = exchange.context;
       return answerRefusal(response, error, viewer !== null);
     }
-    // Who has gone does not mind.
+    // A client that disconnected is not an error.
     if (!response.destroyed) this.dependencies.log.error({ id: exchange.id, err: error }, 'a file could not be finished');
     response.destroy();
   }
@@ -142,11 +145,11 @@ class Sending {
 
 export function exportRoutes(dependencies: Dependencies): RequestHandler {
   const { maxExports } = dependencies.config;
-  const limiter = new Limiter<Caller>({ slots: maxExports, slotsPerClient: Math.ceil(maxExports / SHARE) });
+  const limiter = new Limiter<Caller>({ slots: maxExports, slotsPerClient: Math.ceil(maxExports / CALLER_SLOTS_DIVISOR) });
   return async (request, response, next) => {
     const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
     const format = FORMATS.get(extension);
     if (!format) return next();
-    await new Sending(dependencies, request, response, dependencies.exchangeOf(request)).run(limiter, extension, format);
+    await new ExportResponse(dependencies, request, response, dependencies.exchangeOf(request)).run(limiter, extension, format);
   };
 }

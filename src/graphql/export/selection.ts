@@ -1,4 +1,4 @@
-/** Fields as execution collects them from selections: those of one name in the answer together, without what is skipped. */
+/** Field collection (https://spec.graphql.org/September2025/#CollectFields()): groups selected fields by response key and skips excluded ones. */
 import {
   getDirectiveValues,
   getNamedType,
@@ -19,9 +19,9 @@ import {
   type SelectionNode,
 } from 'graphql';
 
-/** All nodes of one field in an answer. */
+/** All field nodes with the same response key. */
 export interface Selected {
-  /** Its name in the answer. */
+  /** Response key: the alias, or the name. */
   key: string;
   name: string;
   nodes: readonly FieldNode[];
@@ -32,27 +32,28 @@ export class Selections {
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-    /** Coerced. */
+    /** Coerced variable values. */
     private readonly variables: Record<string, unknown>,
   ) {}
 
-  /** Of what stands below these nodes, in the order in which it was selected. */
-  below(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): Selected[] {
-    const found = new Map<string, Selected & { nodes: FieldNode[] }>();
-    const spread = new Set<string>();
+  /** Collects the fields below several nodes, in selection order. */
+  collectFields(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): Selected[] {
+    const fieldByKey = new Map<string, Selected & { nodes: FieldNode[] }>();
+    const visitedFragments = new Set<string>();
     const walk = (selections: readonly SelectionNode[], parent: GraphQLCompositeType): void => {
       for (const selection of selections) {
-        if (this.isLeftOut(selection)) continue;
+        if (this.isSkipped(selection)) continue;
         if (selection.kind === Kind.FIELD) {
           const key = selection.alias?.value ?? selection.name.value;
-          const same = found.get(key);
-          if (same) same.nodes.push(selection);
-          else found.set(key, { key, name: selection.name.value, nodes: [selection], field: this.fieldOf(parent, selection.name.value) });
+          const fieldWithKey = fieldByKey.get(key);
+          if (fieldWithKey) fieldWithKey.nodes.push(selection);
+          else
+            fieldByKey.set(key, { key, name: selection.name.value, nodes: [selection], field: this.fieldOf(parent, selection.name.value) });
           continue;
         }
         if (selection.kind === Kind.FRAGMENT_SPREAD) {
-          if (spread.has(selection.name.value)) continue;
-          spread.add(selection.name.value);
+          if (visitedFragments.has(selection.name.value)) continue;
+          visitedFragments.add(selection.name.value);
         }
         const { typeCondition, selectionSet } =
           selection.kind === Kind.FRAGMENT_SPREAD ? this.fragments.get(selection.name.value)! : selection;
@@ -60,15 +61,15 @@ export class Selections {
       }
     };
     for (const { selectionSet } of parents) if (selectionSet) walk(selectionSet.selections, type);
-    return [...found.values()];
+    return [...fieldByKey.values()];
   }
 
-  typeBelow({ field }: Selected): GraphQLCompositeType | undefined {
+  compositeTypeOf({ field }: Selected): GraphQLCompositeType | undefined {
     const type = getNamedType(field.type);
     return isObjectType(type) || isAbstractType(type) ? type : undefined;
   }
 
-  private isLeftOut(selection: SelectionNode): boolean {
+  private isSkipped(selection: SelectionNode): boolean {
     return (
       getDirectiveValues(GraphQLSkipDirective, selection, this.variables)?.if === true ||
       getDirectiveValues(GraphQLIncludeDirective, selection, this.variables)?.if === false

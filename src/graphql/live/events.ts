@@ -8,14 +8,14 @@ import type { HttpExchange } from '../../exchange/exchange';
 import { refusal, refuse } from '../handler';
 import type { Subscriptions } from './subscriptions';
 
-const STREAM = '/stream';
+const STREAM_PATH = '/stream';
 const MEDIA_TYPE = 'text/event-stream';
-/** In milliseconds: what a browser waits before it comes back. */
-const COME_BACK = 'retry: 1000\n\n';
+/** Tells browsers to reconnect after 1,000 ms. */
+const RECONNECT_EVENT = 'retry: 1000\n\n';
 const JSON_BODY = 'The body must be JSON, with the Content-Type application/json.';
 
-/** The library has words of its own for caches, which would let a browser keep what one person was told. */
-function keptByNobody(response: ServerResponse): void {
+/** Drops the Cache-Control header set by graphql-sse, which would let a browser cache personal events. */
+function dropLibraryCacheControl(response: ServerResponse): void {
   const writeHead = response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => ServerResponse;
   response.writeHead = ((status: number, ...rest: unknown[]) => {
     for (const part of rest) if (part && typeof part === 'object') delete (part as Record<string, unknown>)['cache-control'];
@@ -23,68 +23,68 @@ function keptByNobody(response: ServerResponse): void {
   }) as typeof response.writeHead;
 }
 
-/** What is wrong comes as an event, as graphql-sse wants it. */
-async function* once(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
+/** Sends errors as an event, as the graphql-sse protocol requires. */
+async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
   yield result;
 }
 
-/** Some clients use one address for everything and say by Accept that they want events and nothing else. */
-const asksForEvents = (path: string, accepted: string): boolean =>
-  path === STREAM || (path === '/' && accepted.includes(MEDIA_TYPE) && !accepted.includes('json'));
+/** Some clients use one URL for all operations and request an event stream by the Accept header alone. */
+const requestsEventStream = (path: string, acceptHeader: string): boolean =>
+  path === STREAM_PATH || (path === '/' && acceptHeader.includes(MEDIA_TYPE) && !acceptHeader.includes('json'));
 
 export class EventStreams {
-  private readonly open = new Set<ServerResponse>();
+  private readonly openResponses = new Set<ServerResponse>();
   private readonly serve: (request: Request, response: Response) => Promise<void>;
-  private leaving = false;
+  private isShuttingDown = false;
 
-  /** `known`: the exchange of a request that is being answered. */
-  constructor(subscriptions: Subscriptions, known: (request: IncomingMessage) => HttpExchange) {
+  /** `exchangeOf` returns the request context of a request in progress. */
+  constructor(subscriptions: Subscriptions, exchangeOf: (request: IncomingMessage) => HttpExchange) {
     this.serve = createHandler({
-      // Every subscription has a connection of its own: that needs no state between requests, which may reach different instances.
+      // Distinct connections mode needs no state between requests, which may reach different instances.
       authenticate: () => null,
       subscribe: subscriptions.follow,
       onSubscribe: async ({ raw }, params) => {
-        const exchange = known(raw);
+        const exchange = exchangeOf(raw);
         await exchange.authenticate();
         const args = subscriptions.read({ ...params }, exchange);
-        return Array.isArray(args) ? once({ errors: args }) : args;
+        return Array.isArray(args) ? singleResult({ errors: args }) : args;
       },
     });
   }
 
   readonly handle: RequestHandler = (request, response, next) => {
-    const accepted = request.headers.accept ?? '';
-    if (!asksForEvents(request.path, accepted)) return next();
-    // The `close` event of a response that is closed already will not come, so it must not be added to the open ones.
+    const acceptHeader = request.headers.accept ?? '';
+    if (!requestsEventStream(request.path, acceptHeader)) return next();
+    // A closed response emits no further `close` event and would stay in `openResponses` forever.
     if (response.closed) return;
-    if (this.leaving) {
+    if (this.isShuttingDown) {
       response.setHeader('Retry-After', String(RETRY_SECONDS));
       return refuse(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is about to end. Come back in a moment.');
     }
-    // It would read a body that our parser took for something else, however long it is.
+    // graphql-sse would read a body that our parser skipped for its media type, without a size limit.
     if (request.method === 'POST' && request.body === undefined) return refuse(request, response, 415, 'BAD_REQUEST', JSON_BODY);
-    // graphql-sse knows no list of types here.
-    if (accepted.includes(MEDIA_TYPE)) request.headers.accept = MEDIA_TYPE;
-    keptByNobody(response);
-    this.open.add(response);
-    response.once('close', () => this.open.delete(response));
-    this.serve(request, response).catch((error: unknown) => fail(error, response, next));
+    // graphql-sse does not parse a list of media types.
+    if (acceptHeader.includes(MEDIA_TYPE)) request.headers.accept = MEDIA_TYPE;
+    dropLibraryCacheControl(response);
+    this.openResponses.add(response);
+    response.once('close', () => this.openResponses.delete(response));
+    this.serve(request, response).catch((error: unknown) => respondWithError(error, response, next));
   };
 
   get size(): number {
-    return this.open.size;
+    return this.openResponses.size;
   }
 
   end(): void {
-    this.leaving = true;
-    // An end without the event that says that all was told: whoever follows goes on elsewhere.
-    for (const response of this.open) if (response.headersSent) response.end(COME_BACK);
+    this.isShuttingDown = true;
+    // No `complete` event is sent, so that clients reconnect to another instance.
+    for (const response of this.openResponses) if (response.headersSent) response.end(RECONNECT_EVENT);
   }
 }
 
-function fail(error: unknown, response: Response, next: NextFunction): void {
-  const shown = refusal(error);
-  if (!(shown instanceof GraphQLError) || response.headersSent) return next(error);
-  const { status = 500 } = (shown.extensions.http ?? {}) as { status?: number };
-  response.status(status).json({ errors: [shown] });
+function respondWithError(error: unknown, response: Response, next: NextFunction): void {
+  const clientError = refusal(error);
+  if (!(clientError instanceof GraphQLError) || response.headersSent) return next(error);
+  const { status = 500 } = (clientError.extensions.http ?? {}) as { status?: number };
+  response.status(status).json({ errors: [clientError] });
 }

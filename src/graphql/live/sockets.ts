@@ -12,54 +12,54 @@ import { Limiter } from '../../platform/limiter';
 import { refusal } from '../handler';
 import { PATH, type Params, type Subscriptions } from './subscriptions';
 
-/** WebSockets of nobody at a time: in all, and of one network. */
-const ANONYMOUS = { slots: 1_000, slotsPerClient: 100 };
+/** Concurrent WebSockets of anonymous clients, in total and per client network. */
+const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 /** https://www.iana.org/assignments/websocket */
 const SERVICE_RESTART = 1012;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
-/** Milliseconds between pings; a client that has not answered one by the next is gone. */
-const PING_EVERY_MS = 12_000;
+/** A client that has not answered a ping by the next one is disconnected. */
+const PING_INTERVAL_MS = 12_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;
-const LOG_EVERY_MS = 1_000;
+const LOG_INTERVAL_MS = 1_000;
 
 export interface SocketOptions {
-  /** Bytes of one message, whose sender may be unknown. */
+  /** Maximum size of one message in bytes; clients may be anonymous. */
   maxMessage: number;
-  /** A new exchange, for a connection that is not an HTTP request like others. */
+  /** Creates a request context for a WebSocket connection. */
   open(request: IncomingMessage): HttpExchange;
   networkOf(request: IncomingMessage): string;
-  /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
+  /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
   refuses(isStranger: boolean): boolean;
   log: Logger;
 }
 
-interface Connected {
+interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   /** Ids of subscriptions that are being set up. */
-  readonly pending: Set<string>;
+  readonly pendingIds: Set<string>;
   exchange?: () => HttpExchange;
-  /** Of an anonymous client that has a slot. */
+  /** Network of an anonymous client that holds a slot. */
   network?: string;
 }
 
-/** What a browser's cookie may do over a WebSocket it may do with a CSRF token only, as if it came by POST: no same-origin rule holds there. */
-function asPost(request: IncomingMessage, parameters: Record<string, unknown> | undefined): IncomingMessage {
-  const given = Object.fromEntries(Object.entries(parameters ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
-  const text = (name: string) => (typeof given[name] === 'string' ? { [name]: given[name] } : {});
+/** Treats a WebSocket handshake as a POST, so that cookies need a CSRF token: the same-origin policy does not cover WebSockets. */
+function asPostRequest(request: IncomingMessage, parameters: Record<string, unknown> | undefined): IncomingMessage {
+  const valueByLowerCaseName = Object.fromEntries(Object.entries(parameters ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const headerFrom = (name: string) => (typeof valueByLowerCaseName[name] === 'string' ? { [name]: valueByLowerCaseName[name] } : {});
   return Object.create(request, {
     method: { value: 'POST' },
-    headers: { value: { ...request.headers, ...text('authorization'), ...text('x-csrftoken') } },
+    headers: { value: { ...request.headers, ...headerFrom('authorization'), ...headerFrom('x-csrftoken') } },
   }) as IncomingMessage;
 }
 
 export class Sockets {
-  /** Those of nobody, by their networks; how much may be followed over them is limited where it is read. */
-  private readonly anonymous = new Limiter<string>(ANONYMOUS);
+  /** Slots per client network. The number of subscriptions is limited elsewhere, where changes are read. */
+  private readonly anonymousConnections = new Limiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
-  private readonly protocol: Server<Connected>;
-  private lastLogged = -Infinity;
+  private readonly protocol: Server<Connection>;
+  private lastLogTime = -Infinity;
 
   constructor(
     private readonly subscriptions: Subscriptions,
@@ -72,19 +72,19 @@ export class Sockets {
     });
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID])}`));
     this.server.on('connection', (socket, request) => this.serve(socket, request));
-    this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connected>({
-      onConnect: ({ extra, connectionParams }) => this.connect(extra, connectionParams),
+    this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connection>({
+      onConnect: ({ extra: connection, connectionParams }) => this.connect(connection, connectionParams),
       onClose: ({ extra: { network } }) => {
-        if (network !== undefined) this.anonymous.leave(network);
+        if (network !== undefined) this.anonymousConnections.leave(network);
       },
-      onSubscribe: ({ extra }, id, params) => this.begin(extra, id, { ...params }),
-      onOperation: ({ extra }, id) => void extra.pending.delete(id),
+      onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
+      onOperation: ({ extra: connection }, id) => void connection.pendingIds.delete(id),
       subscribe: subscriptions.follow,
     });
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A client that goes away early is nobody's business.
+    // A client that disconnects early is not an error.
     socket.on('error', () => socket.destroy());
     if (request.url?.split('?')[0] === PATH)
       return this.server.handleUpgrade(request, socket, head, (client) => this.server.emit('connection', client, request));
@@ -107,10 +107,10 @@ export class Sockets {
       if (!isAlive) return socket.terminate();
       isAlive = false;
       if (socket.readyState === socket.OPEN) socket.ping();
-    }, PING_EVERY_MS);
+    }, PING_INTERVAL_MS);
     socket.on('pong', () => (isAlive = true));
-    // `ws` has closed it with the right code.
-    socket.on('error', (error) => this.note(request, error));
+    // `ws` has already closed the connection with the right code.
+    socket.on('error', (error) => this.logWarning(request, error));
     const isReadable = () => {
       if (socket.readyState !== socket.OPEN) return false;
       if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
@@ -119,77 +119,77 @@ export class Sockets {
     };
     const send = (data: string) =>
       new Promise<void>((resolve) => {
-        // A client that has gone is reported by the close event.
+        // A disconnected client is reported by the close event.
         if (isReadable()) socket.send(data, () => resolve());
         else resolve();
       });
-    const failed = (error: unknown) => {
-      this.note(request, error);
+    const closeWithError = (error: unknown) => {
+      this.logWarning(request, error);
       socket.close(INTERNAL_ERROR, 'Internal server error');
     };
-    const closed = this.protocol.opened(
+    const notifyClosed = this.protocol.opened(
       {
         protocol: socket.protocol,
         send,
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data: RawData) => {
-            if (isReadable()) handle(String(data)).catch(failed);
+            if (isReadable()) handle(String(data)).catch(closeWithError);
           }),
       },
-      { socket, request, pending: new Set() },
+      { socket, request, pendingIds: new Set() },
     );
     socket.once('close', (code, reason) => {
       clearInterval(ping);
-      Promise.resolve(closed(code, String(reason))).catch((error: unknown) => this.note(request, error));
+      Promise.resolve(notifyClosed(code, String(reason))).catch((error: unknown) => this.logWarning(request, error));
     });
   }
 
-  /** One line a second at most: a client may connect as often as it likes. */
-  private note(request: IncomingMessage, error: unknown): void {
+  /** Logs at most one line per second, because clients can reconnect as often as they like. */
+  private logWarning(request: IncomingMessage, error: unknown): void {
     const now = performance.now();
-    if (now - this.lastLogged < LOG_EVERY_MS) return;
-    this.lastLogged = now;
+    if (now - this.lastLogTime < LOG_INTERVAL_MS) return;
+    this.lastLogTime = now;
     const { code, message } = error as { code?: string; message?: string };
     this.options.log.warn({ id: request.headers[REQUEST_ID], code, reason: message }, 'WebSocket error');
   }
 
-  private async connect(extra: Connected, parameters: Params | undefined): Promise<void> {
+  private async connect(connection: Connection, parameters: Params | undefined): Promise<void> {
     const { open, networkOf } = this.options;
-    const request = asPost(extra.request, parameters);
-    extra.exchange = () => open(request);
-    const close = (code: number, reason: string) => extra.socket.close(code, reason);
+    const request = asPostRequest(connection.request, parameters);
+    connection.exchange = () => open(request);
+    const close = (code: number, reason: string) => connection.socket.close(code, reason);
     try {
-      // Who is nobody may follow the catalogue; wrong credentials are a mistake.
-      if (await extra.exchange().authenticate()) return;
-      // Its slot would never be returned.
-      if (extra.socket.readyState !== extra.socket.OPEN) return;
+      // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
+      if (await connection.exchange().authenticate()) return;
+      // A closed connection would never release its slot.
+      if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
       if (isPassing(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');
       return close(CloseCode.Unauthorized, 'Unauthorized');
     }
     const network = networkOf(request);
-    if (!this.anonymous.tryEnter(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
-    extra.network = network;
+    if (!this.anonymousConnections.tryEnter(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
+    connection.network = network;
   }
 
-  private async begin(extra: Connected, id: string, params: Params) {
-    // graphql-ws loses a subscription that is completed while it is being set up if its id is used again meanwhile.
-    if (extra.pending.has(id)) {
-      extra.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
+  private async startSubscription(connection: Connection, id: string, params: Params) {
+    // graphql-ws loses a subscription if its id is reused after completion while it is still being set up.
+    if (connection.pendingIds.has(id)) {
+      connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
       return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
     }
-    extra.pending.add(id);
-    const args = await this.read(extra, params);
-    if (Array.isArray(args)) extra.pending.delete(id);
+    connection.pendingIds.add(id);
+    const args = await this.readSubscription(connection, params);
+    if (Array.isArray(args)) connection.pendingIds.delete(id);
     return args;
   }
 
-  private async read(extra: Connected, params: Params) {
-    const exchange = extra.exchange!();
+  private async readSubscription(connection: Connection, params: Params) {
+    const exchange = connection.exchange!();
     try {
-      // A connection that is open costs nothing; what is asked for over it waits for nobody before it begins.
-      if (this.options.refuses(extra.network !== undefined)) throw overloaded();
+      // Load shedding applies to subscriptions, because open connections are cheap and subscriptions pass no other admission control.
+      if (this.options.refuses(connection.network !== undefined)) throw overloaded();
       await exchange.authenticate();
     } catch (error) {
       return [refusal(error) as GraphQLError];

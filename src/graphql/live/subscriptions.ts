@@ -1,4 +1,4 @@
-/** A subscription, by whatever transport it comes: read, followed, and shown as every answer is. */
+/** GraphQL subscriptions independent of the transport: validates the operation, runs it, and limits the errors of each event. */
 import {
   getOperationAST,
   GraphQLError,
@@ -20,33 +20,33 @@ export const PATH = '/graphql';
 
 export type Params = Record<string, unknown>;
 
-/** With a context as the transports think of one: a record of whatever there is. */
+/** Execution arguments; the transports type the context as a record. */
 export type Asked = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
 
-const refused = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+const badRequest = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
 
-const CONDITIONS = ['skip', 'include'];
+const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
-/** Whether the root field may be left out (https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids that). */
+/** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
 function isConditional({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
-  const visited = new Set<string>();
-  const fragment = (name: string) => {
-    if (visited.has(name)) return undefined;
-    visited.add(name);
+  const visitedFragments = new Set<string>();
+  const unvisitedFragment = (name: string) => {
+    if (visitedFragments.has(name)) return undefined;
+    visitedFragments.add(name);
     return definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name);
   };
-  const has = ({ selections }: SelectionSetNode): boolean =>
+  const hasCondition = ({ selections }: SelectionSetNode): boolean =>
     selections.some((selection) => {
-      if (selection.directives?.some(({ name }) => CONDITIONS.includes(name.value))) return true;
-      if (selection.kind === Kind.INLINE_FRAGMENT) return has(selection.selectionSet);
-      const found = selection.kind === Kind.FRAGMENT_SPREAD ? fragment(selection.name.value) : undefined;
-      return found?.kind === Kind.FRAGMENT_DEFINITION && has(found.selectionSet);
+      if (selection.directives?.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value))) return true;
+      if (selection.kind === Kind.INLINE_FRAGMENT) return hasCondition(selection.selectionSet);
+      const fragmentDefinition = selection.kind === Kind.FRAGMENT_SPREAD ? unvisitedFragment(selection.name.value) : undefined;
+      return fragmentDefinition?.kind === Kind.FRAGMENT_DEFINITION && hasCondition(fragmentDefinition.selectionSet);
     });
-  return has(selectionSet);
+  return hasCondition(selectionSet);
 }
 
-/** Not a generator of its own: those end only once they have what they wait for. */
-const mapped = (events: AsyncGenerator<ExecutionResult, void, void>, map: (result: ExecutionResult) => ExecutionResult) =>
+/** Maps events without a second generator, whose `return()` would wait for its pending `next()`. */
+const mapEvents = (events: AsyncGenerator<ExecutionResult, void, void>, map: (result: ExecutionResult) => ExecutionResult) =>
   Object.create(events, {
     next: {
       value: async () => {
@@ -65,21 +65,22 @@ export class Subscriptions {
   read(params: Params, exchange: HttpExchange): Asked | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = exchange.context;
-    let resolved: Params;
+    let resolvedParams: Params;
     try {
-      resolved = this.trusted.resolve(params);
+      resolvedParams = this.trusted.resolve(params);
     } catch (error) {
       return [error as GraphQLError];
     }
-    const { query, operationName, variables } = resolved;
+    const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
-    if (typeof query !== 'string') return [refused('The operation must have a `query`.')];
+    if (typeof query !== 'string') return [badRequest('The operation must have a `query`.')];
     const document = readDocument(schema, query, context.spending);
     if (!('kind' in document)) return [...shownResult({ errors: document }, context.viewer !== null).errors!];
     const operation = getOperationAST(document, name);
     exchange.operation = operation?.name?.value;
-    if (operation?.operation !== 'subscription') return [refused(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
-    if (isConditional(document, operation)) return [refused('The field of a subscription takes neither @skip nor @include.')];
+    if (operation?.operation !== 'subscription')
+      return [badRequest(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
+    if (isConditional(document, operation)) return [badRequest('The field of a subscription takes neither @skip nor @include.')];
     return {
       schema,
       document,
@@ -91,8 +92,13 @@ export class Subscriptions {
 
   readonly follow = async ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
     const context = contextValue as Context;
-    const found = await this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables);
-    const shown = (result: ExecutionResult) => shownResult(result, context.viewer !== null);
-    return 'next' in found ? mapped(found, shown) : shown(found);
+    const resultOrEvents = await this.executor.subscribe(
+      document,
+      operationName ?? undefined,
+      context,
+      (variableValues ?? {}) as Variables,
+    );
+    const limitErrors = (result: ExecutionResult) => shownResult(result, context.viewer !== null);
+    return 'next' in resultOrEvents ? mapEvents(resultOrEvents, limitErrors) : limitErrors(resultOrEvents);
   };
 }

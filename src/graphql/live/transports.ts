@@ -1,4 +1,4 @@
-/** The transports of subscriptions, put together. */
+/** Creates both transports of subscriptions: server-sent events and WebSocket. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
@@ -12,7 +12,7 @@ import { Subscriptions } from './subscriptions';
 export interface LiveOptions extends SocketOptions {
   executor: Executor;
   trusted: TrustedDocuments;
-  /** The exchange of a request that is being answered. */
+  /** Returns the request context of a request in progress. */
   known(request: IncomingMessage): HttpExchange;
   failed(error: unknown): void;
 }

@@ -1,4 +1,4 @@
-/** What OPTIONS says of each route. */
+/** Responses to OPTIONS requests: metadata about a route in the format of Django REST framework. */
 import { may } from '../admission';
 import { lookup } from '../asking';
 import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
@@ -7,38 +7,38 @@ import type { Answer, Request } from '../request';
 import type { Route } from '../routes';
 import { accepted, describe, shown, titleOf, type Description } from './options';
 
-type Rows = Extract<Route, { kind: 'list' | 'detail' }>;
+type ResourceRoute = Extract<Route, { kind: 'list' | 'detail' }>;
 
 export class Descriptions {
-  private readonly made = new Map<Endpoint, { accepted: Description; shown: Description }>();
+  private readonly descriptions = new Map<Endpoint, { requestFields: Description; responseFields: Description }>();
 
   constructor({ resources }: Endpoints) {
     const selections = new Map([...resources].map(([name, { selection }]) => [fragmentName(name), selection]));
     for (const endpoint of resources.values())
-      this.made.set(endpoint, { accepted: accepted(endpoint), shown: shown(endpoint, selections) });
+      this.descriptions.set(endpoint, { requestFields: accepted(endpoint), responseFields: shown(endpoint, selections) });
   }
 
-  async of(route: Route, request: Request): Promise<Answer> {
-    return { status: 200, body: await this.bodyOf(route, request) };
+  async describe(route: Route, request: Request): Promise<Answer> {
+    return { status: 200, body: await this.describeRoute(route, request) };
   }
 
-  private async bodyOf(route: Route, request: Request): Promise<Description> {
+  private async describeRoute(route: Route, request: Request): Promise<Description> {
     if (route.kind === 'root') return describe('Api Root', 'The resources of the API, each with the URL of its list.');
     if (route.kind === 'login') return describe(TITLE, 'A token for a user name and a password.');
     if (route.kind === 'free') return describe(route.computed.fact.title, route.computed.field.description ?? '');
     if (route.kind === 'action') return describe(titleOf(route.computed.fact), route.computed.field.description ?? '');
     const { endpoint } = route;
-    const { accepted: body, shown: fields } = this.made.get(endpoint)!;
-    const method = await this.writes(route, request);
+    const { requestFields, responseFields } = this.descriptions.get(endpoint)!;
+    const method = await this.permittedWriteMethod(route, request);
     return describe(
       `${endpoint.view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`,
       endpoint.view.description,
-      method && { [method]: body },
-      fields,
+      method && { [method]: requestFields },
+      responseFields,
     );
   }
 
-  private async writes(route: Rows, request: Request): Promise<'POST' | 'PUT' | undefined> {
+  private async permittedWriteMethod(route: ResourceRoute, request: Request): Promise<'POST' | 'PUT' | undefined> {
     const { create, update, resource } = route.endpoint;
     if (!request.signedIn || (resource.group && request.exchange.lacking?.(resource.group, 'write'))) return undefined;
     if (route.kind === 'list') return create && may(route, 'POST') ? 'POST' : undefined;

@@ -1,4 +1,4 @@
-/** Query parameters → `where` and `orderBy`. Unknown parameters and unknown orders are ignored, as clients expect. */
+/** Converts query parameters to the GraphQL arguments `where` and `orderBy`. Unknown parameters and orderings are ignored, as clients expect. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
 import type { FieldFact, FilterFact, ResourceFact } from '../../contract/facts';
@@ -7,85 +7,90 @@ import { invalid } from '../errors';
 import { lastOf } from './query';
 import { pad, validClock, validDay } from './values';
 
-/** Ids that a parameter names. */
-interface Named {
+/** Row ids in a filter parameter, which must exist. */
+interface ReferencedIds {
   field: string;
   ids: string[];
-  several?: boolean;
-  /** What is said if not all of them are known. */
-  unknown(known: readonly number[]): string | undefined;
+  isList?: boolean;
+  unknownIdError(known: readonly number[]): string | undefined;
 }
 
 export interface Filtered {
   where: Record<string, unknown>;
-  /** By parameter what is wrong with it, and ids that must exist; whoever runs the list looks for them. */
-  given: { key: string; error?: string; named?: Named }[];
+  /** Errors per query parameter, and the ids in it that the caller must look up. */
+  parameters: { key: string; error?: string; references?: ReferencedIds }[];
 }
 
-const MAX_NUMBER = 1e50;
+const MAX_FILTER_NUMBER = 1e50;
 
-/** A condition that no row meets. */
-const NOTHING = { id: { in: [] } };
+/** A condition that matches no row. */
+const NO_MATCH = { id: { in: [] } };
 
-/** Languages in which the reference reads dates such as 31.12.2021. */
-const DAY_FIRST = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
+/** Languages in which wger accepts dates such as 31.12.2021. */
+const DAY_FIRST_LANGUAGES = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
 
-/** Dates as the service reads them: ISO, or month first with a year of four or two digits; day first in some languages. */
-function dateOf(text: string, [language = '']: readonly string[]): string | undefined {
-  const given = trimmed(text);
-  const [, firstDay, nextMonth, lastYear] = (DAY_FIRST.includes(language) && /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(given)) || [];
-  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(given) ?? [];
-  const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(given) ?? [];
-  const full = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
-  const parts = isoYear ? [isoYear, isoMonth, isoDay] : lastYear ? [lastYear, nextMonth, firstDay] : [full, month, day];
+/** Parses ISO dates, `month/day/year` with two or four digits of the year, and `day.month.year` in some languages, as wger does. */
+function parseDate(text: string, [language = '']: readonly string[]): string | undefined {
+  const trimmedText = trimmed(text);
+  const [, firstDay, nextMonth, lastYear] =
+    (DAY_FIRST_LANGUAGES.includes(language) && /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(trimmedText)) || [];
+  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(trimmedText) ?? [];
+  const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(trimmedText) ?? [];
+  const fourDigitYear = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
+  const parts = isoYear ? [isoYear, isoMonth, isoDay] : lastYear ? [lastYear, nextMonth, firstDay] : [fourDigitYear, month, day];
   if (parts.some((part) => part === undefined)) return undefined;
   const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
   return validDay(date) ? date : undefined;
 }
 
-/** Hours and minutes, and seconds with a fraction of them where they are given. */
-function timeOf(text: string): string | undefined {
+/** Parses `HH:MM` with optional seconds and fraction. Returns undefined for an invalid time. */
+function parseTime(text: string): string | undefined {
   const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(trimmed(text));
   if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return undefined;
   return `${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
 }
 
-type Result = { where: Record<string, unknown>; named?: Named } | { error: string } | undefined;
+type FilterResult = { where: Record<string, unknown>; references?: ReferencedIds } | { error: string } | undefined;
 
-const notAChoice = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
+const invalidChoice = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
 
-/** Of a decimal number that any column could hold. */
-const MAX_DIGITS = 100;
-const HELD = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
+/** Longer decimals match no row, because no column can hold them. */
+const MAX_DECIMAL_CHARACTERS = 100;
+const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
 
-function number(field: FieldFact, text: string): Result {
-  const given = decimalOf(text);
-  if (given === undefined) return { error: 'Enter a number.' };
-  const value = Number(given);
-  if (value > MAX_NUMBER) return { error: atMost('1e+50') };
+function numberFilter(field: FieldFact, text: string): FilterResult {
+  const decimalText = decimalOf(text);
+  if (decimalText === undefined) return { error: 'Enter a number.' };
+  const value = Number(decimalText);
+  if (value > MAX_FILTER_NUMBER) return { error: atMost('1e+50') };
   if (field.kind === 'decimal')
-    return { where: given.length <= MAX_DIGITS && HELD.test(given) ? { [field.name]: { eq: given } } : NOTHING };
-  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NOTHING };
+    return {
+      where:
+        decimalText.length <= MAX_DECIMAL_CHARACTERS && DECIMAL_PATTERN.test(decimalText)
+          ? { [field.name]: { eq: decimalText } }
+          : NO_MATCH,
+    };
+  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NO_MATCH };
 }
 
-function byKind(field: FieldFact, text: string, languages: readonly string[]): Result {
-  const eq = (value: unknown): Result => ({ where: { [field.name]: { eq: value } } });
+function filterByKind(field: FieldFact, text: string, languages: readonly string[]): FilterResult {
+  const eq = (value: unknown): FilterResult => ({ where: { [field.name]: { eq: value } } });
   if (field.kind === 'boolean') return text === 'True' ? eq(true) : text === 'False' ? eq(false) : undefined;
   if (text === '') return undefined;
   switch (field.kind) {
     case 'integer':
     case 'decimal':
-      return number(field, text);
+      return numberFilter(field, text);
     case 'date': {
-      const date = dateOf(text, languages);
+      const date = parseDate(text, languages);
       return date ? eq(date) : { error: 'Enter a valid date.' };
     }
     case 'time': {
-      const time = timeOf(text);
+      const time = parseTime(text);
       return time ? eq(time) : { error: 'Enter a valid time.' };
     }
     case 'choice':
-      return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: notAChoice(text) };
+      return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: invalidChoice(text) };
     case 'uuid': {
       if (trimmed(text) === '') return undefined;
       const digits = uuidOf(trimmed(text));
@@ -94,18 +99,18 @@ function byKind(field: FieldFact, text: string, languages: readonly string[]): R
     case 'relation': {
       const id = integerOf(text);
       if (id === undefined) return { error: NOT_A_CHOICE };
-      const unknown: Named['unknown'] = (known) => (known.includes(id) ? undefined : NOT_A_CHOICE);
-      return { where: { [field.name]: { eq: String(id) } }, named: { field: field.name, ids: [String(id)], unknown } };
+      const unknownIdError: ReferencedIds['unknownIdError'] = (known) => (known.includes(id) ? undefined : NOT_A_CHOICE);
+      return { where: { [field.name]: { eq: String(id) } }, references: { field: field.name, ids: [String(id)], unknownIdError } };
     }
     default: {
-      const given = trimmed(text);
-      if (given.includes('\0')) return { error: NO_NULLS };
-      return given === '' ? undefined : eq(given);
+      const trimmedText = trimmed(text);
+      if (trimmedText.includes('\0')) return { error: NO_NULLS };
+      return trimmedText === '' ? undefined : eq(trimmedText);
     }
   }
 }
 
-function parsed(fact: FilterFact, field: FieldFact, texts: string[], languages: readonly string[]): Result {
+function parseFilter(fact: FilterFact, field: FieldFact, texts: string[], languages: readonly string[]): FilterResult {
   const text = texts.at(-1)!;
   switch (fact.parse) {
     case 'loose': {
@@ -122,15 +127,16 @@ function parsed(fact: FilterFact, field: FieldFact, texts: string[], languages: 
       return ids.some((id) => id === undefined) ? undefined : { where: { [field.name]: { each: ids.map(String) } } };
     }
     case 'ids': {
-      const wrong = texts.find((one) => integerOf(one) === undefined);
-      if (wrong !== undefined) return { error: `“${wrong}” is not a valid value.` };
-      const ids = texts.map((one) => String(integerOf(one)));
-      // They must be written as ids are.
-      const unknown: Named['unknown'] = (known) => texts.filter((one) => !known.some((id) => String(id) === one)).map(notAChoice)[0];
-      return { where: { [field.name]: { in: ids } }, named: { field: field.name, ids, several: true, unknown } };
+      const invalidText = texts.find((text) => integerOf(text) === undefined);
+      if (invalidText !== undefined) return { error: `“${invalidText}” is not a valid value.` };
+      const ids = texts.map((text) => String(integerOf(text)));
+      // Ids are compared as texts, so that `01` does not match row 1.
+      const unknownIdError: ReferencedIds['unknownIdError'] = (known) =>
+        texts.filter((text) => !known.some((id) => String(id) === text)).map(invalidChoice)[0];
+      return { where: { [field.name]: { in: ids } }, references: { field: field.name, ids, isList: true, unknownIdError } };
     }
     default:
-      return byKind(field, text, languages);
+      return filterByKind(field, text, languages);
   }
 }
 
@@ -140,54 +146,56 @@ export function filtersOf(
   query: URLSearchParams,
   languages: readonly string[],
 ): Filtered {
-  const result: Filtered = { where: {}, given: [] };
+  const result: Filtered = { where: {}, parameters: [] };
   for (const fact of filters) {
     const field = fields.find((candidate) => candidate.name === fact.field)!;
     const key = fact.key ?? field.rest;
     const texts = query.getAll(key);
-    const one = texts.length ? parsed(fact, field, texts, languages) : undefined;
-    if (one === undefined) continue;
-    if ('error' in one) result.given.push({ key, error: one.error });
+    const filterResult = texts.length ? parseFilter(fact, field, texts, languages) : undefined;
+    if (filterResult === undefined) continue;
+    if ('error' in filterResult) result.parameters.push({ key, error: filterResult.error });
     else {
-      Object.assign(result.where, one.where);
-      if (one.named) result.given.push({ key, named: one.named });
+      Object.assign(result.where, filterResult.where);
+      if (filterResult.references) result.parameters.push({ key, references: filterResult.references });
     }
   }
   return result;
 }
 
-const MAX_TERMS = 50;
+const MAX_ORDER_TERMS = 50;
 
 type Direction = 'ASC' | 'DESC';
 export type OrderBy = Record<string, Direction | Record<string, Direction>>;
 
-const turned = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC' : 'ASC');
+const reverseDirection = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC' : 'ASC');
 
 /**
- * `ordering=a,-b`: columns of the resource's own table; undefined where none is left, which is the default order. A reference orders by the
- * default order of the rows that it names, and by their ids where there is none.
+ * Converts `ordering=a,-b` to `orderBy`. Only columns of the resource's own table count. Returns undefined, which means the default order, if no valid
+ * term remains. A relation sorts by the default order of its target type, or by id if that has none.
  */
 export function orderByOf(
   fields: readonly FieldFact[],
   query: URLSearchParams,
   resource: (type: string) => ResourceFact | undefined,
 ): OrderBy[] | undefined {
-  const terms = (lastOf(query, 'ordering') ?? '').split(',', MAX_TERMS + 1).map(trimmed);
-  if (terms.length > MAX_TERMS) throw invalid({ ordering: [`Order by no more than ${MAX_TERMS} fields.`] });
-  const ordered = new Set<FieldFact>();
+  const terms = (lastOf(query, 'ordering') ?? '').split(',', MAX_ORDER_TERMS + 1).map(trimmed);
+  if (terms.length > MAX_ORDER_TERMS) throw invalid({ ordering: [`Order by no more than ${MAX_ORDER_TERMS} fields.`] });
+  const orderedFields = new Set<FieldFact>();
   const order = terms.flatMap((term): OrderBy[] => {
     const descending = term.startsWith('-');
     const key = descending ? term.slice(1) : term;
     const field = fields.find((candidate) => candidate.ordered && candidate.rest === key);
-    if (!field || ordered.has(field)) return [];
-    ordered.add(field);
+    if (!field || orderedFields.has(field)) return [];
+    orderedFields.add(field);
     const direction: Direction = descending ? 'DESC' : 'ASC';
     const { ordering = [], dictionary } = (field.relation && resource(field.relation.type)) ?? {};
-    const inner = ordering.filter((name) => !/^-?id$/.test(name));
-    if (!inner.length) return [{ [field.name]: direction }];
+    const targetOrdering = ordering.filter((name) => !/^-?id$/.test(name));
+    if (!targetOrdering.length) return [{ [field.name]: direction }];
     const { object } = field.relation!;
     if (dictionary) return [{ [object]: direction }];
-    return inner.map((name) => ({ [object]: name.startsWith('-') ? { [name.slice(1)]: turned(direction) } : { [name]: direction } }));
+    return targetOrdering.map((name) => ({
+      [object]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
+    }));
   });
   return order.length ? order : undefined;
 }

@@ -1,4 +1,4 @@
-/** A body → the input of a mutation, with the errors of all its fields at once. */
+/** Converts a request body to the input of a GraphQL mutation and collects the errors of all fields. */
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired, type FieldFact } from '../../contract/facts';
 import type { Body } from './body';
@@ -6,16 +6,15 @@ import { invalid, type Errors } from '../errors';
 import { SentNumber } from './json';
 import { coerce, idOf, itemsOf, reference, typeName, type Coercible } from './values';
 
-/** What is looked at of a field that a body may hold. */
 export type Accepted = Coercible &
   Pick<FieldFact, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
-/** Per relation the ids that exist and may be named. */
+/** Per relation, the ids that exist and that the client may refer to. */
 export type Known = Record<string, number[]>;
 type Values = Record<string, unknown>;
 
 const ABSENT = Symbol('absent');
 
-/** The body as an object; 400 for anything else. */
+/** Returns the body as an object, or null if it is not one. A form counts as an empty object. */
 export function objectOf(body: Body): Values | null {
   if (body.form) return {};
   const { data } = body;
@@ -30,8 +29,8 @@ export function notAnObject(body: Body): never {
   });
 }
 
-/** What was sent for a field, or ABSENT. A form has texts only, and leaves an unchecked box out. */
-function given(field: Accepted, body: Body, partial: boolean): unknown {
+/** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty text may mean null. */
+function sentValue(field: Accepted, body: Body, partial: boolean): unknown {
   if (!body.form) {
     const data = body.data as Values;
     return Object.hasOwn(data, field.rest) ? data[field.rest] : ABSENT;
@@ -52,32 +51,32 @@ const isFalsy = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && !(value instanceof SentNumber) && Object.keys(value as object).length === 0);
 
-/** Of longer lists the rest counts as unknown. */
-const MAX_NAMED = 1000;
+/** Further ids of a list are not looked up and count as unknown. */
+const MAX_REFERENCED_IDS = 1000;
 
-/** The ids that a body names, by relation, so that they can be looked up together. */
+/** Returns the row ids in a body per relation, so that one operation can look them up. */
 export function namedIds(relations: readonly FieldFact[], body: Body): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
-    const value = field.restReadOnly ? ABSENT : given(field, body, true);
+    const value = field.restReadOnly ? ABSENT : sentValue(field, body, true);
     const values = (field.relation!.many && itemsOf(value)) || [value === true ? 1 : value];
-    const named = new Set<number>();
-    for (const one of values) {
-      const id = idOf(one);
-      if (id !== undefined && named.size < MAX_NAMED) named.add(id);
+    const referencedIds = new Set<number>();
+    for (const item of values) {
+      const id = idOf(item);
+      if (id !== undefined && referencedIds.size < MAX_REFERENCED_IDS) referencedIds.add(id);
     }
-    ids[field.name] = [...named].map(String);
+    ids[field.name] = [...referencedIds].map(String);
   }
   return ids;
 }
 
-export function namesForeignParent(relations: readonly FieldFact[], body: Body, known: Known): boolean {
+export function namesForeignParent(relations: readonly FieldFact[], body: Body, knownIds: Known): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
-    const value = given(field, body, true);
+    const value = sentValue(field, body, true);
     if (isFalsy(value)) return false;
     const id = idOf(value === true ? 1 : value);
-    return id !== undefined && !known[field.name]!.includes(id);
+    return id !== undefined && !knownIds[field.name]!.includes(id);
   });
 }
 
@@ -87,45 +86,50 @@ export interface Reading {
   timeZone: string;
 }
 
-/** Unknown and read-only keys are dropped; a partial body requires nothing. Without `known`, whether the rows are there that are named is left open. */
+/** Drops unknown and read-only keys. A partial body has no required fields. Referenced rows must exist only if `knownIds` is given. */
 export function inputOf(
   fields: readonly Accepted[],
   body: Body,
   { partial, creating, timeZone }: Reading,
-  known?: Known,
+  knownIds?: Known,
 ): { input: Values; errors: Errors } {
   const input: Values = {};
   const errors: Errors = {};
   for (const field of fields) {
     if (field.restReadOnly) continue;
-    const value = given(field, body, partial);
-    const refuse = (messages: string[]) => (errors[field.rest] = messages);
+    const value = sentValue(field, body, partial);
+    const reject = (messages: string[]) => (errors[field.rest] = messages);
     if (value === ABSENT) {
-      if (!partial && isRequired(field)) refuse([field.kind === 'image' ? 'No file was submitted.' : REQUIRED]);
+      if (!partial && isRequired(field)) reject([field.kind === 'image' ? 'No file was submitted.' : REQUIRED]);
     } else if (value === null || (value === '' && field.relation && !field.relation.many)) {
       if (field.null) input[field.name] = null;
-      else refuse([NOT_NULL]);
+      else reject([NOT_NULL]);
     } else {
-      const coerced = field.relation ? reference(field, value, known?.[field.name]) : coerce(field, value, timeZone);
-      if ('messages' in coerced) refuse(coerced.messages);
-      else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coerced.value;
+      const coercion = field.relation ? reference(field, value, knownIds?.[field.name]) : coerce(field, value, timeZone);
+      if ('messages' in coercion) reject(coercion.messages);
+      else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
     }
   }
   return { input, errors };
 }
 
-/** What a mutation says of its input. The path begins with the argument, in which a field comes second. */
+/** A validation error reported by a mutation. `path` is the argument name, then the field name. */
 export interface InputError {
   path: string[];
   message: string;
 }
 
-/** Adds what only a longer look at the values tells; the mutation has looked already, if it has `found` anything. */
-export async function inspect(fields: readonly FieldFact[], input: Values, errors: Errors, found?: readonly InputError[]): Promise<void> {
+/** Adds the errors of slow checks (`FieldFact.inspect`) to `errors`; uses the mutation's messages, if it has run, instead of checking again. */
+export async function inspect(
+  fields: readonly FieldFact[],
+  input: Values,
+  errors: Errors,
+  mutationErrors?: readonly InputError[],
+): Promise<void> {
   for (const field of fields) {
     if (!field.inspect || input[field.name] == null) continue;
-    const said = found?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
-    const messages = said ?? (await field.inspect(input[field.name]));
+    const mutationMessages = mutationErrors?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
+    const messages = mutationMessages ?? (await field.inspect(input[field.name]));
     if (messages.length) errors[field.rest] = messages;
   }
 }

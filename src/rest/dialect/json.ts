@@ -1,9 +1,9 @@
-/** JSON as Python's parser hands it on: a number keeps what tells an integer from a fraction, and all of its digits. */
+/** JSON parser with Python semantics: numbers keep all digits and the difference between integers and floats (`1` and `1.0`). */
 import { floatText } from '../../contract/floats';
 import { excessOf } from '../../platform/jsonlimits';
 import { badRequest } from '../errors';
 
-/** A number that JavaScript would spell in another way: `1.0`, `1e2`, `100000000000000000000`. */
+/** A JSON number whose source text differs from JavaScript's spelling of it: `1.0`, `1e2`, `100000000000000000000`. */
 export class SentNumber {
   constructor(readonly text: string) {}
 
@@ -20,15 +20,15 @@ export class SentNumber {
   }
 }
 
-/** From this on JavaScript writes integers with an exponent, which no integer of Python has. */
-const MANY_DIGITS = 1e21;
+/** JavaScript prints integers from this value on with an exponent; Python never does. */
+const EXPONENT_THRESHOLD = 1e21;
 
 export const isNumber = (value: unknown): value is number | SentNumber => typeof value === 'number' || value instanceof SentNumber;
 
 export const valueOf = (number: number | SentNumber): number => (typeof number === 'number' ? number : number.value);
 
 export const isInteger = (number: number | SentNumber): boolean =>
-  typeof number === 'number' ? Number.isInteger(number) && Math.abs(number) < MANY_DIGITS : number.isInteger;
+  typeof number === 'number' ? Number.isInteger(number) && Math.abs(number) < EXPONENT_THRESHOLD : number.isInteger;
 
 /** `str(number)` in Python. */
 export function numberText(number: number | SentNumber): string {
@@ -37,9 +37,9 @@ export function numberText(number: number | SentNumber): string {
   return text === '-0' ? '0' : text;
 }
 
-const isSpelledOtherwise = (number: string): boolean => String(Number(number)) !== number;
+const isRespelledByJavaScript = (number: string): boolean => String(Number(number)) !== number;
 
-/** Where the string that begins there ends, in a text that is known to be JSON. */
+/** Returns the index after the JSON string that begins at `start`. The text must be valid JSON. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let escapes = end;
@@ -48,9 +48,9 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Runs of these characters, of which sets tell in less time than patterns. */
-const IN_NUMBERS = new Set('0123456789.eE+-');
-const BLANKS = new Set(' \t\n\r');
+// Sets of characters are faster here than regular expressions.
+const NUMBER_CHARACTERS = new Set('0123456789.eE+-');
+const WHITESPACE = new Set(' \t\n\r');
 
 function endOfRun(characters: ReadonlySet<string>, text: string, start: number): number {
   let end = start;
@@ -60,14 +60,14 @@ function endOfRun(characters: ReadonlySet<string>, text: string, start: number):
 
 const startsNumber = (character: string): boolean => character === '-' || (character >= '0' && character <= '9');
 
-function hasNumberSpelledOtherwise(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at]!;
-    if (character === '"') at = endOfString(text, at) - 1;
+function hasRespelledNumber(text: string): boolean {
+  for (let position = 0; position < text.length; position += 1) {
+    const character = text[position]!;
+    if (character === '"') position = endOfString(text, position) - 1;
     else if (startsNumber(character)) {
-      const end = endOfRun(IN_NUMBERS, text, at);
-      if (isSpelledOtherwise(text.slice(at, end))) return true;
-      at = end - 1;
+      const end = endOfRun(NUMBER_CHARACTERS, text, position);
+      if (isRespelledByJavaScript(text.slice(position, end))) return true;
+      position = end - 1;
     }
   }
   return false;
@@ -79,65 +79,65 @@ export function parseJson(text: () => string): unknown {
     const excess = excessOf(json);
     if (excess !== undefined) throw new Error(excess);
     const value: unknown = JSON.parse(json);
-    return hasNumberSpelledOtherwise(json) ? new Reading(json).value() : value;
+    return hasRespelledNumber(json) ? new SpellingPreservingParser(json).parseValue() : value;
   } catch (error) {
     throw badRequest(`JSON parse error - ${(error as Error).message}`);
   }
 }
 
-/** Reads once more what is known to be JSON of a bounded depth. */
-class Reading {
-  private at = 0;
+/** Second pass over valid JSON of bounded depth, which creates a `SentNumber` where `JSON.parse` would lose the spelling. */
+class SpellingPreservingParser {
+  private position = 0;
 
   constructor(private readonly text: string) {}
 
-  value(): unknown {
-    this.skipBlanks();
-    const first = this.text[this.at]!;
-    if (first === '{') return this.object();
-    if (first === '[') return this.list();
-    if (first === '"') return JSON.parse(this.until(endOfString(this.text, this.at)));
+  parseValue(): unknown {
+    this.skipWhitespace();
+    const first = this.text[this.position]!;
+    if (first === '{') return this.parseObject();
+    if (first === '[') return this.parseList();
+    if (first === '"') return JSON.parse(this.takeUntil(endOfString(this.text, this.position)));
     if (startsNumber(first)) {
-      const number = this.until(endOfRun(IN_NUMBERS, this.text, this.at));
-      return isSpelledOtherwise(number) ? new SentNumber(number) : Number(number);
+      const number = this.takeUntil(endOfRun(NUMBER_CHARACTERS, this.text, this.position));
+      return isRespelledByJavaScript(number) ? new SentNumber(number) : Number(number);
     }
-    return JSON.parse(this.until(this.at + (first === 'f' ? 'false' : 'null').length));
+    return JSON.parse(this.takeUntil(this.position + (first === 'f' ? 'false' : 'null').length));
   }
 
-  private object(): Record<string, unknown> {
+  private parseObject(): Record<string, unknown> {
     const entries: [string, unknown][] = [];
-    this.at += 1;
-    while (!this.ends('}')) {
-      const key = this.value() as string;
-      this.skipBlanks();
-      this.at += ':'.length;
-      entries.push([key, this.value()]);
+    this.position += 1;
+    while (!this.consumeSeparator('}')) {
+      const key = this.parseValue() as string;
+      this.skipWhitespace();
+      this.position += ':'.length;
+      entries.push([key, this.parseValue()]);
     }
     return Object.fromEntries(entries);
   }
 
-  private list(): unknown[] {
+  private parseList(): unknown[] {
     const items: unknown[] = [];
-    this.at += 1;
-    while (!this.ends(']')) items.push(this.value());
+    this.position += 1;
+    while (!this.consumeSeparator(']')) items.push(this.parseValue());
     return items;
   }
 
-  /** Passes over what is between two members, or the end of them. */
-  private ends(bracket: string): boolean {
-    this.skipBlanks();
-    const character = this.text[this.at];
-    if (character === ',' || character === bracket) this.at += 1;
+  /** Consumes a comma or the closing bracket; returns whether it was the bracket. */
+  private consumeSeparator(bracket: string): boolean {
+    this.skipWhitespace();
+    const character = this.text[this.position];
+    if (character === ',' || character === bracket) this.position += 1;
     return character === bracket;
   }
 
-  private skipBlanks(): void {
-    this.at = endOfRun(BLANKS, this.text, this.at);
+  private skipWhitespace(): void {
+    this.position = endOfRun(WHITESPACE, this.text, this.position);
   }
 
-  private until(end: number): string {
-    const token = this.text.slice(this.at, end);
-    this.at = end;
+  private takeUntil(end: number): string {
+    const token = this.text.slice(this.position, end);
+    this.position = end;
     return token;
   }
 }

@@ -1,4 +1,4 @@
-/** Which representation is wanted: by suffix, by `?format=`, by the Accept header. */
+/** Content negotiation (RFC 9110, section 12): chooses JSON or HTML by path suffix, `?format=` or Accept header, in this order. */
 import { notAcceptable, notFound } from '../errors';
 import { integerOf } from '../../platform/reading';
 import { lastOf } from './query';
@@ -8,97 +8,97 @@ export const MEDIA: Record<Format, string> = { json: 'application/json', api: 't
 
 export interface Wanted {
   format: Format;
-  /** Blanks of indentation. */
+  /** Spaces per level of JSON indentation. */
   indent?: number;
 }
 
 export const MAX_INDENT = 8;
 
-/** Browsers send a tenth of it. */
-const MAX_ACCEPT = 4000;
-const QUALITY = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+/** About ten times the length that browsers send. */
+const MAX_ACCEPT_CHARACTERS = 4000;
+const QUALITY_PATTERN = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** A part of an Accept header. */
-interface Range {
+/** A media range of an Accept header. */
+interface MediaRange {
   type: string;
   quality: number;
   indent?: string;
-  /** It has parameters other than its quality. */
-  detailed: boolean;
+  /** Whether there are parameters other than `q`. */
+  hasParameters: boolean;
 }
 
-/** Media types are compared without their parameters, of which `indent` alone means something. */
-function rangeOf(part: string): Range {
+/** Parses a media range. Its parameters are ignored, except `q` and `indent`. */
+function parseMediaRange(part: string): MediaRange {
   const [type = '', ...parameters] = part.split(';').map((text) => text.trim());
-  const range: Range = { type: type.toLowerCase(), quality: 1, detailed: false };
+  const range: MediaRange = { type: type.toLowerCase(), quality: 1, hasParameters: false };
   for (const parameter of parameters) {
-    const mark = parameter.indexOf('=');
-    const [name, value] = [parameter.slice(0, mark).trimEnd().toLowerCase(), parameter.slice(mark + 1).trimStart()];
+    const equalsIndex = parameter.indexOf('=');
+    const [name, value] = [parameter.slice(0, equalsIndex).trimEnd().toLowerCase(), parameter.slice(equalsIndex + 1).trimStart()];
     if (name === 'indent') range.indent = value;
     if (name !== 'q') {
-      range.detailed = true;
+      range.hasParameters = true;
       continue;
     }
-    if (!QUALITY.test(value)) throw notAcceptable();
+    if (!QUALITY_PATTERN.test(value)) throw notAcceptable();
     range.quality = Number(value);
   }
   return range;
 }
 
-/** How little a range says, from 0 on: a type with parameters, a type, a wildcard for its second half, one for its first. */
-function breadthOf({ type, detailed }: Range): number {
+/** Inverse specificity of a media range: 0 for a type with parameters, 1 for a plain type, 2 for `type/*`, 3 for the range that matches any type. */
+function breadthOf({ type, hasParameters }: MediaRange): number {
   if (type.startsWith('*/')) return 3;
   if (type.endsWith('/*')) return 2;
-  return detailed ? 0 : 1;
+  return hasParameters ? 0 : 1;
 }
 
-function covers({ type }: Range, media: string): boolean {
-  const [[main, sub], wanted] = [type.split('/'), media.split('/')];
-  return (main === '*' || main === wanted[0]) && (sub === '*' || sub === wanted[1]);
+function covers({ type }: MediaRange, media: string): boolean {
+  const [[main, sub], mediaParts] = [type.split('/'), media.split('/')];
+  return (main === '*' || main === mediaParts[0]) && (sub === '*' || sub === mediaParts[1]);
 }
 
 interface Match {
   format: Format;
-  range: Range;
+  range: MediaRange;
   breadth: number;
 }
 
-/** How a format is wanted: by the range that says most about it. */
-function matchOf(format: Format, ranges: readonly Range[]): Match | undefined {
+/** Returns the most specific media range that matches a format, or undefined if it has quality 0 or there is none. */
+function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
   const [range] = ranges.filter((one) => covers(one, MEDIA[format])).sort((one, other) => breadthOf(one) - breadthOf(other));
   return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
 }
 
-const QUOTED = /^"(.*)"$/s;
+const QUOTED_STRING = /^"(.*)"$/s;
 
-function indented(blanks: string | undefined): { indent?: number } {
-  const number = blanks && integerOf(blanks.replace(QUOTED, '$1'));
+function parseIndent(indentText: string | undefined): { indent?: number } {
+  const number = indentText && integerOf(indentText.replace(QUOTED_STRING, '$1'));
   return number ? { indent: Math.min(Math.max(number, 0), MAX_INDENT) } : {};
 }
 
-/** Throws 404 for an unknown format, 406 where nothing fits; both are answered as JSON. */
+/** Chooses the representation. Throws a 404 for an unknown format and a 406 if none is acceptable; both errors are sent as JSON. */
 export function negotiate(accept: string | undefined, query = new URLSearchParams(), suffix?: string): Wanted {
-  const named = suffix ?? (lastOf(query, 'format') || undefined);
-  if (named !== undefined && named !== 'json' && named !== 'api') throw notFound();
-  // For people who follow a link: they can't set a header. It counts where the address asks for JSON too.
-  const byAddress = named === 'json' ? lastOf(query, 'indent') : undefined;
+  const requestedFormat = suffix ?? (lastOf(query, 'format') || undefined);
+  if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFound();
+  // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
+  const queryIndent = requestedFormat === 'json' ? lastOf(query, 'indent') : undefined;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {
-    if (named === 'api' && accept === 'application/json') throw notAcceptable();
-    return { format: named ?? 'json', ...indented(byAddress) };
+    if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptable();
+    return { format: requestedFormat ?? 'json', ...parseIndent(queryIndent) };
   }
-  if (accept.length > MAX_ACCEPT) throw notAcceptable();
-  const ranges = accept.split(',').map(rangeOf);
-  const formats: Format[] = named ? [named] : ['json', 'api'];
-  // Of those wanted alike JSON is given.
-  const [chosen] = formats
-    .map((format) => matchOf(format, ranges))
+  if (accept.length > MAX_ACCEPT_CHARACTERS) throw notAcceptable();
+  const ranges = accept.split(',').map(parseMediaRange);
+  const formats: Format[] = requestedFormat ? [requestedFormat] : ['json', 'api'];
+  // The sort is stable, so JSON wins among formats of equal quality and specificity.
+  const [bestMatch] = formats
+    .map((format) => matchFormat(format, ranges))
     .filter((match) => match !== undefined)
     .sort((one, other) => other.range.quality - one.range.quality || one.breadth - other.breadth);
-  if (!chosen) throw notAcceptable();
-  return { format: chosen.format, ...indented(chosen.range.indent ?? byAddress) };
+  if (!bestMatch) throw notAcceptable();
+  return { format: bestMatch.format, ...parseIndent(bestMatch.range.indent ?? queryIndent) };
 }
 
-/** How to say that a path does not exist: as JSON to whom takes it, on a page to everybody else. */
+/** Representation of the 404 for an unknown path: JSON if the client accepts it, otherwise an HTML page. */
 export function negotiateUnknown(accept: string | undefined): Wanted {
   try {
     return negotiate(accept);

@@ -1,4 +1,4 @@
-/** What OPTIONS says, from the facts of the fields; forms and documentation read the same. */
+/** Endpoint metadata for OPTIONS, HTML forms and the OpenAPI document, derived from the field metadata of the schema. */
 import {
   getNamedType,
   getNullableType,
@@ -16,9 +16,9 @@ import { MEDIA } from './negotiate';
 
 export type Description = Record<string, unknown>;
 
-const RENDERS = Object.values(MEDIA);
+const RENDERED_TYPES = Object.values(MEDIA);
 
-const TYPES: Partial<Record<FieldFact['kind'], string>> = {
+const METADATA_TYPES: Partial<Record<FieldFact['kind'], string>> = {
   integer: 'integer',
   boolean: 'boolean',
   decimal: 'decimal',
@@ -32,11 +32,11 @@ const TYPES: Partial<Record<FieldFact['kind'], string>> = {
   computed: 'field',
 };
 
-/** The entry of a field, as Django REST framework's metadata has it. */
-function entry(field: FieldFact, help: string | undefined): Description {
+/** Describes one field in the format of Django REST framework's `SimpleMetadata`. */
+function fieldMetadata(field: FieldFact, help: string | undefined): Description {
   const readOnly = field.restReadOnly;
   const required = !readOnly && isRequired(field);
-  const type = readOnly && field.kind === 'choice' ? 'string' : (TYPES[field.kind] ?? 'string');
+  const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPES[field.kind] ?? 'string');
   const info: Description = { type, required, read_only: readOnly, label: field.label };
   if (help) info.help_text = help;
   if (readOnly) return info;
@@ -49,51 +49,54 @@ function entry(field: FieldFact, help: string | undefined): Description {
 }
 
 export const accepted = ({ fields }: Endpoint): Description =>
-  Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, entry(field, field.help)]));
+  Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldMetadata(field, field.help)]));
 
-/** What an answer shows, nested objects included. */
+/** Describes the fields of a response, including nested objects. */
 export function shown({ type, selection, view, resource, fields }: Endpoint, selections: ReadonlyMap<string, string>): Description {
   if (view === resource.views[0])
-    return Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, entry(field, field.description)]));
-  return ofSelection(type, setOf(selection), selections);
+    return Object.fromEntries(
+      fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldMetadata(field, field.description)]),
+    );
+  return describeSelection(type, setOf(selection), selections);
 }
 
 export const setOf = (selection: string): SelectionSetNode =>
   (parse(`{ ${selection} }`).definitions[0] as { selectionSet: SelectionSetNode }).selectionSet;
 
-function ofSelection(
+function describeSelection(
   type: GraphQLObjectType,
   { selections: nodes }: SelectionSetNode,
   selections: ReadonlyMap<string, string>,
 ): Description {
-  const described: Description = {};
+  const descriptions: Description = {};
   for (const node of nodes) {
-    if (node.kind === 'FragmentSpread') Object.assign(described, ofSelection(type, setOf(selections.get(node.name.value)!), selections));
-    else if (node.kind === 'Field') described[node.alias?.value ?? node.name.value] = ofNode(type, node, selections);
+    if (node.kind === 'FragmentSpread')
+      Object.assign(descriptions, describeSelection(type, setOf(selections.get(node.name.value)!), selections));
+    else if (node.kind === 'Field') descriptions[node.alias?.value ?? node.name.value] = describeField(type, node, selections);
   }
-  return described;
+  return descriptions;
 }
 
-function ofNode(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): Description {
+function describeField(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): Description {
   const field = type.getFields()[node.name.value]!;
   const fact = field.extensions.field;
-  if (fact) return entry({ ...fact, restReadOnly: true, check: fact.check }, fact.description);
-  const named = getNamedType(field.type);
+  if (fact) return fieldMetadata({ ...fact, restReadOnly: true, check: fact.check }, fact.description);
+  const namedType = getNamedType(field.type);
   const key = node.alias?.value ?? node.name.value;
   const label = `${key[0]!.toUpperCase()}${key.slice(1).replaceAll('_', ' ')}`;
   const info: Description = { type: 'field', required: false, read_only: true, label, help_text: field.description };
-  if (!isObjectType(named) || !node.selectionSet) return info;
-  const children = ofSelection(named, node.selectionSet, selections);
+  if (!isObjectType(namedType) || !node.selectionSet) return info;
+  const children = describeSelection(namedType, node.selectionSet, selections);
   if (isListType(getNullableType(field.type)))
     return { ...info, child: { type: 'nested object', required: false, read_only: true, children } };
   return { ...info, type: 'nested object', children };
 }
 
-/** What an action is called: the words of its name, where it says nothing else. */
+/** Title of an action; by default derived from its name (`some_action` → `Some action`). */
 export const titleOf = ({ title, name }: ActionFact): string =>
   title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
-/** The answer to OPTIONS; `actions` names the method that the caller may use and what it accepts. */
+/** Builds the body of an OPTIONS response. `actions` maps the write method that the client may use to the fields that it accepts. */
 export function describe(name: string, description: string, actions?: Description, fields?: Description): Description {
-  return { name, description, renders: RENDERS, parses: MEDIA_TYPES, ...(actions && { actions }), ...(fields && { fields }) };
+  return { name, description, renders: RENDERED_TYPES, parses: MEDIA_TYPES, ...(actions && { actions }), ...(fields && { fields }) };
 }

@@ -1,7 +1,5 @@
-/** The parameters of an address, which are written as those of a form. */
-
-/** A question mark at the start is the first character of the first name, which `URLSearchParams` would drop. */
+/** Query string parser. The added `&` keeps a leading question mark of the first name, which `URLSearchParams` would drop. */
 export const queryOf = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
-/** Of repeated parameters the last counts. */
+/** Returns the last value of a parameter, because later repetitions win as in Django. */
 export const lastOf = (query: URLSearchParams, key: string): string | undefined => query.getAll(key).at(-1);

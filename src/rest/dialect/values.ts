@@ -1,4 +1,4 @@
-/** One value of a body → the value that GraphQL takes, or the message of what is wrong; wording and leniency are Django REST framework's. */
+/** Coercion of request body values to GraphQL input values; leniency and error messages follow Django REST framework. */
 import { DateTime } from 'luxon';
 import {
   NOT_AN_INTEGER,
@@ -19,22 +19,22 @@ export type Coercible = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
 
 export type Coerced = { value: unknown } | { messages: string[] };
 
-const ok = (value: unknown): Coerced => ({ value });
-const bad = (message: string): Coerced => ({ messages: [message] });
+const accept = (value: unknown): Coerced => ({ value });
+const reject = (message: string): Coerced => ({ messages: [message] });
 
-/** In bytes: larger files than this the reference keeps on disk. */
-const MAX_IN_MEMORY = 2_621_440;
+/** Django keeps larger uploads on disk, which changes the name of their type in messages. */
+const MAX_IN_MEMORY_BYTES = 2_621_440;
 
-/** The name of a value's type in Python, which messages tell. */
+/** Name of a value's type in Python, for error messages. */
 export function typeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';
   if (isNumber(value)) return isInteger(value) ? 'int' : 'float';
-  if (value instanceof UploadedFile) return value.size > MAX_IN_MEMORY ? 'TemporaryUploadedFile' : 'InMemoryUploadedFile';
+  if (value instanceof UploadedFile) return value.size > MAX_IN_MEMORY_BYTES ? 'TemporaryUploadedFile' : 'InMemoryUploadedFile';
   return { string: 'str', boolean: 'bool', object: 'dict' }[typeof value as string] ?? typeof value;
 }
 
-/** `str(value)` in Python, of the values that JSON has. */
+/** Formats a JSON value like Python's `str(value)`. */
 export function text(value: unknown): string {
   if (value === null) return 'None';
   if (isNumber(value)) return numberText(value);
@@ -48,161 +48,162 @@ export function text(value: unknown): string {
   return String(value);
 }
 
-const MAX_TEXT = 1000;
-const TRUE = ['t', 'T', 'y', 'Y', 'yes', 'YES', 'Yes', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'];
-const FALSE = ['f', 'F', 'n', 'N', 'no', 'NO', 'No', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'];
-const BOOLEANS = new Map<unknown, boolean>([
-  ...[...TRUE, 1, true].map((value): [unknown, boolean] => [value, true]),
-  ...[...FALSE, 0, false].map((value): [unknown, boolean] => [value, false]),
+const MAX_NUMBER_CHARACTERS = 1000;
+const TRUE_VALUES = ['t', 'T', 'y', 'Y', 'yes', 'YES', 'Yes', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'];
+const FALSE_VALUES = ['f', 'F', 'n', 'N', 'no', 'NO', 'No', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'];
+const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
+  ...[...TRUE_VALUES, 1, true].map((value): [unknown, boolean] => [value, true]),
+  ...[...FALSE_VALUES, 0, false].map((value): [unknown, boolean] => [value, false]),
 ]);
 
-/** A number is spelled as JavaScript does it: nobody means its digits. */
-function string(value: unknown): Coerced {
-  if (isNumber(value)) return ok(String(valueOf(value)));
-  return typeof value === 'string' ? ok(trimmed(value)) : bad(NOT_A_STRING);
+/** Numbers are accepted as texts, in JavaScript's spelling. */
+function coerceString(value: unknown): Coerced {
+  if (isNumber(value)) return accept(String(valueOf(value)));
+  return typeof value === 'string' ? accept(trimmed(value)) : reject(NOT_A_STRING);
 }
 
-const isTooLong = (value: string): boolean => value.length > MAX_TEXT;
+const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
-/** A point with zeros behind it makes no fraction. */
-function integer(value: unknown): Coerced {
-  if (typeof value === 'string' && isTooLong(value)) return bad('String value too large.');
-  const given = typeof value === 'string' || isNumber(value) ? text(value) : '';
-  const point = given.lastIndexOf('.');
-  const whole = point >= 0 && /^\.0*$/.test(trimmedAtEnd(given.slice(point))) ? given.slice(0, point) : given;
-  const number = integerOf(whole);
-  return number === undefined ? bad(NOT_AN_INTEGER) : ok(number);
+/** Accepts a fraction of zeros, as in `5.0`. */
+function coerceInteger(value: unknown): Coerced {
+  if (typeof value === 'string' && isTooLong(value)) return reject('String value too large.');
+  const sentText = typeof value === 'string' || isNumber(value) ? text(value) : '';
+  const pointIndex = sentText.lastIndexOf('.');
+  const integerText = pointIndex >= 0 && /^\.0*$/.test(trimmedAtEnd(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
+  const number = integerOf(integerText);
+  return number === undefined ? reject(NOT_AN_INTEGER) : accept(number);
 }
 
-function decimal(value: unknown): Coerced {
-  const given = typeof value === 'string' || isNumber(value) ? trimmed(text(value)) : '';
-  if (isTooLong(given)) return bad('String value too large.');
-  const number = decimalOf(latinDigits(given));
-  return number === undefined ? bad(NOT_A_NUMBER) : ok(number);
+function coerceDecimal(value: unknown): Coerced {
+  const sentText = typeof value === 'string' || isNumber(value) ? trimmed(text(value)) : '';
+  if (isTooLong(sentText)) return reject('String value too large.');
+  const number = decimalOf(toAsciiDigits(sentText));
+  return number === undefined ? reject(NOT_A_NUMBER) : accept(number);
 }
 
-/** Clients in the field send weights in digits of their own script; it is the one place where others than ASCII's are read. */
-const latinDigits = (given: string): string => given.replace(/[^\P{Nd}0-9]/gu, latinDigit);
+/** Converts digits of other scripts, because existing clients send weights in local digits. Only decimals accept them. */
+const toAsciiDigits = (sentText: string): string => sentText.replace(/[^\P{Nd}0-9]/gu, toAsciiDigit);
 
-/** Digits of other scripts come in runs of ten, each of which starts with its zero. */
-function latinDigit(digit: string): string {
+/** Unicode encodes the decimal digits of each script as ten consecutive code points that begin with zero. */
+function toAsciiDigit(digit: string): string {
   const code = digit.codePointAt(0)!;
   let zero = code;
   while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
   return String(code - zero);
 }
 
-function boolean(value: unknown): Coerced {
-  const found = BOOLEANS.get(isNumber(value) ? valueOf(value) : value);
-  return found === undefined ? bad('Must be a valid boolean.') : ok(found);
+function coerceBoolean(value: unknown): Coerced {
+  const booleanValue = BOOLEAN_BY_VALUE.get(isNumber(value) ? valueOf(value) : value);
+  return booleanValue === undefined ? reject('Must be a valid boolean.') : accept(booleanValue);
 }
 
-/** Where nothing is a choice of its own, its name in Python chooses it. */
-function choice(value: unknown, { choices }: Coercible): Coerced {
-  const chosen = text(value);
-  return ok(chosen === text(null) && choices?.some((one) => one.value === null) ? null : chosen);
+/** `None` selects the null choice if the field has one. */
+function coerceChoice(value: unknown, { choices }: Coercible): Coerced {
+  const choiceText = text(value);
+  return accept(choiceText === text(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);
 }
 
 export const pad = (part: string, length = 2) => part.padStart(length, '0');
 
-function day(value: unknown): Coerced {
+function coerceDate(value: unknown): Coerced {
   const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
   const date = parts && `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
-  return date && validDay(date) ? ok(date) : bad(NOT_A_DATE);
+  return date && validDay(date) ? accept(date) : reject(NOT_A_DATE);
 }
 
 export const validDay = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
 
 export const validClock = (hour: string, minute: string, second = '0') => Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
 
-function clock(value: unknown): Coerced {
-  // What follows the time, such as a Z, is not looked at.
+function coerceTime(value: unknown): Coerced {
+  // Text after the time, such as a `Z`, is ignored.
   const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
-  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return bad(NOT_A_TIME);
-  return ok(`${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
+  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return reject(NOT_A_TIME);
+  return accept(`${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
 }
 
-const MOMENT = /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?\n?$/;
+const DATE_TIME_PATTERN =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?\n?$/;
 
-/** Of less than a day; its minutes may be more than an hour, as in `+01:60`. */
-function offsetOf(text: string): string | undefined {
+/** Normalizes a UTC offset to `±HH:MM`. Minutes may exceed 59, as in `+01:60`. Returns undefined from 24 hours on. */
+function normalizeOffset(text: string): string | undefined {
   if (text === 'Z') return text;
   const [hours, minutes] = [text.slice(1, 3), text.slice(3).replace(':', '') || '0'].map(Number) as [number, number];
   const total = 60 * hours + minutes;
   return total < 24 * 60 ? `${text[0]}${pad(String(Math.floor(total / 60)))}:${pad(String(total % 60))}` : undefined;
 }
 
-/** A value without a zone is the server's local time, which must exist and be unambiguous there. */
-function moment(value: unknown, _field: Coercible, timeZone: string): Coerced {
-  const wrong = bad(NOT_A_MOMENT);
-  const parts = typeof value === 'string' ? MOMENT.exec(value) : null;
-  if (!parts) return wrong;
+/** A date-time without offset is local to `timeZone`, where it must exist and be unambiguous (daylight saving time). */
+function coerceDateTime(value: unknown, _field: Coercible, timeZone: string): Coerced {
+  const invalidDateTime = reject(NOT_A_MOMENT);
+  const parts = typeof value === 'string' ? DATE_TIME_PATTERN.exec(value) : null;
+  if (!parts) return invalidDateTime;
   const date = `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
-  if (!validDay(date) || !validClock(parts[4]!, parts[5]!, parts[6])) return wrong;
-  const local = `${date}T${pad(parts[4]!)}:${pad(parts[5]!)}:${pad(parts[6] ?? '0')}`;
+  if (!validDay(date) || !validClock(parts[4]!, parts[5]!, parts[6])) return invalidDateTime;
+  const localDateTime = `${date}T${pad(parts[4]!)}:${pad(parts[5]!)}:${pad(parts[6] ?? '0')}`;
   const fraction = parts[7] ? `.${parts[7]}` : '';
-  const offset = parts[8] && offsetOf(parts[8]);
-  if (parts[8]) return offset ? ok(`${local}${fraction}${offset}`) : wrong;
-  const zoned = DateTime.fromISO(local, { zone: timeZone });
-  const exists = zoned.toISO({ includeOffset: false, suppressMilliseconds: true }) === local;
-  if (!exists || zoned.getPossibleOffsets().length > 1) return bad(`Invalid datetime for the timezone "${timeZone}".`);
-  return ok(`${local}${fraction}${zoned.toFormat('ZZ')}`);
+  const offset = parts[8] && normalizeOffset(parts[8]);
+  if (parts[8]) return offset ? accept(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
+  const zonedTime = DateTime.fromISO(localDateTime, { zone: timeZone });
+  const exists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === localDateTime;
+  if (!exists || zonedTime.getPossibleOffsets().length > 1) return reject(`Invalid datetime for the timezone "${timeZone}".`);
+  return accept(`${localDateTime}${fraction}${zonedTime.toFormat('ZZ')}`);
 }
 
-function uuid(value: unknown): Coerced {
+function coerceUuid(value: unknown): Coerced {
   const digits = typeof value === 'string' ? uuidOf(value) : undefined;
-  return digits === undefined ? bad(`“${text(value)}” is not a valid UUID.`) : ok(digits);
+  return digits === undefined ? reject(`“${text(value)}” is not a valid UUID.`) : accept(digits);
 }
 
-/** The id that a value names; a fraction is cut off. Undefined for what cannot be an id. */
+/** Returns a value as a row id, or undefined if it cannot be one. Fractions are truncated. */
 export function idOf(value: unknown): number | undefined {
   if (isNumber(value)) return isInteger(value) || Number.isFinite(valueOf(value)) ? exact(Math.trunc(valueOf(value))) : undefined;
   return typeof value === 'string' ? integerOf(value) : undefined;
 }
 
-/** What a list of references is taken to hold: a dict counts as the list of its keys. Undefined for what is no list. */
+/** Returns the items of a list of row ids. An object counts as the list of its keys, as when Python iterates a dict. Undefined for other values. */
 export function itemsOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value;
   return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
 }
 
-/** The ids that a value of a relation names, all of them `known` if that was looked up; the first that is wrong is told. */
-export function reference(field: Pick<FieldFact, 'relation'>, value: unknown, known?: readonly number[]): Coerced {
-  const one = (item: unknown): Coerced => {
+/** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `knownIds` is given. */
+export function reference(field: Pick<FieldFact, 'relation'>, value: unknown, knownIds?: readonly number[]): Coerced {
+  const coerceId = (item: unknown): Coerced => {
     const id = idOf(item);
-    if (id === undefined && item !== null) return bad(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
-    return id !== undefined && (known?.includes(id) ?? true) ? ok(id) : bad(noSuchRow(text(item)));
+    if (id === undefined && item !== null) return reject(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
+    return id !== undefined && (knownIds?.includes(id) ?? true) ? accept(id) : reject(noSuchRow(text(item)));
   };
-  if (!field.relation!.many) return one(value);
+  if (!field.relation!.many) return coerceId(value);
   const items = itemsOf(value);
-  if (!items) return bad(`Expected a list of items but got type "${typeName(value)}".`);
-  if (items.length === 0) return bad(NOT_EMPTY);
+  if (!items) return reject(`Expected a list of items but got type "${typeName(value)}".`);
+  if (items.length === 0) return reject(NOT_EMPTY);
   const ids = new Set<unknown>();
   for (const item of items) {
-    const found = one(item);
-    if ('messages' in found) return found;
-    ids.add(found.value);
+    const coercedId = coerceId(item);
+    if ('messages' in coercedId) return coercedId;
+    ids.add(coercedId.value);
   }
-  return ok([...ids]);
+  return accept([...ids]);
 }
 
-const COERCE: Partial<Record<Kind, (value: unknown, field: Coercible, timeZone: string) => Coerced>> = {
-  string,
-  url: string,
-  integer,
-  decimal,
-  boolean,
-  choice,
-  date: day,
-  time: clock,
-  datetime: moment,
-  uuid,
+const COERCION_BY_KIND: Partial<Record<Kind, (value: unknown, field: Coercible, timeZone: string) => Coerced>> = {
+  string: coerceString,
+  url: coerceString,
+  integer: coerceInteger,
+  decimal: coerceDecimal,
+  boolean: coerceBoolean,
+  choice: coerceChoice,
+  date: coerceDate,
+  time: coerceTime,
+  datetime: coerceDateTime,
+  uuid: coerceUuid,
 };
 
-/** A value that was given, is not null and names no rows; limits are checked too. */
+/** Coerces a value that is present, not null and not a relation, and checks the limits of its field. */
 export function coerce(field: Coercible, value: unknown, timeZone: string): Coerced {
-  const coerced = COERCE[field.kind]?.(value, field, timeZone) ?? ok(value);
-  if ('messages' in coerced) return coerced;
-  const messages = field.check(coerced.value, timeZone);
-  return messages.length ? { messages } : coerced;
+  const result = COERCION_BY_KIND[field.kind]?.(value, field, timeZone) ?? accept(value);
+  if ('messages' in result) return result;
+  const messages = field.check(result.value, timeZone);
+  return messages.length ? { messages } : result;
 }

@@ -1,4 +1,4 @@
-/** The answers that are the same everywhere: errors, and what OPTIONS says. */
+/** OpenAPI response objects shared by all paths: errors and OPTIONS metadata. */
 import { MEDIA } from '../dialect/negotiate';
 import { failed } from '../preconditions';
 import { invalid, notAcceptable, notAllowed, notFound, notSignedIn, RestError, tooLarge, unsupported } from '../errors';
@@ -19,7 +19,7 @@ const FIELD_ERRORS: Schema = {
   additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
 };
 
-const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+const STRING_LIST: Schema = { type: 'array', items: { type: 'string' } };
 
 const METADATA: Schema = {
   type: 'object',
@@ -27,8 +27,8 @@ const METADATA: Schema = {
   properties: {
     name: { type: 'string' },
     description: { type: 'string' },
-    renders: TEXTS,
-    parses: TEXTS,
+    renders: STRING_LIST,
+    parses: STRING_LIST,
     actions: {
       type: 'object',
       description: 'By method, the fields that the caller may send.',
@@ -68,60 +68,59 @@ const FIELD: Schema = {
 
 export const SCHEMAS = { detail: DETAIL, field_errors: FIELD_ERRORS, metadata: METADATA, field: FIELD };
 
-const json = (schema: Schema, example?: unknown) => ({ [MEDIA.json]: { schema, ...(example !== undefined && { example }) } });
+const jsonContent = (schema: Schema, example?: unknown) => ({ [MEDIA.json]: { schema, ...(example !== undefined && { example }) } });
 
-export const answered = (description: string, schema: Schema): Response => ({ description, content: json(schema) });
+export const answered = (description: string, schema: Schema): Response => ({ description, content: jsonContent(schema) });
 
-const refusal = (description: string, { body }: RestError, headers?: Response): Response => ({
+const errorResponse = (description: string, { body }: RestError, headers?: Response): Response => ({
   description,
   ...(headers && { headers }),
-  content: json(component('detail'), body),
+  content: jsonContent(component('detail'), body),
 });
 
-/** Of an answer that shows one row that has versions. */
-const ETAG = {
+const ETAG_HEADER = {
   ETag: { description: 'The version of the row. `If-Match` and `If-None-Match` take it.', schema: { type: 'string' } },
 };
 
-/** The same answer, with the version of the row that it shows. */
-export const versioned = (response: Response): Response => ({ ...response, headers: ETAG });
+/** Adds the ETag header to the response object of a single row. */
+export const versioned = (response: Response): Response => ({ ...response, headers: ETAG_HEADER });
 
-export const NOT_MODIFIED: Response = { description: 'The row still has the version that `If-None-Match` names.', headers: ETAG };
+export const NOT_MODIFIED: Response = { description: 'The row still has the version that `If-None-Match` names.', headers: ETAG_HEADER };
 
-/** By status. The messages are those of the errors themselves. */
-const ERRORS: Readonly<Record<number, Response>> = {
+/** Error response objects by HTTP status. Their examples come from the error constructors, so that both agree. */
+const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   400: {
     description: 'Fields or parameters are wrong, or the body cannot be parsed.',
-    content: json(
+    content: jsonContent(
       { anyOf: [component('field_errors'), component('detail')] },
       invalid({ non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }).body,
     ),
   },
-  401: refusal('The name or the password is wrong.', new RestError(401, { detail: 'Username or password unknown' })),
-  403: refusal('Nobody is signed in, the token is bad, or the caller may not do this.', notSignedIn()),
-  404: refusal('There is no such row, none that the caller may see, or no such format.', notFound()),
-  405: refusal('The address does not take this method; `Allow` names those that it takes.', notAllowed('PUT')),
-  406: { description: 'None of the representations is accepted.', content: json(component('detail'), notAcceptable().body) },
-  409: refusal(
+  401: errorResponse('The name or the password is wrong.', new RestError(401, { detail: 'Username or password unknown' })),
+  403: errorResponse('Nobody is signed in, the token is bad, or the caller may not do this.', notSignedIn()),
+  404: errorResponse('There is no such row, none that the caller may see, or no such format.', notFound()),
+  405: errorResponse('The address does not take this method; `Allow` names those that it takes.', notAllowed('PUT')),
+  406: { description: 'None of the representations is accepted.', content: jsonContent(component('detail'), notAcceptable().body) },
+  409: errorResponse(
     'Other writes were in the way, or the `Idempotency-Key` is in use; the message says whether to send it again.',
     new RestError(409, { detail: 'A request with this Idempotency-Key is being carried out. Send it again in a moment.' }),
     { 'Retry-After': { description: 'Seconds until sending it again may help, if it may.', schema: { type: 'integer' } } },
   ),
-  412: refusal('The row has another version than `If-Match` means.', failed()),
-  413: refusal('The body is too large.', tooLarge()),
-  415: refusal('The body is of a type that is not read.', unsupported('text/plain')),
-  429: refusal('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {
+  412: errorResponse('The row has another version than `If-Match` means.', failed()),
+  413: errorResponse('The body is too large.', tooLarge()),
+  415: errorResponse('The body is of a type that is not read.', unsupported('text/plain')),
+  429: errorResponse('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {
     'Retry-After': { description: 'Seconds until the next request is answered.', schema: { type: 'integer' } },
   }),
-  503: refusal('What is asked for takes too long to find.', new RestError(503, { detail: 'This takes too long.' })),
+  503: errorResponse('What is asked for takes too long to find.', new RestError(503, { detail: 'This takes too long.' })),
 };
 
 export const RESPONSES: Readonly<Record<string, Response>> = {
-  ...Object.fromEntries(Object.entries(ERRORS).map(([status, response]) => [`error_${status}`, response])),
-  metadata: { description: 'What the address is and takes.', content: json(component('metadata')) },
+  ...Object.fromEntries(Object.entries(ERROR_RESPONSES).map(([status, response]) => [`error_${status}`, response])),
+  metadata: { description: 'What the address is and takes.', content: jsonContent(component('metadata')) },
 };
 
-/** Errors that every address may answer with, and these. */
+/** References to the given error responses and to those that every path may return. */
 export const errors = (...statuses: number[]): Record<string, Response> =>
   Object.fromEntries(
     [...new Set([...statuses, 403, 404, 405, 406, 429, 503])]

@@ -1,5 +1,4 @@
-import type { BodyFact } from '../../contract/facts';
-/** Selections as JSON schemas: a selection set is the body of an answer, so its schema follows from the types of its fields. */
+/** JSON schemas of response bodies, derived from the GraphQL selection sets that produce them and the types of their fields. */
 import {
   getNamedType,
   getNullableType,
@@ -13,83 +12,84 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql';
+import type { BodyFact } from '../../contract/facts';
 import { setOf } from '../dialect/options';
 import { fragmentName, selectionOf, type Endpoint, type Endpoints } from '../endpoints';
 import { ANY, component, described, orNull, shownValue, type Schema } from './schemas';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** A type that is not null: the schema of what it names, in as many lists as there are around it. */
-function listsOf(type: GraphQLNullableType, inner: (named: GraphQLNamedType) => Schema): Schema {
-  if (!isListType(type)) return inner(getNamedType(type));
-  const items = listsOf(getNullableType(type.ofType), inner);
+/** Schema of a nullable type: the schema of its named type, wrapped in one array schema per GraphQL list. */
+function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNamedType) => Schema): Schema {
+  if (!isListType(type)) return schemaOf(getNamedType(type));
+  const items = wrapInLists(getNullableType(type.ofType), schemaOf);
   return { type: 'array', items: isNonNullType(type.ofType) ? items : orNull(items) };
 }
 
-function withMaps(value: Schema, maps: readonly string[]): Schema {
-  const shown = { ...(value.properties as Record<string, Schema>) };
+function withMapProperties(value: Schema, maps: readonly string[]): Schema {
+  const mappedProperties = { ...(value.properties as Record<string, Schema>) };
   for (const name of maps) {
-    const { properties } = shown[name]!.items as { properties: { value: Schema } };
-    shown[name] = { type: 'object', additionalProperties: properties.value };
+    const { properties } = mappedProperties[name]!.items as { properties: { value: Schema } };
+    mappedProperties[name] = { type: 'object', additionalProperties: properties.value };
   }
-  return maps.length ? { ...value, properties: shown } : value;
+  return maps.length ? { ...value, properties: mappedProperties } : value;
 }
 
 export class Answers {
-  /** Views by the names of their fragments. */
-  private readonly views: ReadonlyMap<string, Endpoint>;
+  private readonly endpointByFragment: ReadonlyMap<string, Endpoint>;
 
   constructor({ resources }: Endpoints) {
-    this.views = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
+    this.endpointByFragment = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
   }
 
   row({ type, selection }: Endpoint): Schema {
     return described(this.object(type, setOf(selection)), type.description);
   }
 
-  /** The answer of an action or of a free endpoint: the value of its field, as its fact shows it. */
+  /** Schema of the response of a computed endpoint: the value of its GraphQL field, transformed as its metadata says. */
   value({ field, fact: { selection, key, maps = [] } }: { field: Field; fact: BodyFact }): Schema {
-    const value = withMaps(this.present(field, selection === undefined ? undefined : setOf(selection)), maps);
+    const value = withMapProperties(this.nonNullValue(field, selection === undefined ? undefined : setOf(selection)), maps);
     const required = isNonNullType(field.type);
     if (key === undefined) return required ? value : orNull(value);
-    // Null is shown as an object without the key.
+    // A null value becomes an object without the key.
     return { type: 'object', properties: { [key]: value }, ...(required && { required: [key] }) };
   }
 
-  /** The value of a field with this selection; without one, all of it is shown. */
+  /** Schema of a field with a selection set; without one, all fields of its type are included. */
   selected(field: Field, set: SelectionSetNode | undefined): Schema {
-    const value = this.present(field, set);
+    const value = this.nonNullValue(field, set);
     return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : orNull(value);
   }
 
-  /** A value that is not null. */
-  private present({ type, extensions }: Field, set: SelectionSetNode | undefined): Schema {
-    return listsOf(getNullableType(type), (named) => {
-      if (isLeafType(named)) return shownValue(extensions.field, named);
-      return isObjectType(named) ? this.object(named, set ?? setOf(selectionOf(named))) : ANY;
+  /** Schema of a field's value, without null. */
+  private nonNullValue({ type, extensions }: Field, set: SelectionSetNode | undefined): Schema {
+    return wrapInLists(getNullableType(type), (namedType) => {
+      if (isLeafType(namedType)) return shownValue(extensions.field, namedType);
+      return isObjectType(namedType) ? this.object(namedType, set ?? setOf(selectionOf(namedType))) : ANY;
     });
   }
 
   private object(type: GraphQLObjectType, set: SelectionSetNode): Schema {
-    const [first, ...others] = set.selections;
-    // What is shown just as a view shows it is named after the view.
-    if (first?.kind === 'FragmentSpread' && !others.length) return component(this.views.get(first.name.value)!.view.rest);
+    const [first, ...otherSelections] = set.selections;
+    // A selection that consists of one view's fragment refers to the component of that view.
+    if (first?.kind === 'FragmentSpread' && !otherSelections.length)
+      return component(this.endpointByFragment.get(first.name.value)!.view.rest);
     const properties = this.properties(type, set);
     return { type: 'object', properties, required: Object.keys(properties) };
   }
 
   private properties(type: GraphQLObjectType, { selections }: SelectionSetNode): Record<string, Schema> {
-    const found: Record<string, Schema> = {};
+    const fieldSchemas: Record<string, Schema> = {};
     for (const node of selections) {
-      if (node.kind === 'InlineFragment') Object.assign(found, this.properties(type, node.selectionSet));
+      if (node.kind === 'InlineFragment') Object.assign(fieldSchemas, this.properties(type, node.selectionSet));
       else if (node.kind === 'FragmentSpread')
-        Object.assign(found, this.properties(type, setOf(this.views.get(node.name.value)!.selection)));
+        Object.assign(fieldSchemas, this.properties(type, setOf(this.endpointByFragment.get(node.name.value)!.selection)));
       else {
         const field = type.getFields()[node.name.value]!;
         const key = node.alias?.value ?? node.name.value;
-        found[key] = described(this.selected(field, node.selectionSet), field.extensions.field?.description ?? field.description);
+        fieldSchemas[key] = described(this.selected(field, node.selectionSet), field.extensions.field?.description ?? field.description);
       }
     }
-    return found;
+    return fieldSchemas;
   }
 }

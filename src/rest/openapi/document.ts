@@ -1,4 +1,4 @@
-/** The interface as an OpenAPI document, derived from the schema whose facts OPTIONS tells too. Made once, when somebody asks. */
+/** OpenAPI 3.1 document of the REST API, derived from the GraphQL schema. Built once, on the first request for it. */
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
 import { endpointsOf, type Endpoint, type Endpoints, type Prepare } from '../endpoints';
@@ -35,14 +35,14 @@ const INFO = {
   ].join('\n'),
 };
 
-const TOKEN = {
+const TOKEN_SCHEME = {
   type: 'apiKey',
   in: 'header',
   name: 'Authorization',
   description: 'The word `Token`, a blank and the key: `Token 0123456789abcdef…`',
 };
 
-/** How browsers that are signed in are known. */
+/** Names of the session cookie and of the CSRF header of signed-in browsers. */
 export interface SessionFact {
   cookie: string;
   csrfHeader: string;
@@ -58,11 +58,11 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionFact) => ({
   },
 });
 
-/** A document describes operations; it runs none. */
-const unprepared: Prepare = () => () => Promise.reject(new Error('an operation of the document was run'));
+/** The document needs the texts of operations but never executes them. */
+const rejectExecution: Prepare = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function openApiOf(schema: GraphQLSchema, session: SessionFact): Omit<OpenApi, 'servers'> {
-  const endpoints = inOrder(endpointsOf(schema, unprepared));
+  const endpoints = sortListedFirst(endpointsOf(schema, rejectExecution));
   const all = [...endpoints.resources.values()];
   const answers = new Answers(endpoints);
   const paths = new PathsOf(schema, endpoints, answers).all();
@@ -76,7 +76,7 @@ export function openApiOf(schema: GraphQLSchema, session: SessionFact): Omit<Ope
     security: [{}, { token: [] }, { session: [] }],
     paths,
     components: {
-      securitySchemes: { token: TOKEN, ...sessionSchemes(session) },
+      securitySchemes: { token: TOKEN_SCHEME, ...sessionSchemes(session) },
       parameters: SHARED,
       responses: RESPONSES,
       schemas: Object.assign({}, SCHEMAS, ...all.map((endpoint) => schemasOf(endpoint, answers, paths))),
@@ -84,27 +84,27 @@ export function openApiOf(schema: GraphQLSchema, session: SessionFact): Omit<Ope
   };
 }
 
-/** The listed ones first, as the root lists them. */
-function inOrder(endpoints: Endpoints): Endpoints {
+/** Sorts resources in the order of the API root; unlisted ones come last. */
+function sortListedFirst(endpoints: Endpoints): Endpoints {
   const { resources, listed } = endpoints;
   const names = [...new Set([...listed, ...resources.keys()])];
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
-/** The schemas of a view; those of bodies only where something takes them. */
+/** Component schemas of a view. Body schemas are included only if a method uses them. */
 function schemasOf(endpoint: Endpoint, answers: Answers, paths: Paths): Record<string, Schema> {
   const { row, page, body, change } = componentsOf(endpoint);
   const list = paths[`/${row}/`]!;
   const detail = paths[`/${row}/{id}/`]!;
   return {
     [row]: answers.row(endpoint),
-    [page]: pageOf(component(row)),
+    [page]: pageSchema(component(row)),
     ...((list.post ?? detail.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
     ...(detail.patch !== undefined && { [change]: bodySchema(endpoint, true) }),
   };
 }
 
-const pageOf = (row: Schema): Schema => ({
+const pageSchema = (row: Schema): Schema => ({
   type: 'object',
   properties: {
     count: { type: 'integer', minimum: 0, description: 'How many rows there are on all pages.' },
@@ -115,27 +115,26 @@ const pageOf = (row: Schema): Schema => ({
   required: ['count', 'next', 'previous', 'results'],
 });
 
-/** Worked out when it is first asked for, and kept. */
-function once<T extends object | string>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+function memoize<T extends object | string>(make: () => T): () => T {
+  let cachedValue: T | undefined;
+  return () => (cachedValue ??= make());
 }
 
-/** The document as text. Only the server differs from request to request, so the rest is written once, which takes a while. */
+/** Serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */
 export function openApiTexts(schema: GraphQLSchema, session: SessionFact): Record<'json' | 'yaml', (baseUrl: string) => string> {
-  const document = once(() => openApiOf(schema, session));
-  const head = (baseUrl: string) => ({ openapi: document().openapi, info: document().info, servers: [{ url: baseUrl + BASE }] });
-  const rest = () => {
+  const document = memoize(() => openApiOf(schema, session));
+  const documentHead = (baseUrl: string) => ({ openapi: document().openapi, info: document().info, servers: [{ url: baseUrl + BASE }] });
+  const documentBody = () => {
     const { openapi: _, info: __, ...others } = document();
     return others;
   };
-  const json = once(() => JSON.stringify(rest()));
-  const yaml = once(() => toYaml(rest()));
+  const json = memoize(() => JSON.stringify(documentBody()));
+  const yaml = memoize(() => toYaml(documentBody()));
   return {
-    json: (baseUrl) => `${JSON.stringify(head(baseUrl)).slice(0, -1)},${json().slice(1)}`,
-    yaml: (baseUrl) => toYaml(head(baseUrl)) + yaml(),
+    json: (baseUrl) => `${JSON.stringify(documentHead(baseUrl)).slice(0, -1)},${json().slice(1)}`,
+    yaml: (baseUrl) => toYaml(documentHead(baseUrl)) + yaml(),
   };
 }
 
-/** Parts that are one object here are written out each time: not every reader of OpenAPI knows aliases. */
+/** Repeated objects are written in full, because some OpenAPI parsers do not support YAML aliases. */
 const toYaml = (value: unknown) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });

@@ -1,4 +1,4 @@
-/** What a path and a query may hold. */
+/** OpenAPI parameter objects of paths, queries and headers. */
 import type { GraphQLField } from 'graphql';
 import type { FieldFact, FilterFact } from '../../contract/facts';
 import { KEPT_HOURS, KEY } from '../../platform/idempotencykey';
@@ -62,7 +62,7 @@ const IF_NONE_MATCH: Parameter = {
   schema: { type: 'string' },
 };
 
-/** What many operations take, by the name of its component. */
+/** Shared parameters by component name. */
 export const SHARED = {
   format: FORMAT,
   indent: INDENT,
@@ -77,12 +77,11 @@ export const shared = (name: keyof typeof SHARED): Parameter => ({ $ref: `#/comp
 
 export const REPRESENTATION: readonly Parameter[] = [shared('format'), shared('indent')];
 
-/** Commas between the values. */
-const LISTED = { style: 'form', explode: false };
+const COMMA_SEPARATED = { style: 'form', explode: false };
 
-function ordering({ fields, resource }: Endpoint): Parameter {
+function orderingParameter({ fields, resource }: Endpoint): Parameter {
   const columns = fields.filter(({ ordered }) => ordered).map(({ rest }) => rest);
-  const standard = resource.ordering.map((term) => {
+  const defaultOrder = resource.ordering.map((term) => {
     const name = term.replace(/^-/, '');
     const key = fields.find((field) => field.name === name)?.rest ?? snake(name);
     return term.startsWith('-') ? `-${key}` : key;
@@ -91,19 +90,19 @@ function ordering({ fields, resource }: Endpoint): Parameter {
     name: 'ordering',
     in: 'query',
     description: 'Columns, `-` before one that runs downwards; the id decides last.',
-    ...LISTED,
+    ...COMMA_SEPARATED,
     schema: {
       type: 'array',
       items: { type: 'string', enum: columns.flatMap((column) => [column, `-${column}`]) },
-      ...(standard.length && { default: standard }),
+      ...(defaultOrder.length && { default: defaultOrder }),
     },
   };
 }
 
-const WHOLE: Schema = { type: 'integer' };
+const INTEGER: Schema = { type: 'integer' };
 
-/** A filter compares; the limits of what may be stored are none of its business. */
-function compared(field: FieldFact): Schema {
+/** Schema of a filter value. The limits for stored values do not apply to it. */
+function comparisonSchema(field: FieldFact): Schema {
   switch (field.kind) {
     case 'boolean':
       return { type: 'string', enum: ['True', 'False'] };
@@ -111,7 +110,7 @@ function compared(field: FieldFact): Schema {
     case 'decimal':
       return { type: 'number' };
     case 'relation':
-      return WHOLE;
+      return INTEGER;
     case 'string':
     case 'url':
     case 'image':
@@ -122,24 +121,24 @@ function compared(field: FieldFact): Schema {
   }
 }
 
-function filter({ key, field: name, parse }: FilterFact, fields: readonly FieldFact[]): Parameter {
+function filterParameter({ key, field: name, parse }: FilterFact, fields: readonly FieldFact[]): Parameter {
   const field = fields.find((candidate) => candidate.name === name)!;
-  const lists = parse === 'ids' || parse === 'commaIds';
+  const isList = parse === 'ids' || parse === 'commaIds';
   return {
     name: key ?? field.rest,
     in: 'query',
-    description: lists ? `${field.description} Any of them.` : field.description,
+    description: isList ? `${field.description} Any of them.` : field.description,
     ...(parse === 'ids' && { style: 'form', explode: true }),
-    ...(parse === 'commaIds' && LISTED),
-    schema: lists ? { type: 'array', items: WHOLE } : parse ? WHOLE : compared(field),
+    ...(parse === 'commaIds' && COMMA_SEPARATED),
+    schema: isList ? { type: 'array', items: INTEGER } : parse ? INTEGER : comparisonSchema(field),
   };
 }
 
 export const listParameters = (endpoint: Endpoint): Parameter[] => [
   shared('limit'),
   shared('offset'),
-  ordering(endpoint),
-  ...endpoint.view.filters.map((fact) => filter(fact, endpoint.fields)),
+  orderingParameter(endpoint),
+  ...endpoint.view.filters.map((fact) => filterParameter(fact, endpoint.fields)),
   ...REPRESENTATION,
 ];
 

@@ -1,4 +1,4 @@
-/** Endpoints as paths: which methods each takes, with what, and what they answer. */
+/** OpenAPI path items: methods, parameters, bodies and responses of each endpoint. */
 import type { GraphQLSchema } from 'graphql';
 import { parse, type OperationDefinitionNode } from 'graphql';
 import type { ActionFact, EndpointFact } from '../../contract/facts';
@@ -25,19 +25,19 @@ export const componentsOf = ({ view: { rest } }: Endpoint) => ({
 
 export const GENERAL = 'general';
 
-/** Ways to say who asks; what a session changes needs the CSRF token too. */
-const READING = [{ token: [] }, { session: [] }];
-const WRITING = [{ token: [] }, { session: [], csrf: [] }];
-const PUBLIC = [{}, ...READING];
+/** Security requirements; writes with a session cookie need the CSRF token as well. */
+const READ_SECURITY = [{ token: [] }, { session: [] }];
+const WRITE_SECURITY = [{ token: [] }, { session: [], csrf: [] }];
+const PUBLIC_SECURITY = [{}, ...READ_SECURITY];
 
-/** Client generators make function names of it. */
+/** Client generators derive function names from the operation id, so it has word characters only. */
 const operationId = (...words: string[]) => words.join('_').replace(/\W+/g, '_');
 
-const metadata = (tag: string, ...words: string[]): Operation => ({
+const optionsOperation = (tag: string, ...words: string[]): Operation => ({
   operationId: operationId(...words, 'options'),
   tags: [tag],
   summary: 'What the address is and takes',
-  security: PUBLIC,
+  security: PUBLIC_SECURITY,
   responses: { 200: METADATA_ANSWER, ...errors() },
 });
 
@@ -65,15 +65,15 @@ export class PathsOf {
         operationId: operationId('root'),
         tags: [GENERAL],
         summary: 'The resources, each with the address of its list',
-        security: PUBLIC,
+        security: PUBLIC_SECURITY,
         parameters: [...REPRESENTATION],
         responses: { 200: answered('The addresses.', schema), ...errors() },
       },
-      options: metadata(GENERAL, 'root'),
+      options: optionsOperation(GENERAL, 'root'),
     };
   }
 
-  /** The mutation's arguments are the body. */
+  /** The login body consists of the arguments of the `login` mutation. */
   private login(): Path {
     const field = this.schema.getMutationType()!.getFields().login!;
     const { selectionSet } = parse(`{ ${ANSWER} }`).definitions[0] as OperationDefinitionNode;
@@ -83,20 +83,20 @@ export class PathsOf {
     return {
       get: {
         ...common,
-        security: PUBLIC,
+        security: PUBLIC_SECURITY,
         operationId: operationId(PATH, 'hint'),
         summary: `${TITLE}: how it is done`,
         responses: { 200: answered('What to send.', { type: 'object', properties: hint, required: Object.keys(HINT) }), ...errors() },
       },
       post: {
         ...common,
-        security: [{}, ...WRITING],
+        security: [{}, ...WRITE_SECURITY],
         operationId: operationId(PATH),
         summary: 'A token for a name and a password',
         requestBody: body({ type: 'object', properties, required: Object.keys(properties) }),
         responses: { 200: answered('The token.', this.answers.selected(field, selectionSet)), ...errors(400, 401, 413, 415, 429) },
       },
-      options: metadata(GENERAL, PATH),
+      options: optionsOperation(GENERAL, PATH),
     };
   }
 
@@ -110,11 +110,11 @@ export class PathsOf {
         tags: [tag],
         summary: fact.title,
         ...(field.description && { description: field.description }),
-        security: PUBLIC,
+        security: PUBLIC_SECURITY,
         parameters: fieldParameters(field),
         responses: { 200: answered('The answer.', this.answers.value(endpoint)), ...errors(...(field.args.length ? [400] : [])) },
       },
-      options: metadata(tag, path),
+      options: optionsOperation(tag, path),
     };
   }
 
@@ -127,128 +127,130 @@ export class PathsOf {
   private list(endpoint: Endpoint): Path {
     const { view } = endpoint;
     const { row, page, body: bodyName } = componentsOf(endpoint);
-    const writes = this.writes(endpoint, `/${view.rest}/`);
+    const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/`);
     return {
       get: {
-        ...this.reading(endpoint, 'list', `${view.title} list`),
+        ...this.readOperation(endpoint, 'list', `${view.title} list`),
         parameters: listParameters(endpoint),
         responses: { 200: answered('A page of rows.', component(page)), ...errors(400) },
       },
       ...(endpoint.create &&
-        writes.includes('POST') && {
+        permittedMethods.includes('POST') && {
           post: {
-            ...this.writing(endpoint, 'create', 'Make a row'),
+            ...this.writeOperation(endpoint, 'create', 'Make a row'),
             requestBody: body(component(bodyName), endpoint),
-            responses: { 201: this.row(endpoint, 'The new row.', component(row)), ...errors(400, 409, 413, 415) },
+            responses: { 201: this.rowResponse(endpoint, 'The new row.', component(row)), ...errors(400, 409, 413, 415) },
           },
         }),
-      options: metadata(view.rest, view.rest, 'list'),
+      options: optionsOperation(view.rest, view.rest, 'list'),
     };
   }
 
   private detail(endpoint: Endpoint): Path {
     const { view } = endpoint;
     const { row, body: bodyName, change } = componentsOf(endpoint);
-    const writes = this.writes(endpoint, `/${view.rest}/1/`);
+    const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/1/`);
     const { parameters, status } = endpoint.version ? { parameters: [shared('ifMatch')], status: [412] } : { parameters: [], status: [] };
-    const changing = (verb: string, summary: string) => {
-      const writing = this.writing(endpoint, verb, summary);
-      return { ...writing, parameters: [...(writing.parameters as unknown[]), ...parameters] };
+    const conditionalWrite = (verb: string, summary: string) => {
+      const operation = this.writeOperation(endpoint, verb, summary);
+      return { ...operation, parameters: [...(operation.parameters as unknown[]), ...parameters] };
     };
-    const written = (name: string) => ({
+    const bodyAndResponses = (name: string) => ({
       requestBody: body(component(name), endpoint),
-      responses: { 200: this.row(endpoint, 'The row as it is now.', component(row)), ...errors(400, 409, ...status, 413, 415) },
+      responses: { 200: this.rowResponse(endpoint, 'The row as it is now.', component(row)), ...errors(400, 409, ...status, 413, 415) },
     });
     return {
       parameters: [shared('id')],
       get: {
-        ...this.reading(endpoint, 'read', `${view.title} instance`),
+        ...this.readOperation(endpoint, 'read', `${view.title} instance`),
         parameters: [...REPRESENTATION, ...(endpoint.version ? [shared('ifNoneMatch')] : [])],
         responses: {
-          200: this.row(endpoint, 'The row.', component(row)),
+          200: this.rowResponse(endpoint, 'The row.', component(row)),
           ...(endpoint.version && { 304: NOT_MODIFIED }),
           ...errors(),
         },
       },
       ...(endpoint.update &&
-        writes.includes('PUT') && {
+        permittedMethods.includes('PUT') && {
           put: {
-            ...changing('replace', 'Write a row anew'),
+            ...conditionalWrite('replace', 'Write a row anew'),
             description: 'Optional fields that are left out stay as they are.',
-            ...written(bodyName),
+            ...bodyAndResponses(bodyName),
           },
         }),
       ...(endpoint.update &&
-        writes.includes('PATCH') && { patch: { ...changing('change', 'Change fields of a row'), ...written(change) } }),
+        permittedMethods.includes('PATCH') && {
+          patch: { ...conditionalWrite('change', 'Change fields of a row'), ...bodyAndResponses(change) },
+        }),
       ...(endpoint.remove &&
-        writes.includes('DELETE') && {
+        permittedMethods.includes('DELETE') && {
           delete: {
-            ...changing('delete', 'Delete a row and what hangs below it'),
+            ...conditionalWrite('delete', 'Delete a row and what hangs below it'),
             responses: { 204: { description: 'The row is gone.' }, ...errors(400, 409, ...status) },
           },
         }),
-      options: metadata(view.rest, view.rest, 'instance'),
+      options: optionsOperation(view.rest, view.rest, 'instance'),
     };
   }
 
-  private row(endpoint: Endpoint, description: string, schema: Schema): Operation {
-    const shown = answered(description, schema);
-    return endpoint.version ? versioned(shown) : shown;
+  private rowResponse(endpoint: Endpoint, description: string, schema: Schema): Operation {
+    const response = answered(description, schema);
+    return endpoint.version ? versioned(response) : response;
   }
 
   private action(endpoint: Endpoint, name: string, action: Computed<ActionFact>): Path {
     const { whenInvalid, whenMissing } = action.fact;
     const value = this.answers.value(action);
-    const others = [
-      ...(whenInvalid ? [refused(whenInvalid)] : []),
+    const alternatives = [
+      ...(whenInvalid ? [invalidParametersSchema(whenInvalid)] : []),
       ...(whenMissing === undefined ? [] : [{ description: 'Of a missing parameter.', const: whenMissing }]),
     ];
     return {
       parameters: [shared('id')],
       get: {
-        ...this.reading(endpoint, name, titleOf(action.fact)),
+        ...this.readOperation(endpoint, name, titleOf(action.fact)),
         ...(action.field.description && { description: action.field.description }),
         parameters: fieldParameters(action.field),
         responses: {
-          200: answered('The answer.', others.length ? { anyOf: [value, ...others] } : value),
+          200: answered('The answer.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
           ...errors(...(action.field.args.length && !whenInvalid ? [400] : [])),
         },
       },
-      options: metadata(endpoint.view.rest, endpoint.view.rest, name),
+      options: optionsOperation(endpoint.view.rest, endpoint.view.rest, name),
     };
   }
 
-  private reading({ view, resource }: Endpoint, verb: string, summary: string): Operation {
+  private readOperation({ view, resource }: Endpoint, verb: string, summary: string): Operation {
     const { rest, description } = view;
     return {
       operationId: operationId(rest, verb),
       tags: [rest],
       summary,
       description,
-      security: resource.owned ? READING : PUBLIC,
+      security: resource.owned ? READ_SECURITY : PUBLIC_SECURITY,
     };
   }
 
-  private writing({ view: { rest } }: Endpoint, verb: string, summary: string): Operation {
+  private writeOperation({ view: { rest } }: Endpoint, verb: string, summary: string): Operation {
     return {
       operationId: operationId(rest, verb),
       tags: [rest],
       summary,
-      security: WRITING,
+      security: WRITE_SECURITY,
       parameters: [...REPRESENTATION, shared('idempotencyKey')],
     };
   }
 
-  /** The methods that the address advertises, less those that nobody is permitted. */
-  private writes({ view: { permits } }: Endpoint, path: string): readonly string[] {
-    const found = findRoute(this.endpoints, BASE + path);
-    const allow = found && found !== 'redirect' ? found.allow : [];
+  /** The methods in the route's Allow header, without those that the view permits to nobody. */
+  private permittedMethods({ view: { permits } }: Endpoint, path: string): readonly string[] {
+    const route = findRoute(this.endpoints, BASE + path);
+    const allow = route && route !== 'redirect' ? route.allow : [];
     return allow.filter((method) => permits?.includes(method) ?? true);
   }
 }
 
-/** The body that an action answers with when its parameters are wrong. */
-function refused(values: Readonly<Record<string, unknown>>): Schema {
+/** Schema of the 200 response of an action that reports invalid parameters in its body. */
+function invalidParametersSchema(values: Readonly<Record<string, unknown>>): Schema {
   const properties = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { const: value }]));
   return {
     type: 'object',
