@@ -1,18 +1,18 @@
-/** Conditions of a statement. Values only ever travel as parameters. */
+/** Builders for SQL conditions. Values are always passed as bind parameters. */
 import type { Parameters } from '../../database/rows';
 
-/** Adds a value to the statement's parameters and tells its placeholder; `decisive` as in `Parameters`. */
+/** Adds a bind parameter and returns its placeholder (`$1`). With `decisive` set, PostgreSQL plans the statement for its values on each execution. */
 export type Bind = (value: unknown, decisive?: boolean) => string;
 export type Condition = (alias: string, bind: Bind) => string;
 
-/** What rows meet all of; nothing where there are no conditions. */
+/** Joins conditions by AND, without the keyword WHERE; empty if there are none. */
 export const conditionOf = (conditions: readonly Condition[], alias: string, bind: Bind): string =>
   conditions.map((condition) => condition(alias, bind)).join(' AND ');
 
 export const whereOf = (conditions: readonly Condition[], alias: string, bind: Bind): string =>
   conditions.length ? ` WHERE ${conditionOf(conditions, alias, bind)}` : '';
 
-/** Collects the parameters of one statement. */
+/** Creates the list of bind parameters of one statement. */
 export function binder(): { bind: Bind; values: Parameters } {
   const values: Parameters = [];
   const bind: Bind = (value, decisive = false) => {
@@ -32,15 +32,16 @@ export const anyOf =
   (alias, bind) =>
     `${alias}."${column}" = ANY(${bind(values)})`;
 
-const joined = (conditions: readonly Condition[], word: string, none: string): Condition => {
+const joinConditions = (conditions: readonly Condition[], operator: string, emptySql: string): Condition => {
   if (conditions.length === 1) return conditions[0]!;
-  return (alias, bind) => (conditions.length ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${word} `)})` : none);
+  return (alias, bind) =>
+    conditions.length ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${operator} `)})` : emptySql;
 };
 
-export const all = (conditions: readonly Condition[]): Condition => joined(conditions, 'AND', 'TRUE');
-export const any = (conditions: readonly Condition[]): Condition => joined(conditions, 'OR', 'FALSE');
+export const all = (conditions: readonly Condition[]): Condition => joinConditions(conditions, 'AND', 'TRUE');
+export const any = (conditions: readonly Condition[]): Condition => joinConditions(conditions, 'OR', 'FALSE');
 
-/** The complement: rows for which the condition is false, and those for which a null leaves it open. */
+/** Negates a condition so that rows for which it is null match as well. */
 export const not =
   (condition: Condition): Condition =>
   (alias, bind) =>

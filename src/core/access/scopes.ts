@@ -1,6 +1,6 @@
 /**
- * What a token of one's own is for: reading or writing, everywhere or in one group of resources. Writing includes reading. Which group a
- * resource belongs to is said on the resource; who may do what is decided in `access.ts`.
+ * Scopes of personal access tokens: read or write access, to everything or to one group of resources. Write access includes read access. Resources
+ * declare their group; `access.ts` enforces the scopes.
  */
 import { choices } from '../model/choices';
 import type { Group } from '../../contract/facts';
@@ -16,16 +16,17 @@ export const GROUPS: Readonly<Record<Group, string>> = {
 export type Access = 'read' | 'write';
 export type Scope = Access | `${Access}:${Group}`;
 
-const groups = Object.entries(GROUPS) as [Group, string][];
+const groupEntries = Object.entries(GROUPS) as [Group, string][];
 
-/** As GraphQL calls it. */
+/** Name of a scope in GraphQL, such as `READ_TRAINING`. */
 export const nameOf = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
 
-const meaning = (access: Access, what: string) => (access === 'read' ? `Reading ${what}.` : `Reading and writing ${what}.`);
+const scopeDescription = (access: Access, subject: string) =>
+  access === 'read' ? `Reading ${subject}.` : `Reading and writing ${subject}.`;
 
 export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'] as const).flatMap((access): [Scope, string][] => [
-  [access, meaning(access, 'everything')],
-  ...groups.map(([group, what]): [Scope, string] => [`${access}:${group}`, meaning(access, what)]),
+  [access, scopeDescription(access, 'everything')],
+  ...groupEntries.map(([group, what]): [Scope, string] => [`${access}:${group}`, scopeDescription(access, what)]),
 ]);
 
 export const TokenScope = choices(

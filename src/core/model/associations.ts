@@ -1,10 +1,10 @@
 /**
- * What Sequelize knows of models beside their columns, of the same facts: `@Ref` is a `belongsTo`, `@Links` a `belongsToMany` over the model of
- * its link table, `@Children` the other side of either. So rows can be read together with those around them:
+ * Sequelize associations (https://sequelize.org/docs/v6/core-concepts/assocs/), derived from the relation fields of resources: `@Ref` declares a
+ * `belongsTo`, `@Links` a `belongsToMany` through the model of its link table, `@Children` the opposite side of either. They allow eager loading:
  * `Workout.findAll({ include: [{ model: TrainingDay, include: [SetGroup] }] })`.
  *
- * A reference that is worked out is no association, because Sequelize joins by one column: an exercise has its category by way of its base,
- * `include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`, and a log its session by three columns.
+ * A computed reference gets no association, because Sequelize joins by a single column. The category of an exercise is reached by way of its base
+ * (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`), and the session of a log by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
 import { OWNER } from './registry';
@@ -13,90 +13,101 @@ import { camel } from '../../contract/casing';
 import { upperFirst } from './inflection';
 import { resourceOf } from './registry';
 
-type Models = Map<string, ModelCtor>;
+type LinkModels = Map<string, ModelCtor>;
 
-/** Declares the associations of all these; answers the models of the link tables. When all are loaded, because they refer to each other. */
+/** Declares the associations of all resources, which must all be loaded, and returns the models of the link tables. */
 export function associate(entities: readonly Entity[]): ModelCtor[] {
-  const models: Models = new Map();
+  const models: LinkModels = new Map();
   for (const entity of entities)
     for (const { link } of fieldsOf(entity)) if (link && !link.via) models.set(link.table, linkModel(entity, link, models.get(link.table)));
   for (const entity of entities) {
-    for (const field of fieldsOf(entity)) if (field.target) refer(entity, field, models);
+    for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
     for (const { name, target, by, key } of childrenOf(entity)) {
       const field = fieldOf(target(), by);
       if (field.stored)
         HasMany(target as () => ModelCtor, { as: name, foreignKey: by, sourceKey: key, constraints: false })(entity.prototype, name);
-      else if (field.link) linkTo(entity, target, name, reversed(keysOf(target(), field.link)), field.link, models);
+      else if (field.link) associateLink(entity, target, name, reverseKeys(linkKeys(target(), field.link)), field.link, models);
     }
   }
   return [...models.values()];
 }
 
-/** The key of a link table is all that tells one link from another. */
-function linkModel(entity: Entity, { table, own, other, fixed = {} }: Link, made = named(table)): ModelCtor {
-  const add = (column: string, options: object) => Column({ allowNull: false, field: column, ...options })(made.prototype, camel(column));
-  if (resourceOf(entity)!.owned) add(OWNER.column, { type: DataType.INTEGER });
-  add(own, { type: DataType.INTEGER, primaryKey: true });
-  for (const column of Object.keys(fixed)) add(column, { type: DataType.BOOLEAN, primaryKey: true, defaultValue: false });
-  add(other, { type: DataType.INTEGER, primaryKey: true });
-  Table({ tableName: table, timestamps: false, indexes: [{ fields: [other] }] })(made);
-  return made;
+/** Defines the model of a link table. Its primary key consists of both ids and the columns that distinguish kinds of links. */
+function linkModel(entity: Entity, { table, own, other, fixed = {} }: Link, model = createModelClass(table)): ModelCtor {
+  const addColumn = (column: string, options: object) =>
+    Column({ allowNull: false, field: column, ...options })(model.prototype, camel(column));
+  if (resourceOf(entity)!.owned) addColumn(OWNER.column, { type: DataType.INTEGER });
+  addColumn(own, { type: DataType.INTEGER, primaryKey: true });
+  for (const column of Object.keys(fixed)) addColumn(column, { type: DataType.BOOLEAN, primaryKey: true, defaultValue: false });
+  addColumn(other, { type: DataType.INTEGER, primaryKey: true });
+  Table({ tableName: table, timestamps: false, indexes: [{ fields: [other] }] })(model);
+  return model;
 }
 
 export const modelNamed = (table: string): string => upperFirst(camel(table));
 
-const named = (table: string) => ({ [modelNamed(table)]: class extends Model {} })[modelNamed(table)] as ModelCtor;
+const createModelClass = (table: string) => ({ [modelNamed(table)]: class extends Model {} })[modelNamed(table)] as ModelCtor;
 
-/** What the database does when the row goes that is named. That it gets another id does not happen. */
-const following = ({ null: optional }: Pick<FieldMeta, 'null'>) => ({ onDelete: optional ? 'SET NULL' : 'CASCADE', onUpdate: 'NO ACTION' });
+/** Foreign-key actions when the referenced row is deleted. Ids are never updated. */
+const referentialActions = ({ null: optional }: Pick<FieldMeta, 'null'>) => ({
+  onDelete: optional ? 'SET NULL' : 'CASCADE',
+  onUpdate: 'NO ACTION',
+});
 
-function refer(entity: Entity, field: FieldMeta, models: Models): void {
+function associateReference(entity: Entity, field: FieldMeta, models: LinkModels): void {
   const { target, object, link, stored } = field;
-  if (link) linkTo(entity, target!, field.relation!.object, keysOf(entity, link), link, models);
+  if (link) associateLink(entity, target!, field.relation!.object, linkKeys(entity, link), link, models);
   else if (stored)
     BelongsTo(target as () => ModelCtor, {
       as: object,
       foreignKey: field.name,
-      ...(field.name === OWNER.field && hangsBelow(entity) ? { constraints: false } : following(field)),
+      ...(field.name === OWNER.field && hasOwnedParent(entity) ? { constraints: false } : referentialActions(field)),
     })(entity.prototype, object);
 }
 
-/** Whose the row is says the key that it shares with its parent: that the owner exists need not be looked up once more. */
-const hangsBelow = (entity: Entity): boolean =>
+/** Whether a required reference leads to an owned parent row. Its foreign key includes the owner, so one on the owner alone is redundant. */
+const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(
     ({ name, stored, target, null: optional }) => stored && !optional && name !== OWNER.field && target && resourceOf(target())!.owned,
   );
 
-/** The columns of a link table, and the fields whose values stand there, of the side that a link belongs to and of the other one. */
-interface Keys {
+/** Attributes of a many-to-many join: `foreignKey` and `otherKey` belong to the link table and refer to `sourceKey` and `targetKey`. */
+interface LinkKeys {
   foreignKey: string;
   sourceKey: string;
   otherKey: string;
   targetKey: string;
 }
 
-const keysOf = (entity: Entity, { own, other, via = 'id' }: Link): Keys => ({
+const linkKeys = (entity: Entity, { own, other, via = 'id' }: Link): LinkKeys => ({
   foreignKey: camel(own),
   sourceKey: fieldsOf(entity).find(({ column }) => column === via)!.name,
   otherKey: camel(other),
   targetKey: 'id',
 });
 
-const reversed = ({ foreignKey, sourceKey, otherKey, targetKey }: Keys): Keys => ({
+const reverseKeys = ({ foreignKey, sourceKey, otherKey, targetKey }: LinkKeys): LinkKeys => ({
   foreignKey: otherKey,
   sourceKey: targetKey,
   otherKey: foreignKey,
   targetKey: sourceKey,
 });
 
-function linkTo(entity: Entity, target: () => Entity, as: string, keys: Keys, { table, fixed = {} }: Link, models: Models): void {
+function associateLink(
+  entity: Entity,
+  target: () => Entity,
+  as: string,
+  keys: LinkKeys,
+  { table, fixed = {} }: Link,
+  models: LinkModels,
+): void {
   const scope = Object.fromEntries(Object.entries(fixed).map(([column, value]) => [camel(column), value]));
   BelongsToMany(target as () => ModelCtor, {
     as,
     ...keys,
-    // One table may hold links of several kinds, so that its two ids alone are no key.
+    // A link table may hold several kinds of links, so its two ids alone are not unique.
     through: { model: () => models.get(table)!, unique: false, ...(Object.keys(scope).length && { scope }) },
-    // Only ids are keys of the tables that a link names.
-    ...(keys.sourceKey === 'id' && keys.targetKey === 'id' ? following({ null: false }) : { constraints: false }),
+    // Foreign keys exist only where both columns of the link table refer to ids.
+    ...(keys.sourceKey === 'id' && keys.targetKey === 'id' ? referentialActions({ null: false }) : { constraints: false }),
   })(entity.prototype, as);
 }

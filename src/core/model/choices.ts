@@ -1,10 +1,10 @@
-/** Values to choose from, said once: an enum in GraphQL; in REST what is stored, texts with labels or ids. */
+/** Choice fields: one declaration registers a GraphQL enum and lists the stored values with their REST labels. */
 import { registerEnumType } from 'type-graphql';
 import type { Choice } from '../../contract/facts';
 
 export interface Enum<V extends string | number = string | number> {
   readonly name: string;
-  /** What type-graphql knows the enum by: stored values by their names. */
+  /** The object that type-graphql registers the enum by; maps enum names to stored values. */
   readonly type: Readonly<Record<string, V>>;
 }
 
@@ -12,30 +12,39 @@ export interface Choices extends Enum<string> {
   readonly all: readonly Choice[];
 }
 
-type Named<V> = readonly [name: string, value: V, description: string];
+type EnumEntry<V> = readonly [name: string, value: V, description: string];
 
-const known = new Map<string, Enum>();
+const enumsByName = new Map<string, Enum>();
 
-/** Of numbers: the ids of all rows of a table that does not change. */
-export function enumOf<V extends string | number>(name: string, description: string, named: readonly Named<V>[]): Enum<V> {
-  const type = Object.fromEntries(named.map(([key, value]) => [key, value]));
-  const valuesConfig = Object.fromEntries(named.map(([key, , meaning]) => [key, { description: meaning }]));
+/** Registers a GraphQL enum. An enum with number values names the ids of all rows of an immutable table. */
+export function enumOf<V extends string | number>(name: string, description: string, entries: readonly EnumEntry<V>[]): Enum<V> {
+  const type = Object.fromEntries(entries.map(([key, value]) => [key, value]));
+  const valuesConfig = Object.fromEntries(entries.map(([key, , meaning]) => [key, { description: meaning }]));
   registerEnumType(type, { name, description, valuesConfig });
-  const made = { name, type };
-  known.set(name, made);
-  return made;
+  const registeredEnum = { name, type };
+  enumsByName.set(name, registeredEnum);
+  return registeredEnum;
 }
 
-type Labelled = readonly [name: string, value: string, label: string | number, description: string];
+type ChoiceEntry = readonly [name: string, value: string, label: string | number, description: string];
 
-/** `none` is what REST calls the absence of a value, where it offers that as a choice. */
-export function choices(name: string, description: string, labelled: readonly Labelled[], { none }: { none?: string } = {}): Choices {
-  const named = labelled.map(([key, value, , meaning]): Named<string> => [key, value, meaning]);
-  const values = labelled.map(([, value, label]) => ({ value, label }));
-  return { ...enumOf(name, description, named), all: none === undefined ? values : [{ value: null, label: none }, ...values] };
+/** Registers a choice field. `none` is the REST label of null, where REST offers null as a choice. */
+export function choices(
+  name: string,
+  description: string,
+  choiceEntries: readonly ChoiceEntry[],
+  { none: noneLabel }: { none?: string } = {},
+): Choices {
+  const enumEntries = choiceEntries.map(([key, value, , meaning]): EnumEntry<string> => [key, value, meaning]);
+  const restChoices = choiceEntries.map(([, value, label]) => ({ value, label }));
+  return {
+    ...enumOf(name, description, enumEntries),
+    all: noneLabel === undefined ? restChoices : [{ value: null, label: noneLabel }, ...restChoices],
+  };
 }
 
-/** Whether a GraphQL type is one of values to choose from. */
-export const isChoices = (name: string): boolean => known.has(name);
-/** Whether the names stand for ids. */
-export const isOfIds = (name: string): boolean => Object.values(known.get(name)?.type ?? {}).some((value) => typeof value === 'number');
+/** Whether `name` is a registered GraphQL enum. */
+export const isChoices = (name: string): boolean => enumsByName.has(name);
+/** Whether the values of the enum are row ids. */
+export const isOfIds = (name: string): boolean =>
+  Object.values(enumsByName.get(name)?.type ?? {}).some((value) => typeof value === 'number');

@@ -1,39 +1,35 @@
-/** What day and moment it is in the zone of the server, and moments that were said elsewhere. */
+/** Current date and time in the server's time zone, and conversion of ISO 8601 timestamps to UTC. */
 import { DateTime } from 'luxon';
 
 export const today = (timeZone: string): string => DateTime.now().setZone(timeZone).toISODate()!;
 
-/** The time at which `performance.now()` was 0, by the system's clock as it is set now. */
-let origin = performance.timeOrigin;
-/** By how much the clocks differ at most as long as neither was set. */
-const ROUNDING_MS = 2;
+/** Unix time in milliseconds at which `performance.now()` was 0, according to the current setting of the system clock. */
+let timeOrigin = performance.timeOrigin;
+/** A larger difference between the monotonic clock and the system clock means that the system clock was adjusted. */
+const MAX_CLOCK_DIFFERENCE_MS = 2;
 
-/** Milliseconds since 1970 with the microseconds that Date lacks. */
+/** Current Unix time in milliseconds, with the microseconds that Date lacks. */
 function preciseTime(): number {
-  if (Math.abs(origin + performance.now() - Date.now()) > ROUNDING_MS) origin = Date.now() - performance.now();
-  return origin + performance.now();
+  if (Math.abs(timeOrigin + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS) timeOrigin = Date.now() - performance.now();
+  return timeOrigin + performance.now();
 }
 
-/** To the microsecond. */
+/** Current time as ISO 8601 with microseconds. */
 export function now(timeZone: string): string {
   const micros = Math.floor(preciseTime() * 1000);
   const fraction = String(micros % 1_000_000).padStart(6, '0');
   return DateTime.fromMillis(Math.floor(micros / 1000), { zone: timeZone }).toFormat(`yyyy-MM-dd'T'HH:mm:ss'.${fraction}'ZZ`);
 }
 
-/** Between these every zone shows a year from 1 to 9999. */
-const [FIRST, LAST] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as const;
+/** Range of timestamps that have a four-digit year from 0001 to 9999 in every time zone. */
+const [MIN_UTC, MAX_UTC] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as const;
 
-/** Of a second, point and all. */
-const FRACTION = /\.\d+/;
+const FRACTIONAL_SECONDS = /\.\d+/;
 
-/**
- * The same moment, microseconds and all, with an offset that PostgreSQL reads: it knows none of 16 hours and more. Undefined for what is
- * no moment, or out of range.
- */
-export function inUtc(moment: string): string | undefined {
-  const [fraction = ''] = FRACTION.exec(moment) ?? [];
-  const utc = DateTime.fromISO(moment.replace(FRACTION, ''), { zone: 'utc' });
+/** Converts an ISO 8601 timestamp to UTC, because PostgreSQL rejects offsets of 16 hours and more; undefined if invalid or out of range. */
+export function inUtc(timestamp: string): string | undefined {
+  const [fraction = ''] = FRACTIONAL_SECONDS.exec(timestamp) ?? [];
+  const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS, ''), { zone: 'utc' });
   const seconds = utc.toISO({ includeOffset: false, suppressMilliseconds: true });
-  return seconds !== null && seconds >= FIRST && seconds <= LAST ? `${seconds}${fraction}Z` : undefined;
+  return seconds !== null && seconds >= MIN_UTC && seconds <= MAX_UTC ? `${seconds}${fraction}Z` : undefined;
 }

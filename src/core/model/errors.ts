@@ -1,4 +1,4 @@
-/** Errors with a code and their data, decided where they are thrown. No message is ever matched. */
+/** Application errors: each has a code and data, decided where it is thrown. Messages are never matched. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { answerTooLong, noRowOfType } from '../../contract/messages';
@@ -8,17 +8,16 @@ import { FilesUnavailable } from '../../platform/filesunavailable';
 import { Overloaded } from '../../platform/limiter';
 import { mistake, MistakeCode, type InputMistake, type Mistake } from './mistakes';
 
-/** Messages by the names of arguments or the paths of fields in them, such as `days[1].setGroups[0].sets`. */
+/** Validation messages by argument name or field path, such as `days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
 
-/** Of one answer; who sends more mistakes mends these first. */
 export const MAX_ERRORS = 20;
 
-const MAX_ECHO = 200;
-/** Of what was sent, as messages repeat it. */
-export const shortened = (text: string): string => (text.length > MAX_ECHO ? `${text.slice(0, MAX_ECHO)}…` : text);
+const MAX_ECHO_CHARACTERS = 200;
+/** Truncates client input that an error message repeats. */
+export const shortened = (text: string): string => (text.length > MAX_ECHO_CHARACTERS ? `${text.slice(0, MAX_ECHO_CHARACTERS)}…` : text);
 
-/** Input of a mutation that cannot be carried out; the payload lists why. `conflicts` are the ids of the stored rows that are in its way. */
+/** Invalid input of a mutation; the payload lists the issues. `conflicts` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
   constructor(
     readonly mistakes: readonly InputMistake[],
@@ -28,15 +27,15 @@ export class InvalidInput extends Error {
   }
 }
 
-/** The mistake of an id of which the caller can see no row. */
+/** The validation issue for an id that does not name a row visible to the caller. */
 export const noSuch = (type: string, id: unknown): Mistake => mistake(MistakeCode.NOT_FOUND, noRowOfType(type, shortened(String(id))));
 
-/** Throws the mistakes, if there are any. */
+/** Throws an `InvalidInput` error if there are any issues. */
 export function refuse(mistakes: readonly InputMistake[]): void {
   if (mistakes.length) throw new InvalidInput(mistakes);
 }
 
-/** An error that the caller may see as it is. */
+/** An error whose message and code may be sent to the client unchanged. */
 export class KnownError extends GraphQLError {
   constructor(code: string, message: string, data: Record<string, unknown> = {}) {
     super(message, { extensions: { code, ...data } });
@@ -62,8 +61,8 @@ export const tooLong = (limit: number): KnownError => new KnownError('RESULT_TOO
 
 export const RETRY_SECONDS = 2;
 
-/** What is said of it, and nothing of what the database says, which is for the log. */
-function reasonOf(error: unknown): [code: string, message: string] | undefined {
+/** Maps a database or storage error to the code and message that the client receives. Messages of the database itself go to the log only. */
+function describeDatabaseError(error: unknown): [code: string, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
   if (error instanceof Uncertain)
     return [
@@ -78,12 +77,12 @@ function reasonOf(error: unknown): [code: string, message: string] | undefined {
   return undefined;
 }
 
-/** What the database refused for reasons that are not in the request; undefined for a mistake in the program. Its cause is in the log, by the id of the request. */
+/** Converts a database error that is not the request's fault into a client error, and logs its cause by request id; undefined for a bug. */
 export function ofDatabase(error: unknown, log: Logger, id: string): KnownError | undefined {
   if (error instanceof ClientGone) return new KnownError('CLIENT_GONE', 'The client has gone.');
   if (error instanceof Overloaded) return overloaded();
   if (error instanceof TooMuchRead) return tooLong(error.limit);
-  const reason = reasonOf(error);
+  const reason = describeDatabaseError(error);
   if (!reason) return undefined;
   const [code, message] = reason;
   log.error({ id, err: error }, error instanceof FilesUnavailable ? 'files cannot be kept or read' : 'the database cannot be used');

@@ -1,4 +1,4 @@
-/** A field is said once: one decorator makes the column, the GraphQL field and the facts that every interface reads. */
+/** Field decorators and field metadata: one decorator defines the column, the GraphQL field and the metadata that every API reads. */
 import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
@@ -12,35 +12,34 @@ import { snake } from '../../contract/casing';
 import { label } from './inflection';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
-/** A resource's class; a thunk, because resources refer to each other. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any of them, and each of them is one: the parameter stands on both sides of methods
 export type Entity<M = any> = (new () => M) & { name: string };
-/** A row of a resource with all its fields, and without the methods of its model and the rows that hang below it. */
+/** Row of a resource with all its fields, without the methods of the Sequelize model and without child rows. */
 export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
 export type PartOf<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
 export type Lazy<T = Entity> = () => T;
 
-/** The alias of the row's own table in every planned statement. */
+/** Builds an SQL expression from the alias of the row's table. */
 export type Expression = (alias: string) => string;
 
 export interface Through {
   table: string;
-  /** The column of this table that holds the other row's id. */
+  /** Column of this table that references the other row. */
   via: string;
   column: string;
 }
 
-/** A link table between `via` of this table (its id if absent) and ids of the other side. */
+/** Link table between rows of this table, by their column `via` (`id` if absent), and ids of the other table. */
 export interface Link {
   table: string;
   own: string;
   other: string;
   via?: string;
-  /** Columns of the link table that hold these values in every link of this kind. */
+  /** Discriminator columns of a link table that holds several kinds of links, with their values for this kind. */
   fixed?: Readonly<Record<string, boolean>>;
 }
 
-/** The condition that a link is of its kind, for the alias of the link table. */
+/** SQL condition on the discriminator columns of a link table with the given alias. */
 export const ofKind = ({ fixed = {} }: Link, alias: string): string =>
   Object.entries(fixed)
     .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
@@ -49,52 +48,52 @@ export const ofKind = ({ fixed = {} }: Link, alias: string): string =>
 export interface FieldOptions<N extends boolean = boolean> {
   label?: string;
   help?: string;
-  /** Documentation beside REST's help text, or where there is none. */
+  /** Documentation in addition to REST's help text. */
   note?: string;
-  /** What GraphQL says instead of the note. */
+  /** GraphQL description that replaces the note. */
   about?: string;
-  /** May be null in the database, and absent or null on input. */
+  /** Nullable in the database; optional and nullable on input. */
   null?: N;
-  /** Stored when a creation leaves it out. A function gets the server's zone. */
+  /** Default value on creation. A function receives the time zone of the server. */
   default?: unknown | ((timeZone: string) => unknown);
-  /** Of a reference with a default: what GraphQL says of an absent value in place of the id. */
+  /** GraphQL description of the default of a reference, in place of the id. */
   absent?: string;
-  /** A trigger of the table decides what GraphQL stores where a creation leaves it out; REST stores `default`. */
+  /** In GraphQL a database trigger sets the default; REST stores `default`. */
   byTriggerInGraphQL?: boolean;
-  /** Key in REST and column of the database where they are not the snake-case name. */
+  /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
-  /** Key in REST where that alone is another one. */
+  /** REST key, if only the key differs from the snake-case name. */
   rest?: string;
-  /** Column of the database where that alone is another one. */
+  /** Database column, if only the column differs from the snake-case name. */
   column?: string;
   hidden?: boolean;
-  /** REST's rows have it only by way of their parent, and cannot be ordered by it. */
+  /** Derived from the parent row in REST, which therefore cannot order by it. */
   inherited?: boolean;
-  /** The one interface that has the field. */
+  /** Restricts the field to one API. */
   only?: Only;
-  /** `'rest'`: accepted by GraphQL only. */
+  /** `'rest'`: read-only in REST, writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
-  /** Stored by the database itself, whoever writes the row. */
+  /** Set by the database itself, whatever values a write contains. */
   automatic?: boolean;
-  /** Not stored but worked out in SQL, in the row's own statement. */
+  /** SQL expression of a computed field, evaluated in the statement that reads the row. */
   sql?: Expression;
-  /** Of a reference that is worked out: the columns that have the same values in both rows. */
+  /** Columns of a computed reference that have equal values in both rows. */
   shares?: readonly string[];
-  /** A column of the row that `via` names: shown and filtered as if it stood here. */
+  /** Column of another row, referenced by `via`, exposed and filtered like a column of this row. */
   through?: Through;
-  /** A copy in which all cases are one, with an index over its trigrams, is kept beside the column, as `<column>_folded`; its words as `<column>_words`. */
+  /** Indexes the text for search. A case-folded copy with a trigram index is stored as `<column>_folded`, and its words as `<column>_words`. */
   searched?: boolean;
-  /** Of a public text in a large table: an index keeps it in the order that a reader expects too, as GraphQL lists it. */
+  /** Adds an index in the collation that GraphQL sorts public texts by, for large tables. */
   sorted?: boolean;
-  /** Further checks of a good value. */
+  /** Additional checks of a value that is within its limits; returns messages. */
   check?: (value: unknown, timeZone: string) => string[];
-  /** Checks that take time, of a value that has passed all others. */
+  /** Slow checks of a value that has passed all others; returns messages. */
   inspect?: (value: unknown) => Promise<string[]>;
 }
 
 export interface FieldMeta extends FieldFact {
-  /** Database column; absent when worked out or kept in a link table. */
+  /** Database column; absent for computed fields and link tables. */
   column?: string;
   sql?: Expression;
   shares?: FieldOptions['shares'];
@@ -109,9 +108,8 @@ export interface FieldMeta extends FieldFact {
   type: () => GraphQLScalarType | typeof String | typeof Boolean | Enum['type'];
   about: string;
   enum?: Enum;
-  /** What is written, where it is not what is shown. */
+  /** Input type, if it differs from the output type. */
   input?: () => GraphQLScalarType;
-  /** The other side of a relation, and the GraphQL field that shows it. */
   target?: Lazy;
   object?: string;
   link?: Link;
@@ -121,31 +119,31 @@ export interface FieldMeta extends FieldFact {
 export interface ChildMeta {
   name: string;
   target: Lazy;
-  /** The field of the child that names this row, and the field of this row that it names. */
+  /** Field of the child row that references this row. */
   by: string;
   key: string;
   connection: boolean;
-  /** How many there are, most often, of those without pages. */
+  /** Typical number of child rows; only for lists without pagination. */
   size?: number;
   part: boolean;
-  /** Never made together with this row: which row they hang below is worked out. */
+  /** Child rows cannot be created together with this row, because their reference to it is computed. */
   readOnly: boolean;
   order: string[];
   description: string;
 }
 
-/** The children that are saved with their row. */
+/** Child rows that are saved together with their parent row. */
 export const partsOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
 
 export const groupedName = ({ name }: ChildMeta): string => `${name}Grouped`;
 
-const fields = new Map<object, FieldMeta[]>();
-const children = new Map<object, ChildMeta[]>();
-export const addChild = (entity: Entity, child: ChildMeta): void => void children.set(entity, [...childrenOf(entity), child]);
+const fieldsByEntity = new Map<object, FieldMeta[]>();
+const childrenByEntity = new Map<object, ChildMeta[]>();
+export const addChild = (entity: Entity, child: ChildMeta): void => void childrenByEntity.set(entity, [...childrenOf(entity), child]);
 
-/** The fields of a resource, in the order they are written, which is REST's. */
-export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fields.get(entity) ?? [];
-export const childrenOf = (entity: Entity): readonly ChildMeta[] => children.get(entity) ?? [];
+/** Fields of a resource in the order of declaration, which is REST's order. */
+export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fieldsByEntity.get(entity) ?? [];
+export const childrenOf = (entity: Entity): readonly ChildMeta[] => childrenByEntity.get(entity) ?? [];
 export const fieldOf = (entity: Entity, name: string): FieldMeta => {
   const found = fieldsOf(entity).find((field) => field.name === name);
   if (!found) throw new Error(`${entity.name} has no field ${name}`);
@@ -165,11 +163,11 @@ const SQL_TYPES: Partial<Record<Kind, string>> = {
 
 export const sqlType = ({ kind }: { kind: Kind }): string => SQL_TYPES[kind] ?? 'text';
 
-/** A decorator for a property of exactly this type: the compiler compares the two, null included. */
+/** Decorator that compiles only on a property of exactly this type, including null. */
 export type Typed<V> = <K extends string, T extends Record<K, V>>(target: T & ([V] extends [T[K]] ? unknown : never), property: K) => void;
 export type OrNull<V, O> = O extends { null: true } ? V | null : V;
 
-interface Facts extends FieldOptions {
+interface FieldDefinition extends FieldOptions {
   minLength?: number;
   maxLength?: number;
   min?: number;
@@ -186,14 +184,14 @@ interface Facts extends FieldOptions {
   input?: FieldMeta['input'];
 }
 
-/** What the database stores where nobody gives a value. What is worked out for each row the database knows only if it is the moment. */
-function storedDefault({ default: given, automatic, blank, null: optional, kind }: FieldMeta): unknown {
-  if (automatic || given === defaults.now) return literal('now()');
-  if (typeof given === 'function') return undefined;
-  return given ?? (kind === 'string' && blank && !optional ? '' : undefined);
+/** Default value of the column. Defaults computed per row have none, except the current time. */
+function columnDefault({ default: defaultValue, automatic, blank, null: nullable, kind }: FieldMeta): unknown {
+  if (automatic || defaultValue === defaults.now) return literal('now()');
+  if (typeof defaultValue === 'function') return undefined;
+  return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
 }
 
-export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: Facts, list = false) {
+export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: FieldDefinition, list = false) {
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
     const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
@@ -220,14 +218,14 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
       ...(stored && { column: options.column ?? options.storedAs ?? snake(name) }),
       sequelizeType,
       mistakes: (value, timeZone) => {
-        const found = mistakesOf(value, meta);
-        return found.length || value == null ? found : (options.check?.(value, timeZone) ?? []).map(invalidValue);
+        const mistakes = mistakesOf(value, meta);
+        return mistakes.length || value == null ? mistakes : (options.check?.(value, timeZone) ?? []).map(invalidValue);
       },
       check: (value, timeZone) => meta.mistakes(value, timeZone).map(({ message }) => message),
     };
-    fields.set(entity, [...fieldsOf(entity), meta]);
+    fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
-      Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: storedDefault(meta) })(prototype, name);
+      Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
     Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.about })(prototype, name);
     Extensions({ field: meta })(prototype, name);
   };
@@ -241,7 +239,7 @@ export const Id = (): Typed<number> => (prototype: object, name: string) => {
   Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, autoIncrementIdentity: true, field: 'id' })(prototype, name);
 };
 
-/** `max` in characters. Surrounding blanks are trimmed. */
+/** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
 export const Text = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
   o: O = {} as O,
 ): Typed<OrNull<string, O>> => {
@@ -258,7 +256,7 @@ export const Flag = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull
   define('boolean', () => Boolean, DataType.BOOLEAN, o);
 export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(o: O = {} as O): Typed<OrNull<number, O>> =>
   define('integer', () => Int, DataType.INTEGER, o);
-/** An exact decimal; `digits` counts those before and after the point, of which `places` are after it. */
+/** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
 export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
   o: O,
 ): Typed<OrNull<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
@@ -270,16 +268,15 @@ export const Choose = <const O extends FieldOptions & { choices: Choices; blank?
 };
 export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('date', () => DateScalar, DataType.DATEONLY, o);
-// Sequelize's own types of moments and times drop microseconds.
-/** A time of day. */
+// Written as SQL, because Sequelize's own time types drop microseconds.
 export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('time', () => TimeScalar, 'TIME(6)', o);
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
   define('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
-/** A value that only SQL can tell. */
+/** Declares a field that is computed in SQL. */
 export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> =>
   define('computed', type, undefined, o, list);
-/** A stored path below the media folder, written by an upload; keeping the file and showing its place are up to the resource. */
+/** Declares an uploaded image, stored as a path below the media folder. The resource itself stores the file and builds its URL. */
 export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
   const { max, ...options } = o;
   return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
@@ -288,10 +285,8 @@ export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
 export const defaults = {
   today: (timeZone: string) => today(timeZone),
   now: (timeZone: string) => now(timeZone),
-  /** A trigger of the table decides. */
   byTrigger: () => undefined,
 };
 
-/** Whether null is accepted on input. */
-export const acceptsNull = ({ null: optional, default: given }: Pick<FieldMeta, 'null' | 'default'>): boolean =>
-  optional || given === defaults.byTrigger;
+export const acceptsNull = ({ null: nullable, default: defaultValue }: Pick<FieldMeta, 'null' | 'default'>): boolean =>
+  nullable || defaultValue === defaults.byTrigger;

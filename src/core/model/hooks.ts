@@ -1,10 +1,10 @@
-/** What a resource does beside storing its rows. */
+/** Write hooks of a resource: its own code that runs before and after rows are written. */
 import type { Transaction } from 'sequelize';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { Path } from './mistakes';
 
-/** What is written of a row, by the names of its fields. */
+/** Values of a row to be written, by field name. */
 export type Values = Record<string, unknown>;
 
 export interface Written {
@@ -15,25 +15,25 @@ export interface Written {
 export interface Begun {
   id?: number;
   input?: Values;
-  /** Of the input. */
+  /** Path of the row in the mutation's input. */
   path?: Path;
 }
 
-/** All of it happens in the transaction of the write, however the row came to be written: alone, in a tree or among many. */
+/** Hooks run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
 export interface Hooks {
-  /** Runs before anything else of the transaction, for all rows of the write; `id` is absent at creation, `input` at deletion. */
+  /** Runs first in the transaction, once for all rows of the write. `id` is absent on creation, `input` on deletion. */
   begin?(rows: readonly Begun[], context: Context, transaction: Transaction): Promise<void>;
-  /** Adds to the values of a row what the request tells, and asks nothing of the database. `id` is absent at creation. */
+  /** Adds values derived from the request context, without querying the database. `id` is absent on creation. */
   complete?(values: Values, context: Context, id?: number): void;
-  /** May change the values that are stored. Runs for each row; `id` is absent at creation. */
+  /** Runs before each row is written and may change its values. `id` is absent on creation. */
   before?(values: Values, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
-  /** Runs once for all rows of a statement, in the order of the input. */
-  after?(written: readonly Written[], context: Context, transaction: Transaction): Promise<void>;
-  /** Takes back what `before` did outside of the database for a row that was not written after all. */
+  /** Runs after the rows of a statement are written, once for all of them, in the order of the input. */
+  after?(writtenRows: readonly Written[], context: Context, transaction: Transaction): Promise<void>;
+  /** Reverts side effects of `before` outside of the database (such as stored files) after the transaction has failed. */
   undo?(values: Values, context: Context): Promise<void>;
 }
 
-const hooks = new Map<Entity, Hooks>();
+const hooksByEntity = new Map<Entity, Hooks>();
 
-export const hook = (entity: Entity, itsHooks: Hooks): void => void hooks.set(entity, itsHooks);
-export const hooksOf = (entity: Entity): Hooks => hooks.get(entity) ?? {};
+export const hook = (entity: Entity, entityHooks: Hooks): void => void hooksByEntity.set(entity, entityHooks);
+export const hooksOf = (entity: Entity): Hooks => hooksByEntity.get(entity) ?? {};

@@ -1,4 +1,4 @@
-/** Ids are 32-bit integers; anything else names no row. */
+/** Row ids: positive 32-bit integers. `parseId` returns undefined for anything that cannot be the id of a row. */
 import { MAX_INTEGER } from '../../contract/bounds';
 
 export function parseId(value: unknown): number | undefined {

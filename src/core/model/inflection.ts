@@ -1,4 +1,4 @@
-/** What people call things, made of their names in code. */
+/** Inflection: derives labels and nouns from identifiers. */
 import { snake } from '../../contract/casing';
 
 /** `WeightEntry` → `Weight Entry`. */

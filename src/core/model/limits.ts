@@ -1,4 +1,4 @@
-/** A value and the facts of its field → the messages of what is wrong. Wording is Django REST framework's, which clients match. */
+/** Field validation: checks a value against the limits of its field. Clients match the messages, which are those of Django REST framework. */
 import { NOT_A_NUMBER, NOT_BLANK, NO_NULLS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldFact } from '../../contract/facts';
@@ -7,36 +7,36 @@ import { mistake, MistakeCode, type Mistake } from './mistakes';
 
 type Limits = Pick<FieldFact, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
 
-/** Rows that one mutation writes, those of trees counted one by one. */
+/** Maximum number of rows that one mutation writes; nested rows count individually. */
 export const MAX_ROWS = 500;
 
 export const OUT_OF_RANGE = 'Datetime value out of range.';
 
-/** Characters of a text that has no other limit. What is stored already may be longer. */
+/** Maximum length of a text whose field declares no limit. Existing rows may hold longer texts. */
 export const MAX_TEXT = 10_000;
 
-/** Half of a character, which no text of Unicode holds. */
+/** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 export const problems = (value: unknown, facts: Limits): string[] => mistakesOf(value, facts).map(({ message }) => message);
 
-/** The first that is wrong of a text's length, or of the digits of a decimal; then its range. */
+/** Returns the validation issues of a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
 export function mistakesOf(value: unknown, facts: Limits): Mistake[] {
   if (value === null || value === undefined) return [];
   switch (facts.kind) {
     case 'string':
     case 'url':
-      return text(String(value), facts);
+      return textIssues(String(value), facts);
     case 'choice':
       return facts.choices?.some((choice) => choice.value === value) || (value === '' && facts.blank)
         ? []
         : [mistake(MistakeCode.NOT_A_CHOICE, `"${String(value)}" is not a valid choice.`)];
     case 'decimal': {
-      const wrong = precision(String(value), facts);
-      return wrong ? [wrong] : range(Number(value), facts);
+      const issue = precisionIssue(String(value), facts);
+      return issue ? [issue] : rangeIssues(Number(value), facts);
     }
     case 'integer':
-      return range(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...defined(facts) });
+      return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedLimits(facts) });
     case 'datetime':
       return inUtc(String(value)) === undefined ? [mistake(MistakeCode.INVALID, OUT_OF_RANGE)] : [];
     default:
@@ -44,48 +44,48 @@ export function mistakesOf(value: unknown, facts: Limits): Mistake[] {
   }
 }
 
-function defined({ min, max }: Limits): { min?: number; max?: number } {
+function definedLimits({ min, max }: Limits): { min?: number; max?: number } {
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
-function text(value: string, { minLength, maxLength = MAX_TEXT, blank, kind }: Limits): Mistake[] {
+function textIssues(value: string, { minLength, maxLength = MAX_TEXT, blank, kind }: Limits): Mistake[] {
   if (value === '') return blank ? [] : [mistake(MistakeCode.BLANK, NOT_BLANK)];
-  const found: Mistake[] = [];
+  const issues: Mistake[] = [];
   const length = [...value].length;
-  if (length > maxLength) found.push(mistake(MistakeCode.TOO_LONG, atMostCharacters(maxLength)));
+  if (length > maxLength) issues.push(mistake(MistakeCode.TOO_LONG, atMostCharacters(maxLength)));
   if (minLength !== undefined && length < minLength)
-    found.push(mistake(MistakeCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
-  if (value.includes('\0')) found.push(mistake(MistakeCode.INVALID, NO_NULLS));
+    issues.push(mistake(MistakeCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
+  if (value.includes('\0')) issues.push(mistake(MistakeCode.INVALID, NO_NULLS));
   const surrogate = LONE_SURROGATE.exec(value);
   if (surrogate)
-    found.push(
+    issues.push(
       mistake(MistakeCode.INVALID, `Surrogate characters are not allowed: U+${surrogate[0].charCodeAt(0).toString(16).toUpperCase()}.`),
     );
-  if (kind === 'url' && !URL.canParse(value)) found.push(mistake(MistakeCode.INVALID, 'Enter a valid URL.'));
-  return found;
+  if (kind === 'url' && !URL.canParse(value)) issues.push(mistake(MistakeCode.INVALID, 'Enter a valid URL.'));
+  return issues;
 }
 
-function range(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): Mistake[] {
+function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): Mistake[] {
   if (max !== undefined && value > max) return [mistake(MistakeCode.TOO_LARGE, atMost(max))];
   if (min !== undefined && value < min) return [mistake(MistakeCode.TOO_SMALL, atLeast(min))];
   return [];
 }
 
-/** Trailing zeros count as decimals, an exponent as the zeros that it stands for. */
-function precision(value: string, { digits, places }: Limits): Mistake | undefined {
+/** Checks the number of digits of a decimal. Trailing zeros count as decimal places; an exponent counts as the zeros that it stands for. */
+function precisionIssue(value: string, { digits, places }: Limits): Mistake | undefined {
   const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
   if (!parts) return mistake(MistakeCode.INVALID, NOT_A_NUMBER);
-  const [, before = '', fraction = '', power = '0'] = parts;
-  const exponent = Number(power) - fraction.length;
-  const figures = `${before}${fraction}`.replace(/^0+(?=\d)/, '').length;
-  const total = exponent >= 0 ? figures + exponent : Math.max(figures, -exponent);
-  const decimals = Math.max(0, -exponent);
-  const whole = exponent >= 0 ? total : Math.max(0, figures + exponent);
-  if (digits !== undefined && total > digits)
+  const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = parts;
+  const exponent = Number(exponentText) - fractionDigits.length;
+  const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;
+  const totalDigits = exponent >= 0 ? significantDigits + exponent : Math.max(significantDigits, -exponent);
+  const decimalPlaces = Math.max(0, -exponent);
+  const integerPlaces = exponent >= 0 ? totalDigits : Math.max(0, significantDigits + exponent);
+  if (digits !== undefined && totalDigits > digits)
     return mistake(MistakeCode.TOO_PRECISE, `Ensure that there are no more than ${digits} digits in total.`);
-  if (places !== undefined && decimals > places)
+  if (places !== undefined && decimalPlaces > places)
     return mistake(MistakeCode.TOO_PRECISE, `Ensure that there are no more than ${places} decimal places.`);
-  if (digits !== undefined && places !== undefined && whole > digits - places)
+  if (digits !== undefined && places !== undefined && integerPlaces > digits - places)
     return mistake(MistakeCode.TOO_LARGE, `Ensure that there are no more than ${digits - places} digits before the decimal point.`);
   return undefined;
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a value: a code for programs, a sentence for people. */
+/** Validation issues: what is wrong with an input value, as a code for programs and a message for people. */
 import { registerEnumType } from 'type-graphql';
 
 export enum MistakeCode {
@@ -45,10 +45,9 @@ export interface Mistake {
   readonly message: string;
 }
 
-/** Steps from the argument on, such as `['input', 'days', '1', 'description']`. */
+/** Path into the arguments of a mutation, such as `['input', 'days', '1', 'description']`. */
 export type Path = readonly string[];
 
-/** A mistake in the input of a mutation. */
 export interface InputMistake extends Mistake {
   readonly path: Path;
 }

@@ -1,4 +1,4 @@
-/** The `Node` interface: one opaque id for every row of every type. */
+/** The `Node` interface: one opaque id for the rows of all types (https://graphql.org/learn/global-object-identification/). */
 import { Field, ID, InterfaceType } from 'type-graphql';
 import { badArgument } from './errors';
 import { parseId } from './ids';
@@ -13,30 +13,30 @@ export abstract class Node {
 
 export const nodeIdOf = (type: string, id: number | string): string => Buffer.from(`${type}:${id}`).toString('base64url');
 
-/** Undefined for anything that `nodeIdOf` did not make. */
+/** Parses an opaque node id; undefined for anything that `nodeIdOf` did not produce. */
 export function parseNodeId(nodeId: string): { type: string; id: string } | undefined {
-  const parts = /^([A-Za-z]+):(\d+)$/.exec(Buffer.from(nodeId, 'base64url').toString());
-  return parts && nodeIdOf(parts[1]!, parts[2]!) === nodeId ? { type: parts[1]!, id: parts[2]! } : undefined;
+  const match = /^([A-Za-z]+):(\d+)$/.exec(Buffer.from(nodeId, 'base64url').toString());
+  return match && nodeIdOf(match[1]!, match[2]!) === nodeId ? { type: match[1]!, id: match[2]! } : undefined;
 }
 
 export const WHICH_ROW = 'The `id` of the row, or its `nodeId`.';
 
-/** The number of a row of this type, from its `id` or its `nodeId`; undefined for anything else, the `nodeId` of another type included. */
+/** Returns the numeric id of a row from its `id` or its `nodeId`; undefined for anything else, including the `nodeId` of another type. */
 export function rowIdOf(type: string, id: unknown): number | undefined {
-  const number = parseId(id);
-  if (number !== undefined) return number;
+  const rowId = parseId(id);
+  if (rowId !== undefined) return rowId;
   const node = parseNodeId(String(id));
   return node?.type === type ? parseId(node.id) : undefined;
 }
 
-/** A message if this is the `nodeId` of a row of another type. */
+/** Returns an error message if `id` is the `nodeId` of a row of another type. */
 export function wrongType(type: string, id: unknown): string | undefined {
   const node = parseNodeId(String(id));
   return node && node.type !== type ? `This is the id of a row of ${node.type}, not of ${type}.` : undefined;
 }
 
-/** Throws if this is the `nodeId` of a row of another type; `at` is its place among the arguments. */
-export function refuseOtherType(type: string, id: unknown, at: string): void {
+/** Throws if `id` is the `nodeId` of a row of another type. `argumentPath` locates the id among the arguments. */
+export function refuseOtherType(type: string, id: unknown, argumentPath: string): void {
   const message = wrongType(type, id);
-  if (message) throw badArgument(at, message);
+  if (message) throw badArgument(argumentPath, message);
 }

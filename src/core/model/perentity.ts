@@ -1,14 +1,14 @@
-/** What is made of an entity's fields, once for each entity however often it is asked for: GraphQL knows types by their identity. */
+/** Memoizes a value per entity, such as a GraphQL type, which must be created only once because GraphQL compares types by identity. */
 import type { Entity } from './fields';
 
-/** `complete` runs when the value is known already, so that it may ask for others whose own completion leads back to this one. */
-export function perEntity<T>(make: (entity: Entity) => T, complete?: (made: T, entity: Entity) => void): (entity: Entity) => T {
-  const known = new Map<Entity, T>();
+/** `complete` runs after the value is cached, so that it may request values of other entities that lead back to this one. */
+export function perEntity<T>(make: (entity: Entity) => T, complete?: (value: T, entity: Entity) => void): (entity: Entity) => T {
+  const cache = new Map<Entity, T>();
   return (entity) => {
-    if (known.has(entity)) return known.get(entity)!;
-    const made = make(entity);
-    known.set(entity, made);
-    complete?.(made, entity);
-    return made;
+    if (cache.has(entity)) return cache.get(entity)!;
+    const value = make(entity);
+    cache.set(entity, value);
+    complete?.(value, entity);
+    return value;
   };
 }

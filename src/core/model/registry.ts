@@ -1,18 +1,17 @@
-/** What was said of each resource, by its class. Files are loaded in any order, so it is asked for once all are. */
+/** Resource registry: the declared options of each resource, by its class. Files load in any order, so read it only when all resources are loaded. */
 import type { FilterFact, Group, Only, ResourceFact, ViewFact } from '../../contract/facts';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { Values } from './hooks';
 
-/** A rule between the fields of one row. */
+/** A validation rule across several fields of one row. */
 export interface Rule {
   fields: readonly string[];
   message: string;
-  /** Of rows that have a value for each of the fields: whether each breaks the rule. */
+  /** Returns for each row whether it breaks the rule. Called only with rows that have a value for each of the fields. */
   broken(rows: readonly Values[], context: Context): boolean[] | Promise<boolean[]>;
 }
 
-/** The name of the owner's field and column, on every owned table. */
 export const OWNER = { field: 'userId', column: 'user_id' } as const;
 
 export type Write = 'create' | 'update' | 'remove';
@@ -23,68 +22,62 @@ export interface ViewOptions extends Partial<Omit<ViewFact, 'rest' | 'filters'>>
 
 export interface Single {
   flag: string;
-  /** The field that says whose it is. */
+  /** The field that references the parent row. */
   of: string;
-  /** Columns with the values of the rows that count; absent: all count. */
+  /** Restricts the constraint to rows with these column values; absent: all rows count. */
   among?: Readonly<Record<string, string>>;
 }
 
 export interface ResourceOptions extends ViewOptions {
-  /** Name in the URL, `/api/v2/<rest>/`; absent: GraphQL only. */
+  /** Name in the URL, `/api/v2/<rest>/`; absent: the resource is available in GraphQL only. */
   rest?: string;
   description: string;
-  /** Rows belong to a user and carry `userId`. */
+  /** Whether rows belong to a user and have the column `user_id`. */
   owned?: boolean;
-  /** Of an owned resource, and of a public one whose rows can be added: what tokens call that it belongs to. */
+  /** Scope group of access tokens that covers the resource: owned resources, and public ones to which users contribute rows. */
   group?: Group;
   table?: string;
-  /** The column that holds the owner of an owned row. */
+  /** Column that holds the owner; `user_id` if absent. */
   owner?: string;
-  /** Model name in the reference service's data dumps. */
+  /** Model name in data dumps of the reference service. */
   dump?: string;
-  /** The one interface that has such rows. */
+  /** Restricts the resource to one API. */
   only?: Only;
-  /** False: reached through relations only; `'rest'`: only REST lists and looks up rows. */
+  /** Which APIs have root queries for the rows. False: rows are reached through relations only; `'rest'`: only REST lists rows and looks them up. */
   queries?: boolean | 'rest';
-  /** Each user has one row, which GraphQL shows below `viewer` and changes by this mutation, without an id. */
+  /** Mutation that updates the viewer's single row, without an id. GraphQL returns the row as a field of `viewer`. */
   mine?: string;
-  /** Plural in GraphQL, where adding an s is not right. */
+  /** Plural name in GraphQL, if it is not the name with an s. */
   plural?: string;
-  /** Default order, `-` before a field that runs downwards; the id always decides last. */
+  /** Fields of the default order; `-` marks a descending field. The id is always the last criterion. */
   ordering?: readonly string[];
-  /** Paths of fields in GraphQL, which are what people call a row that has no name of its own. See `ResourceFact`. */
+  /** GraphQL field paths whose values label a row that has no name of its own. See `ResourceFact`. */
   names?: readonly string[];
   apart?: string;
   unique?: readonly string[];
-  /** What must hold between the fields of a row that GraphQL writes; REST stores what it always did. */
+  /** Validation rules across fields, enforced in GraphQL only. REST accepts whatever its recorded contract accepts. */
   rules?: readonly Rule[];
-  /** A flag that one row at most has of those that belong to the same one; the database holds to it. */
+  /** A flag that at most one row per parent row may have; a database constraint enforces it. */
   single?: Single;
-  /** What everybody sees of a public resource, by column. References show nothing of the other rows but their ids. */
+  /** Column values that make a row of a public resource visible to everyone. References to other rows expose only their ids. */
   visible?: Readonly<Record<string, string>>;
-  /**
-   * Of a public resource: what rows hold, by column, as long as whoever added them may change and delete them. Who that is stands in the
-   * table `<table>_contributor`.
-   */
+  /** Column values of a public row while its contributor, recorded in `<table>_contributor`, may still change and delete it. */
   contributed?: Readonly<Record<string, string>>;
-  /** The reference to the row that this one is part of: it is seen by whoever sees that one. */
+  /** Reference to the parent row that determines visibility: this row is visible to those who can see the parent row. */
   visibleWith?: string;
-  /** Absent: all of an owned resource, none of a public one. */
+  /** Supported mutations; absent: all for an owned resource, none for a public one. */
   writes?: readonly Write[];
-  /** Of a public resource: a few rows, of which GraphQL lists all at once. REST has pages of them as of others. */
+  /** Small public table that GraphQL returns as a plain list. REST paginates it like any other. */
   dictionary?: boolean;
-  /** One mutation may also write many rows: those of which a user has thousands, as offline clients send them. */
+  /** Adds bulk mutations, for resources with thousands of rows per user that offline clients send together. */
   bulk?: boolean;
-  /** Small and public: kept in memory, refreshed when the database says so. */
+  /** Keeps a small public table in memory; a database notification refreshes it. */
   inMemory?: boolean;
-  /** Large and public, and searched by name: the fields of what is in memory of it, a name and the id by which it is chosen. */
+  /** Keeps names of a large public table in memory for search. `name` is the searched field, `kind` the field that narrows it (the language). */
   namesInMemory?: { name: string; kind: string };
-  /**
-   * Has statistics of groups: `…Grouped` beside its lists. Keys of groups are its own fields and sets of ids, and by these names those of
-   * other rows: references, then the key there, as in `exercise.category`.
-   */
+  /** Adds statistics fields (`…Grouped`) beside the lists. Rows are grouped by own fields and by these named paths, such as `exercise.category`. */
   grouped?: Readonly<Record<string, string>>;
-  /** Further REST names. */
+  /** Additional REST endpoints of the resource. */
   views?: Readonly<Record<string, ViewOptions>>;
 }
 
@@ -99,10 +92,10 @@ export interface ResourceMeta extends ResourceOptions {
   fact: ResourceFact;
 }
 
-const resources = new Map<Entity, ResourceMeta>();
+const resourcesByEntity = new Map<Entity, ResourceMeta>();
 
-export const register = (entity: Entity, resource: ResourceMeta): void => void resources.set(entity, resource);
+export const register = (entity: Entity, resource: ResourceMeta): void => void resourcesByEntity.set(entity, resource);
 
-export const resourceOf = (entity: Entity): ResourceMeta | undefined => resources.get(entity);
-export const entities = (): Entity[] => [...resources.keys()];
+export const resourceOf = (entity: Entity): ResourceMeta | undefined => resourcesByEntity.get(entity);
+export const entities = (): Entity[] => [...resourcesByEntity.keys()];
 export const entityNamed = (name: string): Entity | undefined => entities().find((entity) => entity.name === name);

@@ -1,4 +1,4 @@
-/** Relations, said once as fields are: parents, links and what hangs below. */
+/** Decorators for relation fields: references to a parent row, links to other rows by a link table, and child rows. */
 import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldFact } from '../../contract/facts';
@@ -8,7 +8,7 @@ import { snake } from '../../contract/casing';
 import { label } from './inflection';
 import { resourceOf } from './registry';
 
-function relation(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {
+function relationFact(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {
   return {
     many,
     object,
@@ -21,42 +21,41 @@ function relation(target: Lazy, object: string, many: boolean): NonNullable<Fiel
   };
 }
 
-/** A parent, written on its id: `workoutId` makes the column, the id field and the object field `workout`. */
+/** Declares a reference to a parent row. On `workoutId` it creates the column, the id field and the object field `workout`. */
 export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
   return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
     const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
-    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relation(target, object, false) })(
+    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationFact(target, object, false) })(
       prototype,
       name,
     );
   };
 };
 
-/** The owner of the row: set at creation, never accepted. Every owned table has it; GraphQL shows nobody's rows but the viewer's, and so not whose. */
+/** Declares the owner reference of owned tables. It is set on creation and never accepted as input. GraphQL omits it: it returns own rows only. */
 export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> =>
   Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
 
 export interface LinkOptions extends FieldOptions {
-  /** The GraphQL field that shows the objects. */
+  /** The GraphQL field that returns the linked rows. */
   object: string;
   link?: Link;
-  /** GraphQL has names in place of the ids, and only REST shows the objects. */
+  /** Enum that replaces the linked rows in GraphQL; only REST returns the rows. */
   enum?: Enum;
 }
 
-/** A set of other rows by their ids, in the default order of their type, kept in a link table or worked out. */
+/** Declares a set of linked rows by their ids, in the default order of their type. The set is stored in a link table or computed. */
 export const Links =
   (target: Lazy, o: LinkOptions): Typed<number[]> =>
   (prototype: object, name: string) => {
     const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => o.enum?.type ?? ID;
-    define('relation', type, undefined, { ...o, note, target, relation: relation(target, o.object, true) }, true)(prototype, name);
+    define('relation', type, undefined, { ...o, note, target, relation: relationFact(target, o.object, true) }, true)(prototype, name);
   };
 
 /**
- * Rows below this one. `connection` where they can grow without bound; `size`: how many there are, most often; `part` where this row is saved with
- * them, and its version covers them.
+ * Declares child rows. `connection` paginates them, `size` is their typical number, and a `part` is saved with its parent row and shares its version.
  */
 export const Children =
   (

@@ -1,4 +1,4 @@
-/** Makes a class of decorated fields a table, a GraphQL type and REST endpoints. */
+/** The `@Resource` class decorator: declares a class of decorated fields as a table, a GraphQL type and REST endpoints. */
 import { Extensions, ObjectType } from 'type-graphql';
 import { Table } from 'sequelize-typescript';
 import type { FilterFact, ResourceFact, ViewFact } from '../../contract/facts';
@@ -9,10 +9,10 @@ import { Node } from './node';
 import { register, type ResourceOptions, type ViewOptions, type Write } from './registry';
 import { stamp, VERSION } from './stamps';
 
-const filterFact = (filter: string | FilterFact): FilterFact => (typeof filter === 'string' ? { field: filter } : filter);
+const toFilterFact = (filter: string | FilterFact): FilterFact => (typeof filter === 'string' ? { field: filter } : filter);
 
-/** The index for such a filter would have the name of the unique index of every owned table, (user_id, id). */
-function checkFilters({ name }: Entity, views: readonly ViewFact[]): void {
+/** Rejects REST filters by `id`: their index would have the same name as the unique index (user_id, id) of every owned table. */
+function rejectIdFilters({ name }: Entity, views: readonly ViewFact[]): void {
   for (const { rest, filters } of views)
     if (filters.some(({ field }) => field === 'id'))
       throw new Error(
@@ -22,19 +22,19 @@ function checkFilters({ name }: Entity, views: readonly ViewFact[]): void {
 
 export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
-    const one = lowerFirst(entity.name);
+    const singular = lowerFirst(entity.name);
     const owned = options.owned ?? false;
     const writes = options.writes ?? (owned ? (['create', 'update', 'remove'] as const) : []);
-    const many = options.plural ?? `${one}s`;
-    const named = (write: Write, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
-    const can = (write: Write) => (writes.includes(write) ? named(write, entity.name) : undefined);
-    const canMany = (write: Write) => (options.bulk ? named(write, upperFirst(many)) : undefined);
-    const view = (rest: string, o: ViewOptions): ViewFact => ({
+    const plural = options.plural ?? `${singular}s`;
+    const mutationName = (write: Write, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
+    const singleRowMutation = (write: Write) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
+    const bulkMutation = (write: Write) => (options.bulk ? mutationName(write, upperFirst(plural)) : undefined);
+    const viewFact = (rest: string, o: ViewOptions): ViewFact => ({
       ...o,
       rest,
       title: o.title ?? words(entity.name),
       description: o.description ?? options.description,
-      filters: (o.filters ?? []).map(filterFact),
+      filters: (o.filters ?? []).map(toFilterFact),
       routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
     });
     const { filters, title, position, listed, routes, permits, selection } = options;
@@ -46,31 +46,31 @@ export function Resource(options: ResourceOptions) {
       dictionary: options.dictionary,
       names: options.names,
       apart: options.apart,
-      one,
-      many,
-      create: can('create'),
-      update: options.mine && !options.rest ? undefined : can('update'),
-      remove: can('remove'),
-      createMany: canMany('create'),
-      updateMany: canMany('update'),
-      removeMany: canMany('remove'),
+      one: singular,
+      many: plural,
+      create: singleRowMutation('create'),
+      update: options.mine && !options.rest ? undefined : singleRowMutation('update'),
+      remove: singleRowMutation('remove'),
+      createMany: bulkMutation('create'),
+      updateMany: bulkMutation('update'),
+      removeMany: bulkMutation('remove'),
       ...(owned && { version: VERSION }),
       views: options.rest
         ? [
-            view(options.rest, { filters, title, position, listed, routes, permits, selection }),
-            ...Object.entries(options.views ?? {}).map(([rest, o]) => view(rest, { routes: 'read', ...o })),
+            viewFact(options.rest, { filters, title, position, listed, routes, permits, selection }),
+            ...Object.entries(options.views ?? {}).map(([rest, o]) => viewFact(rest, { routes: 'read', ...o })),
           ]
         : [],
     };
-    checkFilters(entity, fact.views);
+    rejectIdFilters(entity, fact.views);
     const table = options.table ?? snake(lowerFirst(entity.name));
     register(entity, {
       ...options,
       owned,
       owner: options.owner ?? 'user_id',
       table,
-      one,
-      many,
+      one: singular,
+      many: plural,
       ordering: options.ordering ?? [],
       dictionary: options.dictionary,
       writes,

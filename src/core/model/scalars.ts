@@ -1,4 +1,4 @@
-/** Scalars whose values leave the database as strings and stay strings. */
+/** Custom GraphQL scalars for dates, times, decimals and uploads. Values stay the strings that PostgreSQL returns, so no precision is lost. */
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DateTime } from 'luxon';
 import { NOT_A_DATE, NOT_A_MOMENT, NOT_A_NUMBER, NOT_A_TIME } from '../../contract/messages';
@@ -6,16 +6,16 @@ import { UploadedFile } from '../../platform/multipart';
 import { inUtc } from './clock';
 import { OUT_OF_RANGE } from './limits';
 
-const wrong = (message: string, nodes?: ValueNode) => new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
+const inputError = (message: string, nodes?: ValueNode) => new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 
-type Parse = (value: string, node?: ValueNode) => string | undefined;
+type ParseText = (value: string, node?: ValueNode) => string | undefined;
 
-function stringScalar(name: string, description: string, specifiedByURL: string, parse: Parse, message: string) {
-  /** `node` is where the value is written in a document. */
-  const parsed = (value: unknown, node?: ValueNode) => {
-    const found = typeof value === 'string' || typeof value === 'number' ? parse(String(value), node) : undefined;
-    if (found === undefined) throw wrong(message, node);
-    return found;
+function stringScalar(name: string, description: string, specifiedByURL: string, parse: ParseText, message: string) {
+  /** `node` is the literal in the query document; absent for variables. */
+  const parseInput = (value: unknown, node?: ValueNode) => {
+    const result = typeof value === 'string' || typeof value === 'number' ? parse(String(value), node) : undefined;
+    if (result === undefined) throw inputError(message, node);
+    return result;
   };
   return new GraphQLScalarType<string, string>({
     name,
@@ -23,60 +23,60 @@ function stringScalar(name: string, description: string, specifiedByURL: string,
     specifiedByURL,
     extensions: { codegenScalarType: 'string' },
     serialize: (value) => value as string,
-    parseValue: (value) => parsed(value),
+    parseValue: (value) => parseInput(value),
     parseLiteral(node) {
-      if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return parsed(node.value, node);
-      throw wrong(message, node);
+      if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return parseInput(node.value, node);
+      throw inputError(message, node);
     },
   });
 }
 
-const matching = (pattern: RegExp, valid: (value: string) => boolean) => (value: string) =>
+const matchPattern = (pattern: RegExp, valid: (value: string) => boolean) => (value: string) =>
   pattern.test(value) && valid(value) ? value : undefined;
 
-/** What is shown is one of its formats: `full-date`, `partial-time`, `date-time`. */
-const RFC_3339 = 'https://www.rfc-editor.org/rfc/rfc3339';
+/** Responses use the formats `full-date`, `partial-time` and `date-time` of RFC 3339. */
+const RFC_3339_URL = 'https://www.rfc-editor.org/rfc/rfc3339';
 
 export const DateScalar = stringScalar(
   'Date',
   'A calendar day, `YYYY-MM-DD`, without a time zone.',
-  `${RFC_3339}#section-5.6`,
-  matching(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
+  `${RFC_3339_URL}#section-5.6`,
+  matchPattern(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
   NOT_A_DATE,
 );
 
 export const TimeScalar = stringScalar(
   'Time',
   'A time of day, `HH:MM[:SS[.ffffff]]`, without a time zone.',
-  `${RFC_3339}#section-5.6`,
-  matching(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
+  `${RFC_3339_URL}#section-5.6`,
+  matchPattern(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
   NOT_A_TIME,
 );
 
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
+const DATE_TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
 
 export const DateTimeScalar = stringScalar(
   'DateTime',
   'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
-  RFC_3339,
+  RFC_3339_URL,
   (value, node) => {
-    if (!MOMENT.test(value) || !DateTime.fromISO(value).isValid) return undefined;
+    if (!DATE_TIME_PATTERN.test(value) || !DateTime.fromISO(value).isValid) return undefined;
     const moment = inUtc(value);
-    if (moment === undefined) throw wrong(OUT_OF_RANGE, node);
+    if (moment === undefined) throw inputError(OUT_OF_RANGE, node);
     return moment;
   },
   NOT_A_MOMENT,
 );
 
-/** Characters of a decimal, blanks included. */
-const MAX_DECIMAL = 1000;
+/** Maximum length of a decimal, including surrounding whitespace. */
+const MAX_DECIMAL_CHARACTERS = 1000;
 
 export const DecimalScalar = stringScalar(
   'Decimal',
   'An exact decimal number as a string, so that no digit is lost, e.g. `"80.50"`. A JSON number is accepted on input.',
   'https://www.w3.org/TR/xmlschema11-2/#decimal',
   (value) => {
-    const text = value.length <= MAX_DECIMAL ? value.trim() : '';
+    const text = value.length <= MAX_DECIMAL_CHARACTERS ? value.trim() : '';
     return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,4})?$/i.test(text) ? text : undefined;
   },
   NOT_A_NUMBER,
@@ -90,13 +90,13 @@ export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
   specifiedByURL: 'https://github.com/jaydenseric/graphql-multipart-request-spec',
   extensions: { codegenScalarType: 'Blob' },
   serialize() {
-    throw wrong('A file is input only.');
+    throw inputError('A file is input only.');
   },
   parseValue(value) {
-    if (!(value instanceof UploadedFile)) throw wrong(NOT_A_FILE);
+    if (!(value instanceof UploadedFile)) throw inputError(NOT_A_FILE);
     return value;
   },
   parseLiteral(node) {
-    throw wrong(NOT_A_FILE, node);
+    throw inputError(NOT_A_FILE, node);
   },
 });

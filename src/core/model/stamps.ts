@@ -1,18 +1,18 @@
-/** What the database notes of every owned row (`database/stamps.ts`). GraphQL shows it; REST's `ETag` is made of the version. */
+/** Audit columns of owned resources (`createdAt`, `updatedAt`, row `version`), set by database triggers. REST derives its `ETag` from the version. */
 import { literal } from 'sequelize';
 import { Column, DataType } from 'sequelize-typescript';
 import { Computed, Moment, type Entity } from './fields';
 
 export const VERSION = 'version';
 
-const noted = { readOnly: true, automatic: true, only: 'graphql' } as const;
+const auditFieldOptions = { readOnly: true, automatic: true, only: 'graphql' } as const;
 
-/** Adds the fields to the type of an owned row. */
+/** Adds the audit fields to an owned resource. */
 export function stamp({ prototype }: Entity): void {
-  const add = (name: string, field: unknown) => (field as PropertyDecorator)(prototype as object, name);
-  add('createdAt', Moment({ label: 'Created', note: 'Time of creation.', ...noted }));
-  add('updatedAt', Moment({ label: 'Updated', note: 'When the row, its parts or its id lists last changed.', ...noted }));
-  add(
+  const addField = (name: string, decorator: unknown) => (decorator as PropertyDecorator)(prototype as object, name);
+  addField('createdAt', Moment({ label: 'Created', note: 'Time of creation.', ...auditFieldOptions }));
+  addField('updatedAt', Moment({ label: 'Updated', note: 'When the row, its parts or its id lists last changed.', ...auditFieldOptions }));
+  addField(
     VERSION,
     Computed<string>(() => String, {
       label: 'Version',
@@ -21,5 +21,5 @@ export function stamp({ prototype }: Entity): void {
       sql: (alias) => `${alias}."${VERSION}"`,
     }),
   );
-  add(VERSION, Column({ type: DataType.UUID, allowNull: false, field: VERSION, defaultValue: literal('gen_random_uuid()') }));
+  addField(VERSION, Column({ type: DataType.UUID, allowNull: false, field: VERSION, defaultValue: literal('gen_random_uuid()') }));
 }

@@ -1,4 +1,4 @@
-/** Pages of a list: `first`/`after`, `last`/`before`, `offset`, and cursors that name a place in one order (keyset paging). */
+/** Connections: lists with `first`/`after`, `last`/`before` or `offset`, read by keyset pagination (https://relay.dev/graphql/connections.htm). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import { atLeast, atMost } from '../../contract/messages';
 import { MAX_INTEGER } from '../../contract/bounds';
@@ -27,7 +27,6 @@ import { select, type Attribute } from '../sql/select';
 import { filtered } from '../sql/where';
 
 export const DEFAULT_PAGE = 20;
-/** No request may ask for the whole of a large table at once. */
 export const MAX_PAGE = 10_000;
 
 @ArgsType()
@@ -66,7 +65,7 @@ export interface Connection {
   pageInfo: PageInfo;
 }
 
-/** `XConnection` and `XEdge`. */
+/** Creates the GraphQL types `XConnection` and `XEdge` of an entity. */
 export function connectionType(entity: Entity): ClassType {
   const Edge = { [`${entity.name}Edge`]: class {} }[`${entity.name}Edge`]!;
   Field(() => String, { description: 'The place of the row in this order; opaque.' })(Edge.prototype, 'cursor');
@@ -98,18 +97,25 @@ export function listRequest(
   orderBy: readonly OrderElement[] | null | undefined,
   context: Context,
 ): ListRequest {
-  const own = visible(entity, context);
+  const accessConditions = visible(entity, context);
   const { conditions, joins, searches } = filtered(entity, where, context);
-  const asked: Asked = { api: context.api, searches, shown: (target) => reachable(target, context) };
-  return { entity, conditions: [...own, ...conditions], joins, asked, order: orderKeys(entity, orderBy, searches), page };
+  const orderContext: Asked = { api: context.api, searches, shown: (target) => reachable(target, context) };
+  return {
+    entity,
+    conditions: [...accessConditions, ...conditions],
+    joins,
+    asked: orderContext,
+    order: orderKeys(entity, orderBy, searches),
+    page,
+  };
 }
 
-interface Window {
+interface PageWindow {
   limit: number;
   offset: number;
   backward: boolean;
   terms: OrderTerm[];
-  /** Values of the cursors. */
+  /** Decoded cursors: the values of their rows in the terms of the order. */
   after?: unknown[];
   before?: unknown[];
 }
@@ -121,13 +127,13 @@ export function count(argument: 'first' | 'last' | 'offset', value: number | nul
   return value;
 }
 
-function windowOf({ entity, order, asked, page }: ListRequest): Window {
+function pageWindow({ entity, order, asked: orderContext, page }: ListRequest): PageWindow {
   const first = count('first', page.first, MAX_PAGE);
   const last = count('last', page.last, MAX_PAGE);
   const offset = count('offset', page.offset, MAX_INTEGER) ?? 0;
   if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
   const backward = last !== undefined;
-  const terms = orderOf(entity, order, asked);
+  const terms = orderOf(entity, order, orderContext);
   const valuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
     return cursor == null ? undefined : parseCursor(argument, terms, cursor);
@@ -142,98 +148,118 @@ function windowOf({ entity, order, asked, page }: ListRequest): Window {
   };
 }
 
-/** Whether there is more in the way in which the rows are read than the page holds. */
-const looksAhead = (plan: ConnectionPlan, { backward }: Window) => (backward ? plan.previous : plan.next);
+/** Whether to read one more row than the page holds, to learn whether another page follows in reading direction. */
+const readsExtraRow = (plan: ConnectionPlan, { backward }: PageWindow) => (backward ? plan.previous : plan.next);
 
-/** Expressions of a statement: whether there are rows outside of the window, on the side of each of its cursors, or rows that `offset` skips. */
-function outside(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string[] {
+/** Expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
+function outsideExpressions(
+  request: ListRequest,
+  plan: ConnectionPlan,
+  window: PageWindow,
+  extra: readonly Condition[],
+  bind: Bind,
+): string[] {
   const { entity, joins, conditions } = request;
   const { after, before, offset, backward } = window;
-  // Nothing is bound that no expression uses.
+  // Bound lazily, because PostgreSQL rejects parameters that no expression uses.
   const terms = () => bound(window.terms, bind);
-  const exists = (...further: Condition[]) =>
-    `EXISTS (SELECT 1 ${from(entity, joins, bind)}${whereOf([...more, ...conditions, ...further], 't', bind)})`;
-  /** The row of a cursor is most often there; if it has gone, one further out may be. */
-  const reached = (order: readonly BoundTerm[], values: unknown[]) =>
-    [at(order, values, bind), ...waysBeyond(order, values, bind)].map((way) => exists(() => way));
-  const skipped = () => exists(...(after ? [beyond(terms(), after)] : []), ...(before ? [beyond(reversed(terms()), before)] : []));
-  const earlier = () => [...(after ? reached(reversed(terms()), after) : []), ...(offset && !backward ? [skipped()] : [])];
-  const later = () => [...(before ? reached(terms(), before) : []), ...(offset && backward ? [skipped()] : [])];
-  const told = (ways: string[], name: keyof Around) => (ways.length ? [`(${ways.join(' OR ')}) AS "${name}"`] : []);
-  return [...(plan.previous ? told(earlier(), '_earlier') : []), ...(plan.next ? told(later(), '_later') : [])];
+  const existsExpression = (...positionConditions: Condition[]) =>
+    `EXISTS (SELECT 1 ${from(entity, joins, bind)}${whereOf([...extra, ...conditions, ...positionConditions], 't', bind)})`;
+  /** Tries the row of the cursor first. If it has been deleted, any row beyond it counts. */
+  const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
+    [at(order, values, bind), ...waysBeyond(order, values, bind)].map((alternative) => existsExpression(() => alternative));
+  const existsSkipped = () =>
+    existsExpression(...(after ? [beyond(terms(), after)] : []), ...(before ? [beyond(reversed(terms()), before)] : []));
+  const earlierExist = () => [...(after ? existsBeyond(reversed(terms()), after) : []), ...(offset && !backward ? [existsSkipped()] : [])];
+  const laterExist = () => [...(before ? existsBeyond(terms(), before) : []), ...(offset && backward ? [existsSkipped()] : [])];
+  const namedExpression = (alternatives: string[], name: keyof ListInfo) =>
+    alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
+  return [
+    ...(plan.previous ? namedExpression(earlierExist(), '_earlier') : []),
+    ...(plan.next ? namedExpression(laterExist(), '_later') : []),
+  ];
 }
 
-/** What a statement tells of a list beside the rows of the page. */
-interface Around {
+/** Columns about the whole list, selected besides the rows of the page. */
+interface ListInfo {
   _count?: number;
   _earlier?: boolean;
   _later?: boolean;
 }
 
-function page(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string {
+function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageWindow, extra: readonly Condition[], bind: Bind): string {
   const { joins, conditions } = request;
   const { backward, offset } = window;
   const terms = bound(window.terms, bind);
   const order = backward ? reversed(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
-  const conditioned = [...more, ...conditions, ...(end ? [beyond(reversed(order), end)] : [])];
-  const where = conditionOf(conditioned, 't', bind);
-  const number = window.limit + (looksAhead(plan, window) ? 1 : 0);
-  const limit = bind(number);
-  const skip = offset ? bind(offset) : undefined;
-  const ways = start ? waysBeyond(order, start, bind) : [];
-  const beside = plan.cursors || ways.length > 1 ? terms.map((term, index): Attribute => [term.sql, `_${index}`]) : undefined;
-  const shape = { columns: plan.columns, beside, joins: joinsOf(joins, bind), where, order, limit, offset: skip };
-  const further = (way: string) => (where ? `${where} AND ${way}` : way);
-  if (ways.length === 0) return select(shape);
-  if (ways.length === 1) return select({ ...shape, where: further(ways[0]!) });
-  // Each way is found by an index, so a page costs the same wherever it lies.
-  const most = offset ? bind(number + offset) : limit;
-  const found = ways.map((way) => `(${select({ ...shape, where: further(way), limit: most, offset: undefined })})`).join(' UNION ALL ');
-  const places = order.map((term, index) => ({ ...term, sql: `"_${index}"` }));
-  return `SELECT * FROM (${found}) AS f ORDER BY ${orderSql(places)} LIMIT ${limit}${skip ? ` OFFSET ${skip}` : ''}`;
+  const allConditions = [...extra, ...conditions, ...(end ? [beyond(reversed(order), end)] : [])];
+  const where = conditionOf(allConditions, 't', bind);
+  const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
+  const limit = bind(rowCount);
+  const offsetParameter = offset ? bind(offset) : undefined;
+  const alternatives = start ? waysBeyond(order, start, bind) : [];
+  const cursorValues = plan.cursors || alternatives.length > 1 ? terms.map((term, index): Attribute => [term.sql, `_${index}`]) : undefined;
+  const shape = { columns: plan.columns, beside: cursorValues, joins: joinsOf(joins, bind), where, order, limit, offset: offsetParameter };
+  const whereBeyond = (alternative: string) => (where ? `${where} AND ${alternative}` : alternative);
+  if (alternatives.length === 0) return select(shape);
+  if (alternatives.length === 1) return select({ ...shape, where: whereBeyond(alternatives[0]!) });
+  // One branch per alternative, each served by an index range, so a page costs the same anywhere in the list.
+  const branchLimit = offset ? bind(rowCount + offset) : limit;
+  const branches = alternatives
+    .map((alternative) => `(${select({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)
+    .join(' UNION ALL ');
+  const orderByAlias = order.map((term, index) => ({ ...term, sql: `"_${index}"` }));
+  return `SELECT * FROM (${branches}) AS f ORDER BY ${orderSql(orderByAlias)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
 }
 
-function assemble(plan: ConnectionPlan, window: Window, found: Row[], around: Around = {}): Connection {
-  const beyondPage = found.length > window.limit;
-  const nodes = beyondPage ? found.slice(0, window.limit) : found;
+function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], info: ListInfo = {}): Connection {
+  const hasExtraRow = rows.length > window.limit;
+  const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
   if (window.backward) nodes.reverse();
   const cursor = (row: Row | undefined) => (plan.cursors && row ? cursorOf(window.terms, row) : null);
   return {
-    totalCount: around._count ?? 0,
+    totalCount: info._count ?? 0,
     nodes,
     edges: plan.edges ? nodes.map((node) => ({ cursor: cursor(node) ?? '', node })) : [],
     pageInfo: {
-      hasNextPage: (!window.backward && beyondPage) || (around._later ?? false),
-      hasPreviousPage: (window.backward && beyondPage) || (around._earlier ?? false),
+      hasNextPage: (!window.backward && hasExtraRow) || (info._later ?? false),
+      hasPreviousPage: (window.backward && hasExtraRow) || (info._earlier ?? false),
       startCursor: cursor(nodes[0]),
       endCursor: cursor(nodes.at(-1)),
     },
   };
 }
 
-/** Expressions for what is told beside the rows: how many there are in all pages, and whether there are some outside of the page. */
-function around(request: ListRequest, plan: ConnectionPlan, window: Window, more: readonly Condition[], bind: Bind): string[] {
+/** Expressions for the total count and for the existence of rows outside of the page. */
+function listInfoExpressions(
+  request: ListRequest,
+  plan: ConnectionPlan,
+  window: PageWindow,
+  extra: readonly Condition[],
+  bind: Bind,
+): string[] {
   const { entity, joins, conditions } = request;
-  const count = () => `(SELECT count(*) ${from(entity, joins, bind)}${whereOf([...more, ...conditions], 't', bind)}) AS "_count"`;
-  return [...(plan.count ? [count()] : []), ...outside(request, plan, window, more, bind)];
+  const countExpression = () =>
+    `(SELECT count(*) ${from(entity, joins, bind)}${whereOf([...extra, ...conditions], 't', bind)}) AS "_count"`;
+  return [...(plan.count ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extra, bind)];
 }
 
-/** One page, and what is asked for beside its rows, in one statement. */
+/** Reads one page and the requested information about its list in one statement. */
 export async function listPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
-  const window = windowOf(request);
+  const window = pageWindow(request);
   const { bind, values } = binder();
-  const beside = around(request, plan, window, [], bind);
-  const rowsOfPage = () => page(request, plan, window, [], bind);
-  if (!beside.length) return assemble(plan, window, plan.rows ? await session.read(rowsOfPage(), values) : []);
-  const told = `SELECT ${beside.join(', ')}`;
-  if (!plan.rows) return assemble(plan, window, [], (await session.read(told, values))[0]);
-  // An outer join, so that what is told comes with an empty page too.
-  const rows = await session.read(`SELECT c.*, p.* FROM (${told}) c LEFT JOIN LATERAL (${rowsOfPage()}) p ON TRUE`, values);
-  return assemble(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
+  const infoExpressions = listInfoExpressions(request, plan, window, [], bind);
+  const pageSql = () => pageStatement(request, plan, window, [], bind);
+  if (!infoExpressions.length) return assembleConnection(plan, window, plan.rows ? await session.read(pageSql(), values) : []);
+  const infoSql = `SELECT ${infoExpressions.join(', ')}`;
+  if (!plan.rows) return assembleConnection(plan, window, [], (await session.read(infoSql, values))[0]);
+  // LEFT JOIN returns the information about the list even if the page is empty.
+  const rows = await session.read(`SELECT c.*, p.* FROM (${infoSql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
+  return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
-/** The same page below each of several parents, all in the same two statements. */
+/** Reads the same page of child rows for each of several parent rows, with two statements in total. */
 export async function listPagesBelow(
   request: ListRequest,
   by: string,
@@ -241,25 +267,25 @@ export async function listPagesBelow(
   plan: ConnectionPlan,
   { session }: Context,
 ): Promise<Connection[]> {
-  const window = windowOf(request);
+  const window = pageWindow(request);
   const parent = fieldOf(request.entity, by);
-  const below: Condition = () => names(parent, 't', 'p.id');
-  const rows = () => {
+  const belongsToParent: Condition = () => names(parent, 't', 'p.id');
+  const readPages = () => {
     const { bind, values } = binder();
     const ids = bind(parents);
-    const inner = page(request, plan, window, [below], bind);
-    return session.read(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${inner}) c`, values);
+    const pageSql = pageStatement(request, plan, window, [belongsToParent], bind);
+    return session.read(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`, values);
   };
-  const told = async () => {
+  const readInfo = async () => {
     const { bind, values } = binder();
     const ids = bind(parents);
-    const beside = around(request, plan, window, [below], bind);
-    if (!beside.length) return [];
-    return session.read(`SELECT p.id AS "_parent", ${beside.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
+    const infoExpressions = listInfoExpressions(request, plan, window, [belongsToParent], bind);
+    if (!infoExpressions.length) return [];
+    return session.read(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
-  const [found, beside] = await Promise.all([plan.rows ? rows() : [], told()]);
-  const groups = new Map<number, Row[]>(parents.map((id) => [id, []]));
-  for (const row of found) groups.get(row._parent)!.push(row);
-  const byParent = new Map(beside.map((row) => [row._parent as number, row as Around]));
-  return parents.map((id) => assemble(plan, window, groups.get(id)!, byParent.get(id)));
+  const [pageRows, infoRows] = await Promise.all([plan.rows ? readPages() : [], readInfo()]);
+  const rowsByParent = new Map<number, Row[]>(parents.map((id) => [id, []]));
+  for (const row of pageRows) rowsByParent.get(row._parent)!.push(row);
+  const infoByParent = new Map(infoRows.map((row) => [row._parent as number, row as ListInfo]));
+  return parents.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, infoByParent.get(id)));
 }

@@ -1,4 +1,4 @@
-/** One batch per relation and request: a list of n rows costs one statement for each relation shown, whatever n is. */
+/** DataLoaders (https://github.com/graphql/dataloader): a list of n rows costs one statement per selected relation instead of n. */
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -15,121 +15,126 @@ import { resourceOf } from '../model/registry';
 type Key = number | string;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Loaders live as long as their request; the key tells what a batch selects. */
+/** Loaders of one request. Their key identifies what a batch selects. */
 export class Loaders {
   private loaders = new Map<unknown, DataLoader<Key, unknown>>();
-  /** Resolves once all objects of the answer that are ready are made, so that what they ask for is one batch; undefined if they are. */
+  /** Set by the executor: resolves when all pending objects of the response are built, so that their loads share a batch; undefined if none are. */
   made?: () => Promise<void> | undefined;
 
-  private readonly schedule = (dispatch: () => void): void => {
-    const begin = () => {
-      const waiting = this.made?.();
-      if (waiting) void waiting.then(() => this.schedule(dispatch));
+  private readonly scheduleBatch = (dispatch: () => void): void => {
+    const dispatchWhenReady = () => {
+      const pending = this.made?.();
+      if (pending) void pending.then(() => this.scheduleBatch(dispatch));
       else dispatch();
     };
-    // As DataLoader does it: once all that is resolved now has asked.
-    void Promise.resolve().then(() => process.nextTick(begin));
+    // Same schedule as DataLoader's default: after all promise jobs of the current tick.
+    void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
 
   get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
     let loader = this.loaders.get(key);
-    // What a batch throws before it waits for anything is an answer too; DataLoader would take it for a mistake in the program.
+    // `async` turns an error thrown synchronously by a batch into a rejection; DataLoader would report it as an incorrect batch function.
     if (!loader)
       this.loaders.set(
         key,
-        (loader = new DataLoader<Key, T>(async (keys) => batch(keys), { maxBatchSize: 10_000, batchScheduleFn: this.schedule })),
+        (loader = new DataLoader<Key, T>(async (keys) => batch(keys), { maxBatchSize: 10_000, batchScheduleFn: this.scheduleBatch })),
       );
     return loader as DataLoader<Key, T>;
   }
 
-  /** A write may have changed what was read. A map that is emptied leads from its former table to the next: once an old one holds another, V8 keeps all. */
+  /** Discards loaded rows after a write. The map is replaced, because clearing a map keeps its old tables alive in V8 through chained references. */
   clear(): void {
     this.loaders = new Map();
   }
 }
 
-async function byIds(columns: Columns, ids: readonly Key[], only: readonly Condition[], { session }: Context): Promise<(Row | null)[]> {
+async function readByIds(
+  columns: Columns,
+  ids: readonly Key[],
+  conditions: readonly Condition[],
+  { session }: Context,
+): Promise<(Row | null)[]> {
   const { bind, values } = binder();
-  const where = conditionOf([anyOf('id', ids), ...only], 't', bind);
+  const where = conditionOf([anyOf('id', ids), ...conditions], 't', bind);
   const rows = await session.read(select({ columns, where }), values);
-  const found = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => found.get(id) ?? null);
+  const rowsById = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => rowsById.get(id) ?? null);
 }
 
-/** Groups are in the child's default order. */
-async function byParents(
+/** Reads the child rows of several parent rows. Each group is in the given order. */
+async function readByParents(
   entity: Entity,
   by: string,
   columns: Columns,
   ids: readonly Key[],
   order: readonly string[],
   context: Context,
-  only: readonly Condition[] = [],
+  conditions: readonly Condition[] = [],
 ) {
   const parent = fieldOf(entity, by);
   const { bind, values } = binder();
-  const where = conditionOf([anyOf(parent.column!, ids), ...visible(entity, context), ...only], 't', bind);
+  const where = conditionOf([anyOf(parent.column!, ids), ...visible(entity, context), ...conditions], 't', bind);
   const terms = bound(orderOf(entity, order.map(orderKey), context), bind);
   const text = select({ columns, beside: [[expression(parent, 't'), '_parent']], where, order: terms });
-  const groups = new Map<Key, Row[]>(ids.map((id) => [id, []]));
-  for (const row of await context.session.read(text, values)) groups.get(row._parent)!.push(row);
-  return ids.map((id) => groups.get(id)!);
+  const rowsByParent = new Map<Key, Row[]>(ids.map((id) => [id, []]));
+  for (const row of await context.session.read(text, values)) rowsByParent.get(row._parent)!.push(row);
+  return ids.map((id) => rowsByParent.get(id)!);
 }
 
-/** What a batch reads: its columns and, as its name, what tells it from batches that read less or more. */
-interface Reading {
+/** Columns that a batch reads, under a name that distinguishes it from batches with other columns. */
+interface BatchColumns {
   name: string;
   columns: Columns;
 }
 
-/** From this length on a text is read only where it is selected. */
-const LONG_TEXT = 500;
+const LONG_TEXT_CHARACTERS = 500;
 
-const readings = new Map<string, Reading>();
-const readingsOfNodes = plansOfApis<Reading>();
+const batchColumnsByName = new Map<string, BatchColumns>();
+const batchColumnsBySelection = plansOfApis<BatchColumns>();
 
-/** Worked out values and long texts cost something; everything else is read always, so that all fields over the same rows share a batch. */
-const isCostly = (field: FieldMeta) => !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT));
+/** Computed fields and long texts are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
+const isCostly = (field: FieldMeta) =>
+  !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT_CHARACTERS));
 
-function readingOf(entity: Entity, wanted: ReadonlySet<string>, { api }: Pick<Context, 'api'>): Reading {
-  const costly = fieldsOf(entity).filter((field) => isCostly(field) && wanted.has(field.name));
-  const name = `${entity.name}(${costly.map((field) => field.name).join()}) ${api}`;
-  let reading = readings.get(name);
-  if (!reading) {
-    const cheap = fieldsOf(entity).filter((field) => !isCostly(field));
-    readings.set(
+function batchColumnsFor(entity: Entity, fieldNames: ReadonlySet<string>, { api }: Pick<Context, 'api'>): BatchColumns {
+  const costlyFields = fieldsOf(entity).filter((field) => isCostly(field) && fieldNames.has(field.name));
+  const name = `${entity.name}(${costlyFields.map((field) => field.name).join()}) ${api}`;
+  let batchColumns = batchColumnsByName.get(name);
+  if (!batchColumns) {
+    const cheapFields = fieldsOf(entity).filter((field) => !isCostly(field));
+    batchColumnsByName.set(
       name,
-      (reading = {
+      (batchColumns = {
         name,
         columns: columnsOf(
           entity,
-          [...cheap, ...costly].map((field) => field.name),
+          [...cheapFields, ...costlyFields].map((field) => field.name),
           api,
         ),
       }),
     );
   }
-  return reading;
+  return batchColumns;
 }
 
-const reading = (entity: Entity, info: Info, context: Context): Reading =>
-  readingsOfNodes[context.api].of(info.fieldNodes, entity, () => readingOf(entity, rowFields(entity, info), context));
+const batchColumnsOf = (entity: Entity, info: Info, context: Context): BatchColumns =>
+  batchColumnsBySelection[context.api].of(info.fieldNodes, entity, () => batchColumnsFor(entity, rowFields(entity, info), context));
 
-function rowLoader(entity: Entity, { name, columns }: Reading, context: Context): DataLoader<Key, Row | null> {
-  return context.loaders.get<Row | null>(name, (ids) => byIds(columns, ids, reachable(entity, context), context));
+function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Context): DataLoader<Key, Row | null> {
+  return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, reachable(entity, context), context));
 }
 
-/** The row that a reference names. Small public tables answer from memory, at once. */
+/** Loads the row that a reference points to. Small public tables are read from memory, synchronously. */
 export function loadParent(entity: Entity, id: number | null | undefined, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.reference.get(entity, id);
-  return rowLoader(entity, reading(entity, info, context), context).load(id);
+  return rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id);
 }
 
-/** The rows of a list of ids, in its order. */
+/** Loads the rows of an id list in its order, without those that are not visible. */
 export function loadLinked(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.inMemory) return ids.map((id) => context.reference.get(entity, id)).filter((row): row is Row => row !== null);
-  return Promise.all(ids.map((id) => rowLoader(entity, reading(entity, info, context), context).load(id))).then((rows) =>
+  return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id))).then((rows) =>
     rows.filter((row): row is Row => row !== null),
   );
 }
@@ -138,12 +143,12 @@ function childLoader(
   entity: Entity,
   by: string,
   order: readonly string[],
-  { name, columns }: Reading,
+  { name, columns }: BatchColumns,
   context: Context,
   only?: NamedCondition,
 ): DataLoader<Key, Row[]> {
   const key = `${name}.${by} ${order.join()}${only ? ` ${only.name}` : ''}`;
-  return context.loaders.get<Row[]>(key, (ids) => byParents(entity, by, columns, ids, order, context, only && [only.condition]));
+  return context.loaders.get<Row[]>(key, (ids) => readByParents(entity, by, columns, ids, order, context, only && [only.condition]));
 }
 
 export function loadChildren(
@@ -154,20 +159,20 @@ export function loadChildren(
   context: Context,
   info: Info,
 ): Promise<Row[]> {
-  return childLoader(entity, by, order, reading(entity, info, context), context).load(id);
+  return childLoader(entity, by, order, batchColumnsOf(entity, info, context), context).load(id);
 }
 
-/** For resolvers of one's own: rows by id, with these fields; null for what the viewer is not shown. */
+/** For custom resolvers: loads the given fields of a row by id; null if it is not visible to the viewer. */
 export function rowById<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
   id: number,
   context: Context,
 ): Promise<PartOf<M, F> | null> {
-  return rowLoader(entity, readingOf(entity, new Set(fields), context), context).load(id) as Promise<PartOf<M, F> | null>;
+  return rowLoader(entity, batchColumnsFor(entity, new Set(fields), context), context).load(id) as Promise<PartOf<M, F> | null>;
 }
 
-/** What something is worked out from counts whether or not the viewer is shown the row itself. */
+/** Loads a row for a calculation, even if the row itself is not visible to the viewer (such as one pending review). */
 export function rowToCount<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
@@ -175,19 +180,19 @@ export function rowToCount<M, F extends keyof RowOf<M> & string>(
   context: Context,
 ): Promise<PartOf<M, F> | null> {
   if (reachesAll(entity, context)) return rowById(entity, fields, id, context);
-  const { name, columns } = readingOf(entity, new Set(fields), context);
+  const { name, columns } = batchColumnsFor(entity, new Set(fields), context);
   return context.loaders
-    .get<Row | null>(`any ${name}`, (ids) => byIds(columns, ids, scope(entity, context), context))
+    .get<Row | null>(`any ${name}`, (ids) => readByIds(columns, ids, scope(entity, context), context))
     .load(id) as Promise<PartOf<M, F> | null>;
 }
 
-/** Some of the rows below a parent. The name stands for the condition: equal names share a batch. */
+/** A filter on child rows. Conditions with equal names share a batch. */
 export interface NamedCondition {
   name: string;
   condition: Condition;
 }
 
-/** For resolvers of one's own: the rows below a parent, with these fields, in default order. */
+/** For custom resolvers: loads the given fields of the child rows of a parent row, in default order. */
 export function rowsBelow<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   by: keyof RowOf<M> & string,
@@ -196,30 +201,30 @@ export function rowsBelow<M, F extends keyof RowOf<M> & string>(
   context: Context,
   only?: NamedCondition,
 ): Promise<PartOf<M, F>[]> {
-  const reading = readingOf(entity, new Set(fields), context);
-  return childLoader(entity, by, resourceOf(entity)!.ordering, reading, context, only).load(id) as Promise<PartOf<M, F>[]>;
+  const batchColumns = batchColumnsFor(entity, new Set(fields), context);
+  return childLoader(entity, by, resourceOf(entity)!.ordering, batchColumns, context, only).load(id) as Promise<PartOf<M, F>[]>;
 }
 
-/** An index finds the neighbours of each day, however many rows there are. */
-async function byNearness(entity: Entity, by: string, columns: Columns, days: readonly Key[], context: Context): Promise<(Row | null)[]> {
+/** Reads the row nearest to each day. An index finds its two neighbours, regardless of the number of rows. */
+async function readNearest(entity: Entity, by: string, columns: Columns, days: readonly Key[], context: Context): Promise<(Row | null)[]> {
   const { bind, values } = binder();
-  const wanted = bind(days);
+  const daysParameter = bind(days);
   const column = expression(fieldOf(entity, by), 't');
-  const neighbour = (comparison: string, descending: boolean) => {
+  const nearestNeighbour = (comparison: string, descending: boolean) => {
     const where = conditionOf([...scope(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
     const order = bound(orderOf(entity, [{ path: [by], descending, nullsFirst: descending }, orderKey('id')], context), bind);
     return `(${select({ columns, where, order, limit: '1' })})`;
   };
   const rows = await context.session.read(
-    `SELECT k."day" AS "_day", n.* FROM unnest(${wanted}::date[]) AS k("day") CROSS JOIN LATERAL (
-      SELECT * FROM (${neighbour('<=', true)} UNION ALL ${neighbour('>', false)}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
+    `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
+      SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
     values,
   );
-  const found = new Map(rows.map((row) => [row._day as Key, row]));
-  return days.map((day) => found.get(day) ?? null);
+  const rowsByDay = new Map(rows.map((row) => [row._day as Key, row]));
+  return days.map((day) => rowsByDay.get(day) ?? null);
 }
 
-/** For resolvers of one's own: the row of the viewer whose day is nearest to this one, the earlier of two as near. */
+/** For custom resolvers: loads the viewer's row nearest to a day. Of two equally near rows the earlier one is returned. */
 export function rowNearest<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   by: keyof RowOf<M> & string,
@@ -229,6 +234,6 @@ export function rowNearest<M, F extends keyof RowOf<M> & string>(
 ): Promise<PartOf<M, F> | null> {
   const key = `${entity.name} near ${by}(${fields.join()})`;
   return context.loaders
-    .get<Row | null>(key, (days) => byNearness(entity, by, columnsOf(entity, [by, ...fields], context.api), days, context))
+    .get<Row | null>(key, (days) => readNearest(entity, by, columnsOf(entity, [by, ...fields], context.api), days, context))
     .load(day) as Promise<PartOf<M, F> | null>;
 }

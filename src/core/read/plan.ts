@@ -1,6 +1,6 @@
 /**
- * A selection → the columns that answer it, worked out once per document: the parsed document is kept, and so are its field nodes, which are
- * the key. A plan reads what a selection may show whatever its conditions say, so it holds for all variables.
+ * Query planning: derives the columns to read from a selection set. Plans are cached by the field nodes of cached documents. They include fields
+ * under `@skip` and `@include`, so they hold for all variables.
  */
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -12,38 +12,38 @@ import { childrenOf, fieldsOf, groupedName, type Entity, type Lazy } from '../mo
 import { perEntity } from '../model/perentity';
 
 type Nodes = readonly FieldNode[];
-type Asker = Pick<Context, 'api'>;
+type ApiContext = Pick<Context, 'api'>;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-interface Need {
-  /** A thunk, because files are still being loaded when it is said. */
+interface FieldNeeds {
+  /** Thunk, because the class may not be loaded yet. */
   entity: Lazy;
   field: string;
   columns: readonly string[];
 }
-const said: Need[] = [];
+const declaredNeeds: FieldNeeds[] = [];
 
-/** For a resolver of one's own: the fields that it reads from its row; without names all of them, as where the row itself is shown again. */
+/** Declares which fields of its row a custom resolver reads. Without names it declares all of them, for resolvers that return the row itself. */
 export const Needs =
   (entity: () => Entity, ...columns: string[]): MethodDecorator =>
   (_target, property) => {
-    said.push({ entity, field: String(property), columns });
+    declaredNeeds.push({ entity, field: String(property), columns });
   };
 
-/** What further fields of its row a field of an entity needs: those that lead to other rows what they lead by, others what they said. */
+/** Fields of the row that each GraphQL field depends on: relations depend on their key fields, custom resolvers on what `@Needs` declares. */
 const needsOf = perEntity((entity) => {
   const needs = new Map<string, readonly string[]>();
   for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
   for (const child of childrenOf(entity)) for (const name of [child.name, groupedName(child)]) needs.set(name, [child.key]);
-  for (const { field, columns } of said.filter((need) => need.entity() === entity))
+  for (const { field, columns } of declaredNeeds.filter((need) => need.entity() === entity))
     needs.set(field, columns.length ? columns : fieldsOf(entity).map(({ name }) => name));
   return needs;
 });
 
-/** What tells a selection in a document; the same at every run of it. Without an own node, as where fields are merged, only within one run. */
+/** Identity of a selection set, used as a cache key. Merged fields have several nodes; their key differs in each execution. */
 export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
-/** Values by selection and entity: below `node` the same selection is that of several types. */
+/** Cache by selection set and entity: below `node`, one selection set applies to several types. */
 export class Plans<T> {
   private readonly plans = new WeakMap<object, Map<Entity, T>>();
 
@@ -57,57 +57,57 @@ export class Plans<T> {
   }
 }
 
-/** Pages run the documents of REST too, so a document alone does not tell who asks. */
+/** Separate caches per API, because HTML pages execute REST documents through GraphQL and plans differ between the APIs. */
 export const plansOfApis = <T>(): Record<Api, Plans<T>> => ({ graphql: new Plans<T>(), rest: new Plans<T>() });
 
-/** The names of the fields selected below `nodes`, with the nodes that select each. A fragment is walked once, however often it is spread. */
+/** Fields selected below `nodes` (by name), each with the nodes that select it. Visits each fragment once, however often it is spread. */
 export function selected(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
   fragments: Record<string, FragmentDefinitionNode>,
 ): Map<string, FieldNode[]> {
-  const found = new Map<string, FieldNode[]>();
-  const spread = new Set<string>();
+  const nodesByName = new Map<string, FieldNode[]>();
+  const visitedFragments = new Set<string>();
   const walk = (set: SelectionSetNode) => {
     for (const selection of set.selections) {
       if (selection.kind === Kind.FIELD) {
         const name = selection.name.value;
-        const same = found.get(name);
-        if (same) same.push(selection);
-        else found.set(name, [selection]);
+        const existing = nodesByName.get(name);
+        if (existing) existing.push(selection);
+        else nodesByName.set(name, [selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet);
-      else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
+      else if (!visitedFragments.has(selection.name.value)) {
+        visitedFragments.add(selection.name.value);
         walk(fragments[selection.name.value]!.selectionSet);
       }
     }
   };
   for (const node of nodes) if (node.selectionSet) walk(node.selectionSet);
-  return found;
+  return nodesByName;
 }
 
-/** The fields that must be read so that these GraphQL fields can be shown. */
-function neededFor(entity: Entity, names: Iterable<string>): Set<string> {
-  const own = needsOf(entity);
-  const wanted = new Set<string>();
+function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
+  const needs = needsOf(entity);
+  const fieldNames = new Set<string>();
   for (const name of names) {
-    if (fieldsOf(entity).some((field) => field.name === name)) wanted.add(name);
-    for (const column of own.get(name) ?? []) wanted.add(column);
+    if (fieldsOf(entity).some((field) => field.name === name)) fieldNames.add(name);
+    for (const column of needs.get(name) ?? []) fieldNames.add(column);
   }
-  return wanted;
+  return fieldNames;
 }
 
-/** The fields to read for a field that shows one row or a list of rows. */
-export const rowFields = (entity: Entity, info: Info): Set<string> => neededFor(entity, selected(info.fieldNodes, info.fragments).keys());
+/** Fields to read for a GraphQL field that returns a row or a list of rows. */
+export const rowFields = (entity: Entity, info: Info): Set<string> =>
+  requiredFields(entity, selected(info.fieldNodes, info.fragments).keys());
 
-const rowPlans = plansOfApis<Columns>();
+const rowPlanCaches = plansOfApis<Columns>();
 
-export const rowColumns = (entity: Entity, info: Info, { api }: Asker): Columns =>
-  rowPlans[api].of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info), api));
+export const rowColumns = (entity: Entity, info: Info, { api }: ApiContext): Columns =>
+  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info), api));
 
-const fieldPlans = plansOfApis<ReadonlySet<string>>();
+const fieldPlanCaches = plansOfApis<ReadonlySet<string>>();
 
-export function holdsAll(entity: Entity, row: Row, info: Info, { api }: Asker): boolean {
-  for (const name of fieldPlans[api].of(info.fieldNodes, entity, () => rowFields(entity, info))) if (!(name in row)) return false;
+export function holdsAll(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
+  for (const name of fieldPlanCaches[api].of(info.fieldNodes, entity, () => rowFields(entity, info))) if (!(name in row)) return false;
   return true;
 }
 
@@ -116,25 +116,25 @@ export interface ConnectionPlan {
   rows: boolean;
   edges: boolean;
   count: boolean;
-  /** Whether it must be known that there are rows after the page, and before it. */
+  /** Whether `hasNextPage` and `hasPreviousPage` are selected. */
   next: boolean;
   previous: boolean;
   cursors: boolean;
 }
 
-const connectionPlans = plansOfApis<ConnectionPlan>();
+const connectionPlanCaches = plansOfApis<ConnectionPlan>();
 
-export function connectionPlan(entity: Entity, info: Info, { api }: Asker): ConnectionPlan {
-  return connectionPlans[api].of(info.fieldNodes, entity, () => {
-    const top = selected(info.fieldNodes, info.fragments);
-    const edges = selected(top.get('edges') ?? [], info.fragments);
-    const pageInfo = selected(top.get('pageInfo') ?? [], info.fragments);
-    const nodes = [...(top.get('nodes') ?? []), ...(edges.get('node') ?? [])];
+export function connectionPlan(entity: Entity, info: Info, { api }: ApiContext): ConnectionPlan {
+  return connectionPlanCaches[api].of(info.fieldNodes, entity, () => {
+    const connectionFields = selected(info.fieldNodes, info.fragments);
+    const edges = selected(connectionFields.get('edges') ?? [], info.fragments);
+    const pageInfo = selected(connectionFields.get('pageInfo') ?? [], info.fragments);
+    const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
     return {
-      columns: columnsOf(entity, neededFor(entity, selected(nodes, info.fragments).keys()), api),
-      rows: top.has('nodes') || top.has('edges') || top.has('pageInfo'),
-      edges: top.has('edges'),
-      count: top.has('totalCount'),
+      columns: columnsOf(entity, requiredFields(entity, selected(nodes, info.fragments).keys()), api),
+      rows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
+      edges: connectionFields.has('edges'),
+      count: connectionFields.has('totalCount'),
       next: pageInfo.has('hasNextPage'),
       previous: pageInfo.has('hasPreviousPage'),
       cursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),

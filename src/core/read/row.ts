@@ -1,4 +1,4 @@
-/** One row by its id. */
+/** Reads rows by id, and unpaginated lists, with the columns that the selection set needs. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { visible } from '../access/access';
@@ -12,12 +12,11 @@ import { bound, orderKey, orderOf } from '../sql/ordering';
 import { rowColumns } from './plan';
 import { columnsOf, select } from '../sql/select';
 
-/** Of a list without pages. */
-const MAX_ROWS = 10_000;
+const MAX_LIST_ROWS = 10_000;
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** The rows of the scope with these ids, in one statement. */
+/** Reads the visible rows with the given ids in one statement. */
 export async function readSome(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
   const { bind, values } = binder();
   const where = conditionOf([anyOf('id', ids), ...visible(entity, context)], 't', bind);
@@ -25,7 +24,7 @@ export async function readSome(entity: Entity, ids: readonly number[], context: 
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
-/** The id of the one row of a type that each user has. */
+/** Returns the id of the viewer's row of an entity with one row per user. */
 export async function ownId(entity: Entity, context: Context): Promise<number> {
   const { bind, values } = binder();
   const where = conditionOf(visible(entity, context), 't', bind);
@@ -33,22 +32,22 @@ export async function ownId(entity: Entity, context: Context): Promise<number> {
   return row!.id as number;
 }
 
-/** All rows of the scope in the default order of their type. */
+/** Reads all visible rows in their default order. */
 export async function readAll(entity: Entity, context: Context, info: Info): Promise<Row[]> {
   const { bind, values } = binder();
   const where = conditionOf(visible(entity, context), 't', bind);
   const order = bound(orderOf(entity, resourceOf(entity)!.ordering.map(orderKey), context), bind);
-  return context.session.read(select({ columns: rowColumns(entity, info, context), where, order, limit: bind(MAX_ROWS) }), values);
+  return context.session.read(select({ columns: rowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }), values);
 }
 
-/** The row of the scope with this id or `nodeId`, with the columns that the selection needs. */
+/** Reads a visible row by its `id` or `nodeId`. Throws NOT_FOUND if there is none. */
 export async function readOne(entity: Entity, id: unknown, context: Context, info: Info): Promise<Row> {
-  const number = rowIdOf(entity.name, id);
+  const rowId = rowIdOf(entity.name, id);
   const conditions = visible(entity, context);
   if (context.api === 'graphql') refuseOtherType(entity.name, id, 'id');
-  if (number === undefined) throw notFound();
+  if (rowId === undefined) throw notFound();
   const { bind, values } = binder();
-  const where = conditionOf([equals('id', number), ...conditions], 't', bind);
+  const where = conditionOf([equals('id', rowId), ...conditions], 't', bind);
   const [row] = await context.session.read(select({ columns: rowColumns(entity, info, context), where }), values);
   if (!row) throw notFound();
   return row;

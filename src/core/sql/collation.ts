@@ -1,4 +1,4 @@
-/** By which rules an interface orders texts. */
+/** Collation of texts in ORDER BY, which differs between the APIs. */
 import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
@@ -6,8 +6,8 @@ import { resourceOf } from '../model/registry';
 export type Api = Context['api'];
 
 /**
- * Texts of the catalogue stand where a reader looks for them, "Äpfel" beside "Apfel", by the collation of migration 0021. REST has them by
- * their bytes, as its clients know them, and so are texts that users write for themselves.
+ * GraphQL sorts texts of public resources by Unicode rules ("Äpfel" next to "Apfel", migration 0021). REST, as its clients expect, and owned
+ * resources in both APIs sort texts by their bytes.
  */
 export const collation = (entity: Entity, { kind }: Pick<FieldMeta, 'kind'>, api: Api): '' | ' COLLATE "reader"' =>
   api === 'graphql' && kind === 'string' && !resourceOf(entity)!.owned ? ' COLLATE "reader"' : '';

@@ -1,4 +1,4 @@
-/** Cursors: the values that a row has in the terms of an order, so that a list can go on behind it (keyset paging). */
+/** Cursors for keyset pagination (https://use-the-index-luke.com/no-offset): the values of a row in the terms of a sort order, encoded. */
 import type { GraphQLScalarType } from 'graphql';
 import { isUuid } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
@@ -9,31 +9,31 @@ import { sqlType } from '../model/fields';
 import type { BoundTerm, OrderTerm } from './ordering';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
 
-type Term = Omit<OrderTerm, 'sql'>;
+type CursorTerm = Omit<OrderTerm, 'sql'>;
 
-/** Tells the order that a cursor belongs to. */
-const signature = (terms: readonly Term[]) =>
+/** Identifies the sort order that a cursor belongs to. */
+const signature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
-/** Of a row that was selected with the terms' values, as `_0`, `_1` and so on. */
-export function cursorOf(terms: readonly Term[], row: Row): string {
+/** Encodes the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
+export function cursorOf(terms: readonly CursorTerm[], row: Row): string {
   return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
 }
 
-/** The values in a cursor, which a client may have made up. */
-export function parseCursor(argument: string, terms: readonly Term[], cursor: string): unknown[] {
-  const none = () => badArgument(argument, 'This is not a cursor of this list.');
+/** Decodes and validates a cursor, which a client may have forged. */
+export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
+  const invalidCursor = () => badArgument(argument, 'This is not a cursor of this list.');
   let parts: unknown;
   try {
     parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch {
-    throw none();
+    throw invalidCursor();
   }
-  if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw none();
+  if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw invalidCursor();
   if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list, or to another search.');
   const values: unknown[] = parts.slice(1);
-  if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || fits(kind, values[index])))
-    throw none();
+  if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || isValidForKind(kind, values[index])))
+    throw invalidCursor();
   return values;
 }
 
@@ -44,8 +44,8 @@ const SCALARS: Partial<Record<Kind, GraphQLScalarType>> = {
   datetime: DateTimeScalar,
 };
 
-/** Whether PostgreSQL can read the value as one of this kind. */
-function fits(kind: Kind, value: unknown): boolean {
+/** Whether PostgreSQL can parse the value as the given kind. */
+function isValidForKind(kind: Kind, value: unknown): boolean {
   if (kind === 'integer' || kind === 'relation') return value === ((value as number) | 0);
   if (kind === 'boolean') return typeof value === 'boolean';
   if (typeof value !== 'string' || value.includes('\0')) return false;
@@ -60,39 +60,39 @@ function fits(kind: Kind, value: unknown): boolean {
 
 type Values = readonly unknown[];
 
-const nullsAfter = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
+const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
 
-/** The ways in which one term alone can have a later value. */
-function later(term: BoundTerm, value: unknown, place: string): string[] {
+/** Alternative SQL conditions for a later value in one term of the order. */
+function laterConditions(term: BoundTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
-  return [`${sql} ${descending ? '<' : '>'} ${place}`, ...(nullsAfter(term) ? [`${sql} IS NULL`] : [])];
+  return [`${sql} ${descending ? '<' : '>'} ${placeholder}`, ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : [])];
 }
 
-const equal = ({ sql }: BoundTerm, value: unknown, place: string) => (value === null ? `${sql} IS NULL` : `${sql} = ${place}`);
+const equalsPosition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
+  value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
-const placesOf = (terms: readonly BoundTerm[], values: Values, bind: Bind): string[] =>
+const bindValues = (terms: readonly BoundTerm[], values: Values, bind: Bind): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-/** A row has exactly the given values. */
+/** Condition that a row has exactly the values of a cursor. */
 export function at(terms: readonly BoundTerm[], values: Values, bind: Bind): string {
-  const places = placesOf(terms, values, bind);
-  return terms.map((term, index) => equal(term, values[index], places[index]!)).join(' AND ');
+  const placeholders = bindValues(terms, values, bind);
+  return terms.map((term, index) => equalsPosition(term, values[index], placeholders[index]!)).join(' AND ');
 }
 
-/**
- * The ways in which a row can come after the given values: the same in the first terms and later in the next one. No row comes in two of
- * them, and an index in this order has the rows of each side by side.
- */
+/** Disjoint alternatives of "after the cursor": equal in the first terms and later in the next one. Each is one range of an index on the order. */
 export function waysBeyond(terms: readonly BoundTerm[], values: Values, bind: Bind): string[] {
-  const places = placesOf(terms, values, bind);
+  const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
-    const same = terms.slice(0, index).map((earlier, j) => equal(earlier, values[j], places[j]!));
-    return later(term, values[index], places[index]!).map((further) => [...same, further].join(' AND '));
+    const equalPrefix = terms.slice(0, index).map((earlier, j) => equalsPosition(earlier, values[j], placeholders[j]!));
+    return laterConditions(term, values[index], placeholders[index]!).map((laterCondition) =>
+      [...equalPrefix, laterCondition].join(' AND '),
+    );
   });
 }
 
-/** Rows that come after the given values in this order. */
+/** Condition that a row comes after the values of a cursor. */
 export const beyond =
   (terms: readonly BoundTerm[], values: Values): Condition =>
   (_alias, bind) =>

@@ -1,10 +1,10 @@
-/** Fields as expressions of SQL, and the table that they are read from. */
+/** SQL expressions of fields, and the FROM clause of an entity. */
 import type { Bind, Condition } from '../access/conditions';
 import { fieldOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
 import { collation, type Api } from './collation';
 
-/** The SQL expression that a field shows; by an interface's order, if it is a set. */
+/** SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of the given API. */
 export function expression(field: FieldMeta, alias: string, api: Api = 'rest'): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
@@ -23,7 +23,7 @@ export function expression(field: FieldMeta, alias: string, api: Api = 'rest'): 
   return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
 }
 
-/** The condition that a reference or a set of ids names this id; written so that an index on the far side can answer. */
+/** Condition that a reference or an id set contains the given id, written so that an index of the other table can be used. */
 export function names(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
   if (field.shares) {

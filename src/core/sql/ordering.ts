@@ -1,4 +1,4 @@
-/** The order of a list: the fields asked for or the default ones, then the id, so that every order is total. */
+/** Sort order of a list: GraphQL's `orderBy` compiled to ORDER BY. The id is always the last term, so that every order is total. */
 import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
 import { atMostElements } from '../../contract/messages';
@@ -31,7 +31,7 @@ registerEnumType(OrderDirection, {
   },
 });
 
-/** An element of an order: `date`, or `exercise.category.name` for a field of a row that references lead to. */
+/** One element of `orderBy`. The path is one field (`date`), or leads to a field of another row by references (`exercise.category.name`). */
 export interface OrderKey {
   path: readonly string[];
   descending: boolean;
@@ -39,32 +39,30 @@ export interface OrderKey {
 }
 
 export interface OrderTerm extends Omit<OrderKey, 'path'> {
-  /** Tells the term from others in cursors. */
+  /** Identifies an order term in cursors. */
   key: string;
-  /** The SQL expression, of the row's alias `t`. */
+  /** Builds the SQL expression of the term; the table alias is `t`. */
   sql: (bind: Bind) => string;
   kind: Kind;
   null: boolean;
 }
 
-/** A term within a statement: its parameters, if any, are among the statement's. */
+/** A term whose values are bound as parameters of a statement. */
 export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
   sql: string;
 }
 
-const MAX_ELEMENTS = 50;
+const MAX_ORDER_ELEMENTS = 50;
 const RELEVANCE = 'relevance';
-/** In cursors, behind a text that is ordered by rules. */
-const READER = '~';
-/** How much of a hash tells one search from others. */
-const HASH_LENGTH = 16;
+/** Marks a term in cursors that is sorted with the collation "reader". */
+const READER_COLLATION_MARK = '~';
+const SEARCH_HASH_CHARACTERS = 16;
 
 const isReference = (field: FieldMeta) => field.object !== undefined && !field.relation!.many;
-const isNumber = ({ kind, sql }: FieldMeta) => sql !== undefined && kind === 'decimal';
-const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isNumber(field);
+const isComputedDecimal = ({ kind, sql }: FieldMeta) => sql !== undefined && kind === 'decimal';
+const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isComputedDecimal(field);
 
-/** What `ASC` means for values of a kind. */
-function ascending({ name, kind }: FieldMeta): string {
+function describeAscending({ name, kind }: FieldMeta): string {
   if (name === 'id') return 'In the order of creation with `ASC`.';
   if (kind === 'relation') return 'Lowest id first with `ASC`.';
   if (kind === 'date' || kind === 'datetime' || kind === 'time') return 'Earliest first with `ASC`.';
@@ -73,75 +71,75 @@ function ascending({ name, kind }: FieldMeta): string {
   return kind === 'choice' || kind === 'uuid' ? 'In the order in which it is stored.' : 'Alphabetical with `ASC`.';
 }
 
-/** `XOrder`: a direction for each field of one value and for each reference to a dictionary, and for each other one the order of the row that it names. */
+/** `XOrder` of an entity: a direction per scalar field or reference to a small table (`dictionary`), a nested order per other reference. */
 export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
   const name = `${entity.name}Order`;
   const Order = { [name]: class {} }[name]! as ClassType;
-  const element = (key: string, type: () => object, description: string) =>
+  const addElement = (key: string, type: () => object, description: string) =>
     Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
-    element(field.name, () => OrderDirection, ascending(field));
-    // GraphQL orders by the row that is named, by its id too.
+    addElement(field.name, () => OrderDirection, describeAscending(field));
+    // GraphQL sorts references by the object field, so their id fields are in REST only.
     Extensions({ field, only: field.object ? 'rest' : field.only })(Order.prototype, field.name);
     if (!field.object) continue;
     const { dictionary, ordering } = resourceOf(field.target!())!;
-    if (dictionary) element(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
-    else element(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
+    if (dictionary) addElement(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
+    else addElement(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
   if (fieldsOf(entity).some(isText))
-    element(RELEVANCE, () => OrderDirection, 'Best first with `DESC`. Needs `search` at the top level of `where`.');
+    addElement(RELEVANCE, () => OrderDirection, 'Best first with `DESC`. Needs `search` at the top level of `where`.');
   InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
   Extensions({ oneOf: true })(Order);
   return Order;
-}, makeReferred);
+}, createReferencedOrders);
 
-/** Orders lead on by references, perhaps back to this one; type-graphql has to know all of them before it builds. */
-function makeReferred(_Order: ClassType, entity: Entity): void {
+/** Creates the order types of referenced entities, perhaps cyclically. type-graphql must know all types before it builds the schema. */
+function createReferencedOrders(_Order: ClassType, entity: Entity): void {
   for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
 }
 
 export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
 
-/** `-date` or `order`, as resources say their default order. */
+/** Parses a field of a default order as resources declare it, such as `-date`. */
 export function orderKey(text: string): OrderKey {
   const descending = text.startsWith('-');
   return { path: [descending ? text.slice(1) : text], descending, nullsFirst: descending };
 }
 
-function keyOf(element: OrderElement, place: string): OrderKey {
+function parseElement(element: OrderElement, argumentPath: string): OrderKey {
   const path: string[] = [];
   let value: OrderDirection | OrderElement = element;
   while (typeof value === 'object') {
-    // The input type has room for one only.
+    // The `@oneOf` input type guarantees exactly one entry.
     const [[name, inner]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
     path.push(name);
     value = inner;
-    if (path.length > 1 && path.includes(RELEVANCE)) throw badArgument(place, '`relevance` is that of the listed rows themselves.');
+    if (path.length > 1 && path.includes(RELEVANCE)) throw badArgument(argumentPath, '`relevance` is that of the listed rows themselves.');
   }
   const [direction, nulls] = value.split('_NULLS_');
   return { path, descending: direction === 'DESC', nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC' };
 }
 
-/** The order of a list: what is asked for; else by relevance where something is searched for; then the default of the type. */
+/** Resolves the order of a list: `orderBy` if given, else relevance if there is a search, then the default order of the entity. */
 export function orderKeys(entity: Entity, orderBy: readonly OrderElement[] | null | undefined, searches: readonly Search[]): OrderKey[] {
-  const usual = resourceOf(entity)!.ordering.map(orderKey);
-  if (!orderBy) return searches.length ? [orderKey(`-${RELEVANCE}`), ...usual] : usual;
-  if (orderBy.length > MAX_ELEMENTS) throw badArgument('orderBy', atMostElements(MAX_ELEMENTS));
-  return orderBy.map((element, index) => keyOf(element, `orderBy[${index}]`));
+  const defaultOrder = resourceOf(entity)!.ordering.map(orderKey);
+  if (!orderBy) return searches.length ? [orderKey(`-${RELEVANCE}`), ...defaultOrder] : defaultOrder;
+  if (orderBy.length > MAX_ORDER_ELEMENTS) throw badArgument('orderBy', atMostElements(MAX_ORDER_ELEMENTS));
+  return orderBy.map((element, index) => parseElement(element, `orderBy[${index}]`));
 }
 
-/** The rank among the rows of a search, which the key names, so that a cursor fits no other search. */
-function relevance(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'null'> {
+/** Term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
+function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'null'> {
   if (!searches.length) throw badArgument('orderBy', '`relevance` is that of a `search` in `where`, and there is none.');
-  const what = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
-  const hash = createHash('sha256').update(what).digest('hex').slice(0, HASH_LENGTH);
+  const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
+  const hash = createHash('sha256').update(searchKey).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
   const sql = (bind: Bind) => `(${searches.map((one) => rank(one)('t', bind)).join(' + ')})`;
   return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
 }
 
-/** `rules` tell a text that is ordered by them from one that is ordered by its bytes. */
-type Value = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { rules: string };
+/** `collate` is the COLLATE clause; empty for texts that are sorted by their bytes. */
+type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { collate: string };
 
 export interface Asked {
   api: Api;
@@ -149,44 +147,45 @@ export interface Asked {
   shown?: Shown;
 }
 
-/** Conditions that rows meet to be looked at through references; of others there is nothing to order by. */
+/** Conditions for the rows of an entity that references may be followed to; values of other rows count as null. */
 export type Shown = (entity: Entity) => readonly Condition[];
 
-function valueAt(entity: Entity, [name, ...path]: readonly string[], alias: string, asked: Asked): Value {
+function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: Asked): OrderExpression {
   const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name);
   if (!reference) {
     const field = fieldOf(entity, name!);
-    const rules = collation(entity, field, asked.api);
-    return { sql: () => `${expression(field, alias)}${rules}`, kind: field.kind, null: field.null, rules };
+    const collate = collation(entity, field, orderContext.api);
+    return { sql: () => `${expression(field, alias)}${collate}`, kind: field.kind, null: field.null, collate };
   }
   const target = reference.target!();
-  const further = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
-  const inner = `${alias}r`;
-  const value = valueAt(target, further, inner, asked);
-  const conditions: Condition[] = [() => `${inner}."id" = ${expression(reference, alias)}`, ...(asked.shown?.(target) ?? [])];
+  const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
+  const targetAlias = `${alias}r`;
+  const value = orderExpression(target, targetPath, targetAlias, orderContext);
+  const conditions: Condition[] = [() => `${targetAlias}."id" = ${expression(reference, alias)}`, ...(orderContext.shown?.(target) ?? [])];
   return {
     ...value,
-    sql: (bind) => `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${inner}${whereOf(conditions, inner, bind)})`,
+    sql: (bind) =>
+      `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereOf(conditions, targetAlias, bind)})`,
     null: reference.null || value.null || hidesRows(target),
   };
 }
 
-function termOf(entity: Entity, { path, descending, nullsFirst }: OrderKey, asked: Asked): OrderTerm {
+function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderKey, orderContext: Asked): OrderTerm {
   const direction = { descending, nullsFirst };
-  if (path[0] === RELEVANCE) return { ...relevance(asked.searches ?? []), ...direction };
-  const { rules, ...value } = valueAt(entity, path, 't', asked);
-  return { key: `${path.join('.')}${rules && READER}`, ...value, ...direction };
+  if (path[0] === RELEVANCE) return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
+  const { collate, ...value } = orderExpression(entity, path, 't', orderContext);
+  return { key: `${path.join('.')}${collate && READER_COLLATION_MARK}`, ...value, ...direction };
 }
 
-/** Terms that end with the id, ascending unless the order says otherwise. */
-export function orderOf(entity: Entity, keys: readonly OrderKey[], asked: Asked): OrderTerm[] {
+/** Compiles an order to terms. The id is added as the last term, ascending unless the order contains it. */
+export function orderOf(entity: Entity, keys: readonly OrderKey[], orderContext: Asked): OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const key of keys) {
-    const term = termOf(entity, key, asked);
+    const term = orderTerm(entity, key, orderContext);
     if (!terms.some((other) => other.key === term.key)) terms.push(term);
   }
-  const last = terms.findIndex((term) => term.key === 'id');
-  return last >= 0 ? terms.slice(0, last + 1) : [...terms, termOf(entity, orderKey('id'), asked)];
+  const idIndex = terms.findIndex((term) => term.key === 'id');
+  return idIndex >= 0 ? terms.slice(0, idIndex + 1) : [...terms, orderTerm(entity, orderKey('id'), orderContext)];
 }
 
 export const bound = (terms: readonly OrderTerm[], bind: Bind): BoundTerm[] => terms.map((term) => ({ ...term, sql: term.sql(bind) }));
@@ -198,7 +197,7 @@ export type SortTerm = Pick<BoundTerm, 'sql' | 'descending' | 'nullsFirst' | 'nu
 
 export const BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
 
-/** Where nulls come is said only if it is not PostgreSQL's way and there are any, so that an index can give the order. */
+/** Direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order. */
 export function directionOf({ descending, nullsFirst, null: nullable }: SortTerm): string {
   const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nulls}`;

@@ -1,4 +1,4 @@
-/** The rows that a row leads to, as SQL: what conditions and orders look through. They are the rows that the relation shows. */
+/** Relations in SQL: relates rows to those related rows that the viewer can see, for conditions on relations. */
 import { reachable, visible } from '../access/access';
 import type { Condition } from '../access/conditions';
 import type { Context } from '../context';
@@ -8,40 +8,39 @@ import { perEntity } from '../model/perentity';
 import { expression } from './expressions';
 import { resourceOf } from '../model/registry';
 
-/** The rows of a relation are those with a key among those that row `outer` has: told apart so, the former are read once, not for every such row. */
-interface Path {
+/** A relation as a semi-join, `key(outer) IN (keys(inner))`. PostgreSQL reads the inner rows once, and not once for every outer row. */
+interface KeyPath {
   key(outer: string): string;
-  /** `SELECT … FROM …`: the keys of rows `inner` of the target. */
+  /** `SELECT … FROM …` that returns the keys of the related rows, with the alias `inner`. */
   keys(inner: string): string;
 }
 
-export interface Relative extends Path {
-  /** The GraphQL field that shows the rows. */
+export interface Relative extends KeyPath {
   name: string;
   target: Lazy;
   many: boolean;
-  /** What they are, in lower case. */
+  /** Name of the related rows in descriptions, in lower case. */
   noun: string;
-  /** The one interface that has it. */
+  /** Restricts the relation to one API. */
   only?: Only;
   shown(context: Context): Condition[];
 }
 
-/** To be called once all resources are loaded. */
-export const relativesOf = perEntity((entity): readonly Relative[] => [...referred(entity), ...below(entity)]);
+/** Relations of an entity. Call it when all resources are loaded. */
+export const relativesOf = perEntity((entity): readonly Relative[] => [...referenceRelations(entity), ...childRelations(entity)]);
 
-const tableOf = (target: Lazy) => `"${resourceOf(target())!.table}"`;
+const quotedTable = (target: Lazy) => `"${resourceOf(target())!.table}"`;
 
-/** Rows are the same day's, for example, where all of these columns are equal. */
-const shared = (columns: readonly string[], table: string): Path => {
+/** Path of a computed reference between rows with equal values in several columns, such as those of the same day. */
+const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath => {
   const values = (alias: string) => columns.map((column) => `${alias}."${column}"`).join(', ');
   return { key: (outer) => `(${values(outer)})`, keys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
 };
 
-/** From a row with a reference, or with a set of ids, to what it names. */
-function forth(entity: Entity, { target, column, link, through, shares, sql }: FieldMeta): Path {
-  const table = tableOf(target!);
-  if (shares) return shared(shares, table);
+/** Path from a row to the rows that its reference or id set contains. */
+function referencePath(entity: Entity, { target, column, link, through, shares, sql }: FieldMeta): KeyPath {
+  const table = quotedTable(target!);
+  if (shares) return sharedColumnsPath(shares, table);
   if (link) {
     const { table: links, own, other, via = 'id' } = link;
     return {
@@ -55,7 +54,7 @@ function forth(entity: Entity, { target, column, link, through, shares, sql }: F
       keys: (inner) => `SELECT x."id" FROM "${through.table}" x JOIN ${table} ${inner} ON ${inner}."id" = x."${through.column}"`,
     };
   if (column) return { key: (outer) => `${outer}."${column}"`, keys: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
-  // Worked out once for each row, wherever PostgreSQL puts it.
+  // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
   const pairs = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
     key: (outer) => `${outer}."id"`,
@@ -63,14 +62,17 @@ function forth(entity: Entity, { target, column, link, through, shares, sql }: F
   };
 }
 
-/** From what the field `by` names to the rows that it names it in. */
-function back(target: Lazy, { column, link, through, shares, name }: FieldMeta, key: (outer: string) => string): Path {
-  const table = tableOf(target);
-  if (shares) return shared(shares, table);
+/** Path from a parent row to its child rows, which reference it by the given field. */
+function childPath(target: Lazy, { column, link, through, shares, name }: FieldMeta, key: (outer: string) => string): KeyPath {
+  const table = quotedTable(target);
+  if (shares) return sharedColumnsPath(shares, table);
   if (column) return { key, keys: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
   if (through) {
-    const { table: middle, via, column: named } = through;
-    return { key, keys: (inner) => `SELECT x."${named}" FROM "${middle}" x JOIN ${table} ${inner} ON ${inner}."${via}" = x."id"` };
+    const { table: middleTable, via, column: middleColumn } = through;
+    return {
+      key,
+      keys: (inner) => `SELECT x."${middleColumn}" FROM "${middleTable}" x JOIN ${table} ${inner} ON ${inner}."${via}" = x."id"`,
+    };
   }
   if (!link) throw new Error(`rows cannot be found by ${name}`);
   const { table: links, own, other, via = 'id' } = link;
@@ -80,7 +82,7 @@ function back(target: Lazy, { column, link, through, shares, name }: FieldMeta, 
   };
 }
 
-const referred = (entity: Entity): Relative[] =>
+const referenceRelations = (entity: Entity): Relative[] =>
   fieldsOf(entity).flatMap((field): Relative[] => {
     if (!field.relation) return [];
     const { target, object } = field as Required<typeof field>;
@@ -91,18 +93,18 @@ const referred = (entity: Entity): Relative[] =>
         many: field.relation.many,
         noun: field.label.toLowerCase(),
         only: resourceOf(target())!.only ?? field.only,
-        ...forth(entity, field),
+        ...referencePath(entity, field),
         shown: (context) => reachable(target(), context),
       },
     ];
   });
 
-const below = (entity: Entity): Relative[] =>
+const childRelations = (entity: Entity): Relative[] =>
   childrenOf(entity).map(({ name, target, by, key }) => ({
     name,
     target,
     many: true,
     noun: name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-    ...back(target, fieldOf(target(), by), (outer) => expression(fieldOf(entity, key), outer)),
+    ...childPath(target, fieldOf(target(), by), (outer) => expression(fieldOf(entity, key), outer)),
     shown: (context) => visible(target(), context),
   }));

@@ -1,11 +1,11 @@
 /**
- * SELECTs of rows: made by Sequelize's query generator from the model, once per shape, kept as text and run by name, with values as parameters.
+ * Builds SELECT statements from Sequelize models. Statements are generated once per shape, cached as text and run as named prepared statements, with
+ * bind parameters.
  *
- * Conditions are ours and go in as a literal. Their text tells one shape from another, so it is made for each request whatever becomes of it, and much
- * of it the generator cannot say: sets of ids, relations, likeness, cursors. Columns by other names are literals too: worked out ones, and those of
- * link tables. Joins of `each` follow the table here, as they take a row once for each of its links, which no association says.
- * What is put around such statements is said where that is done: pages below several parents (LATERAL) and the ways beyond a cursor (UNION ALL) in
- * `core/read`, groups in `core/grouping`.
+ * Conditions are our own SQL, inserted as literals. Their text is part of the cache key and therefore needed for each request anyway, and Sequelize
+ * cannot express many of them (id sets, relations, trigram similarity, cursors). Computed columns and those of link tables are literals too. The
+ * joins of `each` are inserted after the table, because they return a row once for each of its links, which no association expresses. Statements are
+ * wrapped elsewhere: pages of several parent rows (LATERAL) and cursor alternatives (UNION ALL) in `core/read`, groups in `core/grouping`.
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Sequelize } from 'sequelize';
@@ -16,93 +16,91 @@ import type { Api } from './collation';
 import { expression } from './expressions';
 import { directionOf, orderSql, type SortTerm } from './ordering';
 
-/** An expression over the row's alias `t`, and the name that its value has in what is read. */
+/** An SQL expression over the table alias `t`, and the name of its value in the result. */
 export type Attribute = readonly [expression: string, name: string];
 
 export interface Columns {
   readonly entity: Entity;
-  /** Tells them from all others. */
+  /** Identifies the column set in cache keys. */
   readonly number: number;
   readonly attributes: readonly (readonly [expression: ReturnType<typeof col | typeof literal>, name: string])[];
 }
 
-/** A statement but for its values. */
+/** Describes a SELECT statement, except for its bind parameters. */
 export interface Shape {
   columns: Columns;
-  /** What is read beside the columns. */
+  /** Additional expressions to select. */
   beside?: readonly Attribute[];
-  /** `JOIN …`, of a filter. */
+  /** JOIN clauses of a filter. */
   joins?: string;
-  /** Conditions on the row's alias `t`. */
+  /** Conditions on the table alias `t`. */
   where?: string;
   order?: readonly SortTerm[];
-  /** Numbers, or placeholders of some. */
+  /** LIMIT and OFFSET as a number or the placeholder of a parameter. */
   limit?: string;
   offset?: string;
 }
 
-const MAX_COLUMNS = 5_000;
-const MAX_SHAPES = 5_000;
-/** Characters of all shapes that are kept, with their statements. */
-const MAX_TEXT = 5_000_000;
+const MAX_CACHED_COLUMN_SETS = 5_000;
+const MAX_CACHED_STATEMENTS = 5_000;
+const MAX_CACHED_CHARACTERS = 5_000_000;
 
-const known = new LRUCache<string, Columns>({ max: MAX_COLUMNS });
-const kept = new LRUCache<string, string>({
-  max: MAX_SHAPES,
-  maxSize: MAX_TEXT,
+const columnsCache = new LRUCache<string, Columns>({ max: MAX_CACHED_COLUMN_SETS });
+const statementCache = new LRUCache<string, string>({
+  max: MAX_CACHED_STATEMENTS,
+  maxSize: MAX_CACHED_CHARACTERS,
   sizeCalculation: (text, shape) => text.length + shape.length,
 });
 
-let numbered = 0;
-/** Two entities may have the same name. */
-const numberOf = perEntity(() => (numbered += 1));
+let lastNumber = 0;
+/** Cache keys contain a number for each entity, because two entities may have the same name. */
+const entityNumber = perEntity(() => (lastNumber += 1));
 
-const valueOf = (field: FieldMeta, api: Api) => (field.column ? col(`t.${field.column}`) : literal(expression(field, 't', api)));
+const fieldExpression = (field: FieldMeta, api: Api) => (field.column ? col(`t.${field.column}`) : literal(expression(field, 't', api)));
 
-/** What to read for these fields; the id is always among them. */
+/** Returns the cached column set for the given fields, to which the id is added. */
 export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): Columns {
-  const wanted = new Set(['id', ...names]);
-  const fields = fieldsOf(entity).filter(({ name }) => wanted.has(name));
-  const key = `${numberOf(entity)} ${api} ${fields.map(({ name }) => name).join()}`;
-  let columns = known.get(key);
+  const fieldNames = new Set(['id', ...names]);
+  const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
+  const key = `${entityNumber(entity)} ${api} ${fields.map(({ name }) => name).join()}`;
+  let columns = columnsCache.get(key);
   if (!columns) {
-    columns = { entity, number: (numbered += 1), attributes: fields.map((field) => [valueOf(field, api), field.name]) };
-    known.set(key, columns);
+    columns = { entity, number: (lastNumber += 1), attributes: fields.map((field) => [fieldExpression(field, api), field.name]) };
+    columnsCache.set(key, columns);
   }
   return columns;
 }
 
-/** No name and no expression has this sign in it. */
-const BETWEEN = '\0';
+const KEY_SEPARATOR = '\0';
 
 export function select(shape: Shape): string {
   const { columns, beside = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
-  const read = beside.flat().join(BETWEEN);
-  const key = [columns.number, read, joins, where, orderSql(order), limit, offset].join(BETWEEN);
-  let text = kept.get(key);
-  if (text === undefined) kept.set(key, (text = made(shape)));
+  const extraKey = beside.flat().join(KEY_SEPARATOR);
+  const key = [columns.number, extraKey, joins, where, orderSql(order), limit, offset].join(KEY_SEPARATOR);
+  let text = statementCache.get(key);
+  if (text === undefined) statementCache.set(key, (text = made(shape)));
   return text;
 }
 
-/** Missing in the type declarations of Sequelize. */
-interface Generator {
+/** Sequelize's query generator, which its type declarations omit. */
+interface QueryGenerator {
   selectQuery(table: string, options: object, model: Entity): string;
 }
 
-/** As `select`, made anew. */
+/** Generates a SELECT statement without the cache. */
 export function made({ columns: { entity, attributes }, beside = [], joins, where, order, limit, offset }: Shape): string {
-  const generator = (entity as unknown as { sequelize: Sequelize }).sequelize.getQueryInterface().queryGenerator as Generator;
-  const statement = (options: object) =>
+  const generator = (entity as unknown as { sequelize: Sequelize }).sequelize.getQueryInterface().queryGenerator as QueryGenerator;
+  const generate = (options: object) =>
     generator.selectQuery(resourceOf(entity)!.table, { tableAs: 't', ...options }, entity).replace(/;$/, '');
-  const read = [...attributes, ...beside.map(([value, name]) => [literal(value), name])];
-  const rest = {
+  const selectList = [...attributes, ...beside.map(([value, name]) => [literal(value), name])];
+  const clauses = {
     ...(where && { where: literal(where) }),
     ...(order?.length && { order: order.map((term) => [literal(term.sql), directionOf(term)]) }),
     ...(limit && { limit: literal(limit) }),
     ...(offset && { offset: literal(offset) }),
   };
-  const whole = statement({ attributes: read, ...rest });
-  if (!joins) return whole;
-  const head = statement({ attributes: read });
-  return `${head}${joins}${whole.slice(head.length)}`;
+  const statement = generate({ attributes: selectList, ...clauses });
+  if (!joins) return statement;
+  const selectFrom = generate({ attributes: selectList });
+  return `${selectFrom}${joins}${statement.slice(selectFrom.length)}`;
 }

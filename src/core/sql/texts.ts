@@ -1,4 +1,4 @@
-/** Conditions on texts: parts of them, in capitals or not, and likeness. */
+/** Text search in SQL: LIKE patterns, case-insensitive comparison, trigram similarity (https://www.postgresql.org/docs/current/pgtrgm.html). */
 import { all, any, type Condition } from '../access/conditions';
 import type { FieldMeta } from '../model/fields';
 import { expression } from './expressions';
@@ -11,32 +11,34 @@ const PATTERNS: Record<Part, (text: string) => string> = {
   endsWith: (text) => `%${text}`,
 };
 
-/** `%` and `_` stand for themselves. */
-const pattern = (part: Part, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
+/** LIKE pattern with `%` and `_` in the text escaped. */
+const likePattern = (part: Part, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
 
-/** Shorter runs of letters and digits have no trigram, and only a trigram leads to a part of a text by its index. */
+/** Whether the text has three letters or digits in a row. Shorter texts have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
-/** The text of a field as it is compared whatever the case. */
+/** SQL expression of the field's case-folded text, for case-insensitive comparison. */
 export const folded = (field: FieldMeta, alias: string): string =>
   field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${expression(field, alias)})`;
 
-function hasFolded(field: FieldMeta, part: Part, text: string): Condition {
-  const like: Condition = (alias, bind) => `${folded(field, alias)} LIKE search_fold(${bind(pattern(part, text), true)})`;
+function foldedLike(field: FieldMeta, part: Part, text: string): Condition {
+  const like: Condition = (alias, bind) => `${folded(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
   if (part !== 'contains' || !field.searched || hasTrigram(text)) return like;
-  // The index would be read whole without such help. And the plan is to expect many rows, as a letter or two are found in.
+  // CASE keeps the planner from scanning the whole trigram index, and lets it expect many rows, as short texts occur often.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
 export function has(field: FieldMeta, part: Part, text: string, insensitive: boolean): Condition {
-  const inAnyCase = hasFolded(field, part, text);
-  if (insensitive) return inAnyCase;
-  const exactly: Condition = (alias, bind) => `${expression(field, alias)} LIKE ${bind(pattern(part, text))}`;
-  // A part of a text is a part of its folded copy too, and that one has an index.
-  return field.searched && hasTrigram(text) ? (alias, bind) => `(${inAnyCase(alias, bind)} AND ${exactly(alias, bind)})` : exactly;
+  const insensitiveMatch = foldedLike(field, part, text);
+  if (insensitive) return insensitiveMatch;
+  const exactMatch: Condition = (alias, bind) => `${expression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
+  // The case-folded copy contains every match too, and it has a trigram index.
+  return field.searched && hasTrigram(text)
+    ? (alias, bind) => `(${insensitiveMatch(alias, bind)} AND ${exactMatch(alias, bind)})`
+    : exactMatch;
 }
 
-/** Equal to one of the texts whatever the case. */
+/** Condition that the field equals one of the texts, ignoring case. */
 export const isOneOf =
   (field: FieldMeta, texts: readonly string[]): Condition =>
   (alias, bind) =>
@@ -47,38 +49,38 @@ export interface Search {
   text: string;
 }
 
-/** Of a longer term, so many words are to be like words of the field. */
-const MAX_WORDS = 10;
-/** In longer texts words are not compared letter by letter, which they have too many of. */
-const LONG_TEXT = 200;
+/** Maximum number of words of a search term that are compared for similarity. */
+const MAX_SEARCH_WORDS = 10;
+/** Fields with longer texts are searched by trigram similarity, because comparing each of their words by edit distance is too slow. */
+const MAX_EDIT_DISTANCE_TEXT_CHARACTERS = 200;
 
-/** Blanks around a term are nothing that is searched for, unless it is blank. */
-const trimmed = (text: string): string => text.trim() || text;
+/** Trims a search term, unless it is blank. */
+const trimTerm = (text: string): string => text.trim() || text;
 
-const wordsOf = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
+const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
-/** The field has a word like this one: as migration 0022 compares words, or in long texts by their trigrams where the server knows them. */
-function resembles(field: FieldMeta, word: string): Condition {
+/** Condition that the field contains a word like the given one, compared as in migration 0022; in long texts by trigram similarity if available. */
+function hasSimilarWord(field: FieldMeta, word: string): Condition {
   if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
-  const compare = (field.maxLength ?? Infinity) > LONG_TEXT ? 'search_similar' : 'search_resembles';
+  const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
   return (alias, bind) => `${compare}(${folded(field, alias)}, search_fold(${bind(word)}))`;
 }
 
-/** The field contains the text, or for each of its words that word or one much like it. */
-export function finds({ field, text: given }: Search): Condition {
-  const text = trimmed(given);
-  const contains = hasFolded(field, 'contains', text);
+/** Condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
+export function finds({ field, text: term }: Search): Condition {
+  const text = trimTerm(term);
+  const contains = foldedLike(field, 'contains', text);
   if (!hasTrigram(text)) return contains;
-  const words = wordsOf(text).slice(0, MAX_WORDS);
-  const each = words.map((word) => {
-    const has = hasFolded(field, 'contains', word);
-    return hasTrigram(word) ? any([has, resembles(field, word)]) : has;
+  const words = splitWords(text).slice(0, MAX_SEARCH_WORDS);
+  const wordConditions = words.map((word) => {
+    const containsWord = foldedLike(field, 'contains', word);
+    return hasTrigram(word) ? any([containsWord, hasSimilarWord(field, word)]) : containsWord;
   });
-  return any([contains, all(each)]);
+  return any([contains, all(wordConditions)]);
 }
 
-/** How like the text the field is, as a whole number; of a row that the search finds. */
+/** Relevance of a row that matches the search, as an integer. */
 export const rank =
   ({ field, text }: Search): Condition =>
   (alias, bind) =>
-    `search_rank(${folded(field, alias)}, search_fold(${bind(trimmed(text))}))`;
+    `search_rank(${folded(field, alias)}, search_fold(${bind(trimTerm(text))}))`;

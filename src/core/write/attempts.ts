@@ -1,26 +1,29 @@
-/** A write that PostgreSQL refused is tried again: then it fits, because another write was in its way, or the checks before it say what is wrong. */
+/**
+ * Retries a write that fails on a constraint violation, deadlock or serialization failure. The retry succeeds if a concurrent write caused the error;
+ * otherwise validation reports what is wrong with the input.
+ */
 import type { Context } from '../context';
 import { conflict } from '../model/errors';
 
-const ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
-/** PostgreSQL's codes: a row that is not there, doubles, a flag that one row has. */
-const OVERTAKEN = ['23503', '23505', '23P01'];
-/** A deadlock, a serialization failure. */
-const ENTANGLED = ['40P01', '40001'];
+/** SQLSTATE codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): foreign-key, unique and exclusion violation. */
+const CONSTRAINT_VIOLATION_CODES = ['23503', '23505', '23P01'];
+/** SQLSTATE codes: deadlock, serialization failure. */
+const CONCURRENCY_FAILURE_CODES = ['40P01', '40001'];
 
 /**
- * `first` tells the first attempt, which may leave to PostgreSQL's keys what later ones look up. Part of an atomic operation holds the locks of the parts
- * before it, so that trying again would end in the same deadlock.
+ * `first` is true on the first attempt, which may leave checks to keys that retries do explicitly. Part of an atomic operation is not retried after a
+ * deadlock, because the locks of earlier parts are still held.
  */
 export async function attempted<T>({ atomic }: Context, work: (first: boolean) => Promise<T>): Promise<T> {
-  const entangled = atomic ? 1 : ATTEMPTS;
+  const maxConcurrencyAttempts = atomic ? 1 : MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1)
     try {
       return await work(attempt === 1);
     } catch (error) {
       const code = (error as { original?: { code?: string } }).original?.code;
-      if (!code || ![...OVERTAKEN, ...ENTANGLED].includes(code)) throw error;
-      if (attempt >= (ENTANGLED.includes(code) ? entangled : ATTEMPTS)) throw conflict();
+      if (!code || ![...CONSTRAINT_VIOLATION_CODES, ...CONCURRENCY_FAILURE_CODES].includes(code)) throw error;
+      if (attempt >= (CONCURRENCY_FAILURE_CODES.includes(code) ? maxConcurrencyAttempts : MAX_ATTEMPTS)) throw conflict();
     }
 }

@@ -1,4 +1,4 @@
-/** The rows of one mutation before they are written, each with its place in the input. A tree becomes a list, parents before children. */
+/** Drafts: the rows of a mutation before they are written, each with its path in the input. Trees are flattened, parents before children. */
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { badArgument } from '../model/errors';
@@ -13,60 +13,67 @@ export interface Draft {
   readonly entity: Entity;
   readonly path: Path;
   readonly input: Values;
-  /** Of a row that is changed. */
+  /** Id of an existing row; absent for a new one. */
   id?: number;
-  /** The input with the rows below it and, of a part that is there already, its `id`. */
+  /** Complete input of the row, with its child rows and, for an existing part, its `id`. */
   readonly whole?: Values;
-  /** The row that it hangs below, if that is written in the same mutation, and the field that is to name it. */
+  /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
   readonly above?: { readonly draft: Draft; readonly by: string };
   readonly depth: number;
-  /** What a row that is changed holds now of the fields that must be unique. */
+  /** Current values of an existing row, in the fields that the write compares. */
   held?: Row;
 }
 
-/** The children that can be made together with a row: owned ones that name it. */
+/** Child relations whose rows can be created together with their parent row: owned child rows that reference it. */
 export const creatableBelow = (entity: Entity): readonly ChildMeta[] =>
   childrenOf(entity).filter(({ target, by, key, readOnly }) => {
     const { owned, fact } = resourceOf(target())!;
     return owned && !readOnly && fact.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
   });
 
-/** A reference by its number, if it is the `nodeId` of a row of the right type; as it is otherwise, which validation reports. */
-function numbered({ target }: FieldMeta, value: unknown): unknown {
+/** Replaces node ids in a reference with numeric ids. Invalid ids stay unchanged, and validation reports them. */
+function resolveIds({ target }: FieldMeta, value: unknown): unknown {
   if (!target || value == null) return value;
-  const number = (id: unknown) => String(rowIdOf(target().name, id) ?? id);
-  return Array.isArray(value) ? value.map(number) : number(value);
+  const resolveId = (id: unknown) => String(rowIdOf(target().name, id) ?? id);
+  return Array.isArray(value) ? value.map(resolveId) : resolveId(value);
 }
 
-const ownValues = (entity: Entity, input: Values): Values =>
+const writableValues = (entity: Entity, input: Values): Values =>
   Object.fromEntries(
     fieldsOf(entity).flatMap((field) =>
-      field.readOnly || input[field.name] === undefined ? [] : [[field.name, numbered(field, input[field.name])]],
+      field.readOnly || input[field.name] === undefined ? [] : [[field.name, resolveIds(field, input[field.name])]],
     ),
   );
 
-const childrenIn = (input: Values, { name }: ChildMeta) => (input[name] ?? []) as Values[];
+const childInputs = (input: Values, { name }: ChildMeta) => (input[name] ?? []) as Values[];
 
 export const rowsIn = (entity: Entity, input: Values): number =>
   creatableBelow(entity).reduce(
-    (count, child) => childrenIn(input, child).reduce((sum, below) => sum + rowsIn(child.target(), below), count),
+    (count, child) => childInputs(input, child).reduce((sum, below) => sum + rowsIn(child.target(), below), count),
     1,
   );
 
 export function draftsOf(entity: Entity, input: Values, path: Path, above?: Draft['above']): Draft[] {
-  const draft: Draft = { entity, path, input: ownValues(entity, input), whole: input, above, depth: above ? above.draft.depth + 1 : 0 };
-  const below = creatableBelow(entity).flatMap((child) =>
-    childrenIn(input, child).flatMap((values, index) =>
+  const draft: Draft = {
+    entity,
+    path,
+    input: writableValues(entity, input),
+    whole: input,
+    above,
+    depth: above ? above.draft.depth + 1 : 0,
+  };
+  const childDrafts = creatableBelow(entity).flatMap((child) =>
+    childInputs(input, child).flatMap((values, index) =>
       draftsOf(child.target(), values, [...path, child.name, String(index)], { draft, by: child.by }),
     ),
   );
-  return [draft, ...below];
+  return [draft, ...childDrafts];
 }
 
 export const changeOf = (entity: Entity, id: number, input: Values, path: Path): Draft => ({
   entity,
   path,
-  input: ownValues(entity, input),
+  input: writableValues(entity, input),
   id,
   depth: 0,
 });
@@ -75,7 +82,7 @@ export function limitRows(count: number, argument: string): void {
   if (count > MAX_ROWS) throw badArgument(argument, `A mutation writes ${MAX_ROWS} rows at most; these are ${count}.`);
 }
 
-/** Drafts that one statement can write: those of a type at the same depth, parents first. */
+/** Groups drafts that one statement can write: those of one entity at the same depth, parents first. */
 export function levelsOf(drafts: readonly Draft[]): Draft[][] {
   const levels = new Map<string, Draft[]>();
   for (const draft of drafts) {

@@ -1,4 +1,4 @@
-/** Rows that a mutation names in order to change or delete them: whether they are there, may be written, and have the versions that are meant. */
+/** Rows that a mutation updates or deletes: checks that they exist, are writable and have the expected row versions (optimistic locking). */
 import type { Row } from '../../database/rows';
 import { contributors, visible, writable } from '../access/access';
 import { anyOf, binder, conditionOf, type Condition } from '../access/conditions';
@@ -11,89 +11,89 @@ import { VERSION } from '../model/stamps';
 import { columnsOf, select } from '../sql/select';
 import { lockRows, type Strength, type Writing } from './store';
 
-/** A row to be changed or deleted, as it was named. */
+/** A row to be updated or deleted, as referenced in the input. */
 export interface Named {
   id: string;
-  /** Place of the id. */
+  /** Path of the id in the input. */
   at: Path;
-  /** The version that is meant, and its place; absent: whatever it is now. */
+  /** Expected version and its path in the input; absent: any version. */
   version?: { meant: string; at: Path };
 }
 
-const notFound = (entity: Entity, { id, at }: Named): InputMistake => ({
+const notFoundIssue = (entity: Entity, { id, at }: Named): InputMistake => ({
   path: at,
   ...noSuch(entity.name, id),
 });
 
-/** The ids as numbers. Throws for what cannot be the id of such a row, and for rows that are named twice. */
-export function numbersOf(entity: Entity, named: readonly Named[]): number[] {
-  const seen = new Set<number | undefined>();
+/** Parses the ids. Throws for invalid ids and for rows that occur twice. */
+export function numbersOf(entity: Entity, references: readonly Named[]): number[] {
+  const seenIds = new Set<number | undefined>();
   const mistakes: InputMistake[] = [];
-  const numbers = named.map((one) => {
+  const ids = references.map((one) => {
     const { id, at: path } = one;
-    const number = rowIdOf(entity.name, id);
-    if (number === undefined) {
-      const ofOther = wrongType(entity.name, id);
-      mistakes.push(ofOther ? { path, ...invalidValue(ofOther) } : notFound(entity, one));
-    } else if (seen.has(number)) mistakes.push({ path, ...invalidValue(`The id ${number} is there more than once.`) });
-    seen.add(number);
-    return number!;
+    const rowId = rowIdOf(entity.name, id);
+    if (rowId === undefined) {
+      const typeMessage = wrongType(entity.name, id);
+      mistakes.push(typeMessage ? { path, ...invalidValue(typeMessage) } : notFoundIssue(entity, one));
+    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValue(`The id ${rowId} is there more than once.`) });
+    seenIds.add(rowId);
+    return rowId!;
   });
   refuse(mistakes);
-  return numbers;
+  return ids;
 }
 
 export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
-/** Throws for the rows that are not there. */
-export function demand(entity: Entity, named: readonly Named[], numbers: readonly number[], found: Iterable<number>): void {
-  const there = new Set(found);
-  refuse(named.filter((_, index) => !there.has(numbers[index]!)).map((one) => notFound(entity, one)));
+/** Throws NOT_FOUND issues for missing rows. */
+export function demand(entity: Entity, references: readonly Named[], ids: readonly number[], found: Iterable<number>): void {
+  const foundIds = new Set(found);
+  refuse(references.filter((_, index) => !foundIds.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
 }
 
-/** Of what everybody sees, a row that the viewer may not write is no secret: FORBIDDEN instead of NOT_FOUND. */
-export async function permit(entity: Entity, named: readonly Named[], ids: readonly number[], context: Context): Promise<void> {
+/** Throws FORBIDDEN if the viewer can see a public row but not change it; NOT_FOUND would hide nothing. */
+export async function permit(entity: Entity, references: readonly Named[], ids: readonly number[], context: Context): Promise<void> {
   if (!contributors(entity)) return;
-  const found = async (conditions: readonly Condition[]) => {
+  const findIds = async (conditions: readonly Condition[]) => {
     const { bind, values } = binder();
     const where = conditionOf([anyOf('id', ids), ...conditions], 't', bind);
     return idsOf(await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values));
   };
-  demand(entity, named, ids, await found(visible(entity, context)));
-  if ((await found(writable(entity, context))).length < ids.length) throw forbidden();
+  demand(entity, references, ids, await findIds(visible(entity, context)));
+  if ((await findIds(writable(entity, context))).length < ids.length) throw forbidden();
 }
 
-const OTHER_VERSION = mistake(MistakeCode.CONFLICT, 'The row has another version now.');
+const STALE_VERSION_ISSUE = mistake(MistakeCode.CONFLICT, 'The row has another version now.');
 
-/** Throws for the rows that have other versions now. They are locked, so that it stays true until the transaction ends. */
-function demandVersions(named: readonly Named[], numbers: readonly number[], rows: readonly Row[]): void {
+/** Throws for rows whose version has changed. The rows are locked, so the result holds until the transaction ends. */
+function requireVersions(references: readonly Named[], ids: readonly number[], rows: readonly Row[]): void {
   const versions = new Map(rows.map((row) => [row.id as number, row[VERSION] as string]));
-  const other = named.flatMap(({ version }, index) => {
-    const id = numbers[index]!;
+  const staleRows = references.flatMap(({ version }, index) => {
+    const id = ids[index]!;
     return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
   });
-  if (other.length)
+  if (staleRows.length)
     throw new InvalidInput(
-      other.map(({ at }) => ({ path: at, ...OTHER_VERSION })),
-      other.map(({ id }) => id),
+      staleRows.map(({ at }) => ({ path: at, ...STALE_VERSION_ISSUE })),
+      staleRows.map(({ id }) => id),
     );
 }
 
-export const meansVersions = (named: readonly Named[]): boolean => named.some(({ version }) => version);
+export const meansVersions = (references: readonly Named[]): boolean => references.some(({ version }) => version);
 
-/** Locks the rows, which must all be there and have the versions that are meant. Answers them with these fields. */
+/** Locks the rows and returns them with the given fields. Throws if any is missing or has an unexpected version. */
 export async function hold(
   entity: Entity,
-  named: readonly Named[],
+  references: readonly Named[],
   ids: readonly number[],
   strength: Strength,
   writing: Writing,
   fields: readonly string[] = [],
 ): Promise<Row[]> {
-  const rows = await lockRows(entity, ids, strength, writing, meansVersions(named) ? [...fields, VERSION] : fields);
-  demand(entity, named, ids, idsOf(rows));
-  // Whoever means another version is shown the rows as they are, not as this request read them before.
+  const rows = await lockRows(entity, ids, strength, writing, meansVersions(references) ? [...fields, VERSION] : fields);
+  demand(entity, references, ids, idsOf(rows));
+  // On a version conflict the response includes the current rows, and not those that this request loaded before.
   writing.context.loaders.clear();
-  demandVersions(named, ids, rows);
+  requireVersions(references, ids, rows);
   return rows;
 }

@@ -1,4 +1,4 @@
-/** Rules between the fields of one row, such as that a session does not end before it starts. */
+/** Enforces validation rules across several fields of a row, such as that a session does not end before it starts. */
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { withDefaults, type Draft } from './drafts';
@@ -6,18 +6,18 @@ import type { Entity } from '../model/fields';
 import { resourceOf, type Rule } from '../model/registry';
 import type { Values } from '../model/hooks';
 
-/** A rule that a row to be breaks, at the last of its fields that the write gives a value for. */
+/** A broken rule, reported at the last of its fields that the write sets. */
 export interface Breach {
   draft: Draft;
   field: string;
   message: string;
 }
 
-/** The rules that GraphQL holds to; REST stores what its recorded contract stores. */
+/** Rules that apply to an entity. REST enforces none, because its recorded contract has none. */
 export const rulesOf = (entity: Entity, { api }: Pick<Context, 'api'>): readonly Rule[] =>
   api === 'rest' ? [] : (resourceOf(entity)!.rules ?? []);
 
-/** The fields of all rules that a write of these rows of one type could break. */
+/** Fields of all rules that a write of these rows could break. All rows are of one entity. */
 export const ruledFields = (entity: Entity, drafts: readonly Draft[], context: Context): string[] => [
   ...new Set(
     rulesOf(entity, context)
@@ -26,43 +26,43 @@ export const ruledFields = (entity: Entity, drafts: readonly Draft[], context: C
   ),
 ];
 
-/** What the rows break that are written; those are left out that `skipped` says. */
+/** Checks the rules of the rows to be written, except those that `isSkipped` excludes. */
 export async function breaches(
   drafts: readonly Draft[],
   context: Context,
-  skipped: (draft: Draft, rule: Rule) => boolean = () => false,
+  isSkipped: (draft: Draft, rule: Rule) => boolean = () => false,
 ): Promise<Breach[]> {
-  const found: Breach[] = [];
+  const violations: Breach[] = [];
   for (const entity of new Set(drafts.map((draft) => draft.entity)))
     for (const rule of rulesOf(entity, context)) {
       const rows = drafts
-        .filter((draft) => draft.entity === entity && rule.fields.some((name) => name in draft.input) && !skipped(draft, rule))
+        .filter((draft) => draft.entity === entity && rule.fields.some((name) => name in draft.input) && !isSkipped(draft, rule))
         .map((draft) => ({ draft, values: valuesOf(draft, context) }))
         .filter(({ values }) => rule.fields.every((name) => values[name] != null));
       if (rows.length === 0) continue;
-      const broken = await rule.broken(
+      const isBroken = await rule.broken(
         rows.map(({ values }) => values),
         context,
       );
       for (const [index, { draft }] of rows.entries())
-        if (broken[index]) found.push({ draft, field: rule.fields.findLast((name) => name in draft.input)!, message: rule.message });
+        if (isBroken[index]) violations.push({ draft, field: rule.fields.findLast((name) => name in draft.input)!, message: rule.message });
     }
-  return found;
+  return violations;
 }
 
-/** Id of a row above that is made together with this one: no row has it. */
-const NEW = 0;
+/** Stands for the id of a parent row that is created by the same mutation; no stored row has this id. */
+const UNSAVED_ROW_ID = 0;
 
 const valuesOf = ({ entity, id, held, input, above }: Draft, context: Context): Values =>
   id === undefined
-    ? { ...withDefaults(entity, input, context), ...(above && { [above.by]: above.draft.id ?? NEW }) }
+    ? { ...withDefaults(entity, input, context), ...(above && { [above.by]: above.draft.id ?? UNSAVED_ROW_ID }) }
     : { ...held, ...input };
 
-/** Of rows that are locked now: those that hold something else than when they were looked at. They hold it from here on. */
+/** Returns the drafts whose rows were changed by another write between reading and locking, and updates their current values. */
 export function overtaken(drafts: readonly Draft[], rows: readonly Row[], fields: readonly string[]): Draft[] {
-  const locked = new Map(rows.map((row) => [row.id as number, row]));
+  const lockedRows = new Map(rows.map((row) => [row.id as number, row]));
   return drafts.filter((draft) => {
-    const row = locked.get(draft.id!);
+    const row = lockedRows.get(draft.id!);
     if (!row || fields.every((name) => row[name] === draft.held![name])) return false;
     draft.held = { ...draft.held, ...row };
     return true;

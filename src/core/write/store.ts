@@ -1,9 +1,10 @@
 /**
- * The statements of a write, each for any number of rows of one type. One row is written by its model, and rows are locked and deleted by theirs.
+ * SQL statements that insert, update, lock and delete rows of one entity, each for any number of rows. Single rows are written through their
+ * Sequelize model; locks and deletions always are.
  *
- * What models cannot say so well is SQL: several rows, whose values travel as one array a column. `bulkCreate` makes its text anew of all values,
- * which took fourteen times as long for 400 rows and would show what users write to whoever reads texts of statements; and no model gives each of
- * several rows values of its own in one statement.
+ * Bulk inserts and updates are written in SQL, with one array parameter per column. `bulkCreate` builds a new statement text from all values, which
+ * took fourteen times as long for 400 rows and would expose user data wherever statement texts are logged. Sequelize has no bulk update with
+ * different values per row.
  */
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
 import { insertionLockClass } from '../../database/locks';
@@ -28,13 +29,13 @@ export interface Writing {
 
 export interface Stored {
   id: number;
-  /** All that it holds, where the statement told it. */
+  /** The complete row, if the statement returned it. */
   row?: Row;
 }
 
 export const identified = ({ id }: { id?: unknown }): Stored => ({ id: id as number });
 
-async function run({ context, transaction }: Writing, text: string, bind: unknown[]): Promise<Row[]> {
+async function runStatement({ context, transaction }: Writing, text: string, bind: unknown[]): Promise<Row[]> {
   const { database, counted } = context.session;
   const [rows] = await database.sequelize.query(text, { bind, transaction, ...counted });
   return rows as Row[];
@@ -42,8 +43,8 @@ async function run({ context, transaction }: Writing, text: string, bind: unknow
 
 const modelOf = (entity: Entity): ModelStatic<Model> => entity as unknown as ModelStatic<Model>;
 
-/** Of a call of a model. What is written has been checked, and hooks are the resource's own (`hooks.ts`). */
-const calling = ({ context, transaction }: Writing) => ({
+/** Options of Sequelize calls. Input is validated already, and resources have hooks of their own (`hooks.ts`). */
+const callOptions = ({ context, transaction }: Writing) => ({
   transaction,
   validate: false,
   hooks: false,
@@ -51,138 +52,145 @@ const calling = ({ context, transaction }: Writing) => ({
   ...context.session.counted,
 });
 
-/** The fields that a row holds itself, and their columns. */
-const held = perEntity((entity): ReadonlyMap<string, string> => {
+const storedColumns = perEntity((entity): ReadonlyMap<string, string> => {
   const attributes = modelOf(entity).getAttributes() as Record<string, { field: string } | undefined>;
   return new Map(fieldsOf(entity).flatMap(({ name }): [string, string][] => (attributes[name] ? [[name, attributes[name].field]] : [])));
 });
 
-/**
- * Whether the statement that writes a row alone tells all that the row holds, so that it need not be read to be shown. Of a row that is everybody's
- * it is another question whether the viewer is shown it, and links and hooks may change the row after that.
- */
-const isTold = (entity: Entity, values: Values): boolean =>
+/** Whether RETURNING yields the final row. False for public rows, which may not be visible, and if links or hooks may change the row later. */
+const returnsWholeRow = (entity: Entity, values: Values): boolean =>
   resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]);
 
-const returned = (entity: Entity, whole: boolean): string[] => (whole ? [...held(entity).values()] : ['id']);
+const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...storedColumns(entity).values()] : ['id']);
 
-/** Of the rows with one of these values those that the viewer may write. What stands in such a condition as a text is the viewer's id and what resources say. */
-function writableAmong(entity: Entity, values: readonly number[], alias: string, { context }: Writing, field = 'id'): WhereOptions {
-  const inline = (value: unknown) => context.session.database.sequelize.escape(value as string | number);
-  return { [field]: [...values], [Op.and]: writable(entity, context).map((condition) => literal(condition(`"${alias}"`, inline))) };
+/** WHERE clause for the writable rows with one of these values. It inlines only the viewer's id and constants that resources declare. */
+function writableWhere(entity: Entity, values: readonly number[], alias: string, { context }: Writing, field = 'id'): WhereOptions {
+  const escapeValue = (value: unknown) => context.session.database.sequelize.escape(value as string | number);
+  return { [field]: [...values], [Op.and]: writable(entity, context).map((condition) => literal(condition(`"${alias}"`, escapeValue))) };
 }
 
-/** The stored fields that any of the rows has a value for. */
-const fieldsIn = (entity: Entity, rows: readonly Values[]): FieldMeta[] =>
+/** Stored fields that at least one of the rows sets. */
+const fieldsSetBy = (entity: Entity, rows: readonly Values[]): FieldMeta[] =>
   fieldsOf(entity).filter((field) => field.stored && field.name !== 'id' && rows.some((values) => values[field.name] !== undefined));
 
-const quoted = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
+const quoteIdentifiers = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
 
-/** Answers the rows, in their order. */
+/** Inserts rows and returns them in input order. */
 export async function insertRows(entity: Entity, rows: readonly Values[], writing: Writing): Promise<Stored[]> {
-  const owned = rows.map((values) => ({ ...values, ...ownership(entity, writing.context) }));
-  const fields = fieldsIn(entity, owned);
-  const made =
-    owned.length === 1 ? [await insertOne(entity, owned[0]!, fields, writing)] : await insertSeveral(entity, owned, fields, writing);
+  const ownedRows = rows.map((values) => ({ ...values, ...ownership(entity, writing.context) }));
+  const fields = fieldsSetBy(entity, ownedRows);
+  const insertedRows =
+    ownedRows.length === 1
+      ? [await insertOne(entity, ownedRows[0]!, fields, writing)]
+      : await insertSeveral(entity, ownedRows, fields, writing);
   const table = contributors(entity);
   if (table)
-    await run(writing, `INSERT INTO "${table}" ("row_id", "${OWNER.column}") SELECT unnest($1::int[]), $2`, [
-      made.map(({ id }) => id),
+    await runStatement(writing, `INSERT INTO "${table}" ("row_id", "${OWNER.column}") SELECT unnest($1::int[]), $2`, [
+      insertedRows.map(({ id }) => id),
       writing.context.viewer!.id,
     ]);
-  return made;
+  return insertedRows;
 }
 
 const namesOf = (fields: readonly FieldMeta[]): string[] => fields.map(({ name }) => name);
 
 async function insertOne(entity: Entity, values: Values, fields: readonly FieldMeta[], writing: Writing): Promise<Stored> {
-  const whole = isTold(entity, values);
-  const made = await modelOf(entity).create(values, { fields: namesOf(fields), returning: returned(entity, whole), ...calling(writing) });
-  const id = made.get('id') as number;
-  if (!whole) return { id };
-  // Of what was given the model knows more than what is stored.
-  return { id, row: Object.fromEntries([...held(entity).keys()].map((name) => [name, made.get(name)])) };
+  const wholeRow = returnsWholeRow(entity, values);
+  const model = await modelOf(entity).create(values, {
+    fields: namesOf(fields),
+    returning: returningColumns(entity, wholeRow),
+    ...callOptions(writing),
+  });
+  const id = model.get('id') as number;
+  if (!wholeRow) return { id };
+  // Restricted to stored fields, because the model also contains other input values.
+  return { id, row: Object.fromEntries([...storedColumns(entity).keys()].map((name) => [name, model.get(name)])) };
 }
 
 async function insertSeveral(entity: Entity, rows: readonly Values[], fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
   const { bind, values } = binder();
-  const lists = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
-  const columns = quoted(fields.map(({ column }) => column));
+  const arrayParameters = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
+  const columns = quoteIdentifiers(fields.map(({ column }) => column));
   const { table, unique } = resourceOf(entity)!;
-  // Where rows may trade their keys, doubles are looked for when all rows are there: two writes of the same keys would wait for each other.
-  const alone = unique
+  // Serializes bulk inserts of a user into a table with a unique key. PostgreSQL checks these deferrable keys at the end of the statement, so two
+  // concurrent writes of the same keys would wait for each other.
+  const insertionLock = unique
     ? `, (SELECT pg_advisory_xact_lock(${insertionLockClass(table)}, ${bind(writing.context.viewer!.id)})) AS "alone"`
     : '';
-  const made = await run(
+  const insertedRows = await runStatement(
     writing,
     `INSERT INTO "${table}" (${columns}) SELECT ${columns}
-     FROM unnest(${lists.join(', ')}) WITH ORDINALITY AS x(${columns}, "place")${alone} ORDER BY "place" RETURNING "id"`,
+     FROM unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS x(${columns}, "place")${insertionLock} ORDER BY "place" RETURNING "id"`,
     values,
   );
-  // Ids are given in the order of the rows; in which order they come back nobody promises.
-  return made.map(identified).sort((a, b) => a.id - b.id);
+  // Ids are assigned in input order, but RETURNING guarantees no order.
+  return insertedRows.map(identified).sort((a, b) => a.id - b.id);
 }
 
 /**
- * Each row gets what is given for it, null included, and keeps the rest. Answers the rows that there were. `onlyChanged`: rows that hold all of it already
- * are not written, so that they keep their versions, and not answered.
+ * Updates each row with the values set for it, including null, and returns the existing rows. With `onlyChanged`, rows that already have all values
+ * are not written, so that they keep their version, and not returned.
  */
 export async function updateRows(entity: Entity, rows: readonly Written[], writing: Writing, onlyChanged = false): Promise<Stored[]> {
-  const fields = fieldsIn(
+  const fields = fieldsSetBy(
     entity,
     rows.map(({ values }) => values),
   );
   if (fields.length === 0) return rows.map(identified);
   if (rows.length === 1 && !onlyChanged) return updateOne(entity, rows[0]!, fields, writing);
   const { bind, values } = binder();
-  const lists = [`${bind(rows.map(({ id }) => id))}::int[]`];
+  const arrayParameters = [`${bind(rows.map(({ id }) => id))}::int[]`];
   const names = ['id'];
-  const add = (name: string, type: string, list: unknown[]) => {
-    lists.push(`${bind(list)}::${type}[]`);
+  const addColumn = (name: string, type: string, list: unknown[]) => {
+    arrayParameters.push(`${bind(list)}::${type}[]`);
     names.push(name);
   };
   const changes = fields.map((field) => {
     const { name, column } = field;
-    add(
+    addColumn(
       column!,
       sqlType(field),
       rows.map((row) => row.values[name] ?? null),
     );
-    const given = rows.map((row) => row.values[name] !== undefined);
-    if (given.every(Boolean)) return { column, value: `x."${column}"` };
-    add(`${column} given`, 'boolean', given);
+    const hasValue = rows.map((row) => row.values[name] !== undefined);
+    if (hasValue.every(Boolean)) return { column, value: `x."${column}"` };
+    addColumn(`${column} given`, 'boolean', hasValue);
     return { column, value: `CASE WHEN x."${column} given" THEN x."${column}" ELSE t."${column}" END` };
   });
-  const differs = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
-  const conditions = [(alias: string) => `${alias}."id" = x."id"`, ...(onlyChanged ? [differs] : []), ...writable(entity, writing.context)];
+  const isChanged = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
+  const conditions = [
+    (alias: string) => `${alias}."id" = x."id"`,
+    ...(onlyChanged ? [isChanged] : []),
+    ...writable(entity, writing.context),
+  ];
   const where = whereOf(conditions, 't', bind);
   const set = changes.map(({ column, value }) => `"${column}" = ${value}`).join(', ');
-  const changed = await run(
+  const updatedRows = await runStatement(
     writing,
-    `UPDATE "${resourceOf(entity)!.table}" AS t SET ${set} FROM unnest(${lists.join(', ')}) AS x(${quoted(names)})${where} RETURNING t."id"`,
+    `UPDATE "${resourceOf(entity)!.table}" AS t SET ${set} FROM unnest(${arrayParameters.join(', ')}) AS x(${quoteIdentifiers(names)})${where} RETURNING t."id"`,
     values,
   );
-  return changed.map(identified);
+  return updatedRows.map(identified);
 }
 
 async function updateOne(entity: Entity, { id, values }: Written, fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
-  const where = writableAmong(entity, [id], resourceOf(entity)!.table, writing);
-  const whole = isTold(entity, values);
-  const [, changed] = await modelOf(entity).update(values, {
+  const where = writableWhere(entity, [id], resourceOf(entity)!.table, writing);
+  const wholeRow = returnsWholeRow(entity, values);
+  const [, updatedRows] = await modelOf(entity).update(values, {
     where,
     fields: namesOf(fields),
-    returning: returned(entity, whole),
-    ...calling(writing),
+    returning: returningColumns(entity, wholeRow),
+    ...callOptions(writing),
   });
-  return (changed as unknown as Row[]).map((row) => ({ id, ...(whole && { row }) }));
+  return (updatedRows as unknown as Row[]).map((row) => ({ id, ...(wholeRow && { row }) }));
 }
 
 export const deleteRows = (entity: Entity, ids: readonly number[], writing: Writing): Promise<number> =>
-  modelOf(entity).destroy({ where: writableAmong(entity, ids, resourceOf(entity)!.table, writing), ...calling(writing) });
+  modelOf(entity).destroy({ where: writableWhere(entity, ids, resourceOf(entity)!.table, writing), ...callOptions(writing) });
 
 export type Strength = 'UPDATE' | 'NO_KEY_UPDATE';
 
-/** Locks rows in the order of their ids, so that two writes of the same rows wait for each other instead of each holding what the other needs. Answers them with these fields. */
+/** Locks rows in id order, so that concurrent writes wait for each other instead of deadlocking. Returns them with the given fields. */
 export const lockRows = (
   entity: Entity,
   ids: readonly number[],
@@ -191,7 +199,7 @@ export const lockRows = (
   fields: readonly string[] = [],
 ): Promise<Row[]> => lockWhere(entity, 'id', ids, strength, writing, fields);
 
-/** The same of the parts of rows, with the field that names the row and these fields. */
+/** Locks the parts of rows and returns them with the given fields and the field that references their parent row. */
 export const lockParts = ({ target, by }: ChildMeta, ids: readonly number[], writing: Writing, fields: readonly string[]): Promise<Row[]> =>
   lockWhere(target(), by, ids, 'UPDATE', writing, [by, ...fields]);
 
@@ -210,31 +218,31 @@ async function lockWhere(
     .map((field): string | [ReturnType<typeof literal>, string] =>
       field.stored ? field.name : [literal(expression(field, `"${alias}"`, writing.context.api)), field.name],
     );
-  const where = writableAmong(entity, values, alias, writing, field);
+  const where = writableWhere(entity, values, alias, writing, field);
   const lock = writing.transaction.LOCK[strength];
-  return (await model.findAll({ attributes, where, order: ['id'], lock, ...calling(writing) })) as unknown as Row[];
+  return (await model.findAll({ attributes, where, order: ['id'], lock, ...callOptions(writing) })) as unknown as Row[];
 }
 
-export const writesColumns = (entity: Entity, values: Values): boolean => fieldsIn(entity, [values]).length > 0;
+export const writesColumns = (entity: Entity, values: Values): boolean => fieldsSetBy(entity, [values]).length > 0;
 
 export const writesLinks = (entity: Entity, rows: readonly { input: Values }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
-/** Links to other rows, where values are given for them. `replace`: in place of those that there are. */
+/** Writes link tables for the id sets that rows set. With `replace`, existing links are deleted first. */
 export async function writeLinks(entity: Entity, rows: readonly Written[], replace: boolean, writing: Writing): Promise<void> {
   const owner = ownership(entity, writing.context)[OWNER.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {
     if (!link || readOnly) continue;
-    const linked = rows.filter(({ values }) => values[name] !== undefined);
-    if (linked.length === 0) continue;
+    const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
+    if (rowsWithLinks.length === 0) continue;
     const { table, own, other } = link;
-    const links = writing.context.session.database.sequelize.model(modelNamed(table));
-    if (replace) await links.destroy({ where: { [camel(own)]: linked.map(({ id }) => id) }, ...calling(writing) });
-    const pairs = linked.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
+    const linkModel = writing.context.session.database.sequelize.model(modelNamed(table));
+    if (replace) await linkModel.destroy({ where: { [camel(own)]: rowsWithLinks.map(({ id }) => id) }, ...callOptions(writing) });
+    const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
     const { bind, values } = binder();
     const from = `unnest(${bind(pairs.map(({ id }) => id))}::int[], ${bind(pairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
     const [column, value] = owner === undefined ? ['', ''] : [`"${OWNER.column}", `, `${bind(owner)}::int, `];
-    await run(
+    await runStatement(
       writing,
       `INSERT INTO "${table}" (${column}"${own}", "${other}") SELECT DISTINCT ${value}"own", "other" FROM ${from}`,
       values,

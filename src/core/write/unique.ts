@@ -1,4 +1,4 @@
-/** Which rows of a write would be a second one where there may be one only, such as two weights of a day. */
+/** Uniqueness check: finds rows of a write that would violate a unique constraint, such as two body weights on one day. */
 import { scope } from '../access/access';
 import { OWNER } from '../model/registry';
 import { binder, whereOf } from '../access/conditions';
@@ -8,11 +8,11 @@ import { fieldOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
 import { from } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
 
-/** The fields whose values must differ among the rows of one owner. */
+/** Fields that must be unique together among the rows of one owner. */
 export const uniqueFields = (entity: Entity): FieldMeta[] =>
   (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER.field).map((name) => fieldOf(entity, name));
 
-/** Django REST framework's message. It names only fields that the API of the request shows, by their names in that API. */
+/** Django REST framework's message for duplicates. It names only fields that the API of the request exposes, as they are called there. */
 export function uniqueMessage(entity: Entity, api: Context['api']): string {
   const isVisible = ({ hidden, only = api }: FieldMeta) => only === api && !(api === 'rest' && hidden);
   const nameIn = ({ rest, object, name }: FieldMeta) => (api === 'rest' ? rest : (object ?? name));
@@ -21,34 +21,34 @@ export function uniqueMessage(entity: Entity, api: Context['api']): string {
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
 }
 
-/** The rows of one type that would be doubles, each with the id of the stored row that is in its way; undefined for another row of the same write. */
+/** Returns the drafts that would be duplicates, each with the id of the conflicting stored row, or undefined if both are in the same write. */
 export async function clashing(entity: Entity, drafts: readonly Draft[], context: Context): Promise<Map<Draft, number | undefined>> {
   const fields = uniqueFields(entity);
-  const clashes = new Map<Draft, number | undefined>();
+  const duplicates = new Map<Draft, number | undefined>();
   const keys = new Map<string, Draft>();
   const rows: { draft: Draft; key: unknown[] }[] = [];
   for (const draft of drafts) {
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
     const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.held, ...draft.input };
     const key = fields.map(({ name }) => values[name]);
-    // Without all of its values a row is no one's double, or wrong for another reason.
+    // Incomplete keys are never duplicates; a missing required value is reported separately.
     if (key.some((value) => value == null)) continue;
     const text = JSON.stringify(key);
-    if (keys.has(text)) clashes.set(draft, undefined);
+    if (keys.has(text)) duplicates.set(draft, undefined);
     else keys.set(text, draft);
     rows.push({ draft, key });
   }
-  if (rows.length === 0) return clashes;
+  if (rows.length === 0) return duplicates;
   const { bind, values } = binder();
-  const lists = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
+  const arrayParameters = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
   const columns = fields.map(({ column }) => `"${column}"`);
-  const same = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
-  // What the rows of this write hold now does not matter: it is about to change.
-  const others = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
-  const found = await context.session.query(
-    `SELECT k."place", t."id" ${from(entity)} JOIN unnest(${lists.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${same}${whereOf([...scope(entity, context), others], 't', bind)}`,
+  const equalKeys = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
+  // The current keys of the rows being written do not count, because they are about to change.
+  const isOtherRow = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
+  const conflictingRows = await context.session.query(
+    `SELECT k."place", t."id" ${from(entity)} JOIN unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${equalKeys}${whereOf([...scope(entity, context), isOtherRow], 't', bind)}`,
     values,
   );
-  for (const { place, id } of found) clashes.set(rows[place - 1]!.draft, id as number);
-  return clashes;
+  for (const { place, id } of conflictingRows) duplicates.set(rows[place - 1]!.draft, id as number);
+  return duplicates;
 }

@@ -1,4 +1,4 @@
-/** What must hold before a write: limits of every value, parents that are the viewer's, references that exist, no doubles. */
+/** Validates the rows of a write: field limits, required values, references to existing rows, unique constraints and rules across fields. */
 import { NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
 import { keysReach, reachable } from '../access/access';
@@ -16,10 +16,10 @@ import { breaches, rulesOf } from './rules';
 import type { Rule } from '../model/registry';
 import { clashing, uniqueFields, uniqueMessage } from './unique';
 
-/** Of these ids, those that a row of the viewer may refer to: those of a public resource that they are shown, one's own of an owned one. */
+/** Returns those of the ids that the viewer may reference: own rows of an owned resource, visible rows of a public one. */
 export async function knownIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const numbers = [...new Set(ids.map(parseId).filter((id): id is number => id !== undefined))];
-  // Nothing is read, so that it takes no leave to read.
+  // Returns before the scope check, because nothing is read.
   if (numbers.length === 0 && context.viewer) return [];
   const conditions = reachable(entity, context);
   if (numbers.length === 0) return [];
@@ -30,11 +30,10 @@ export async function knownIds(entity: Entity, ids: readonly unknown[], context:
   return rows.map((row) => row.id as number);
 }
 
-/** By the names of fields. */
-type Mistakes = Record<string, Mistake[]>;
+type IssuesByField = Record<string, Mistake[]>;
 
-/** Stands for the row as a whole among the names of its fields. */
-const WHOLE = '';
+/** Key of issues that concern the whole row instead of a field. */
+const WHOLE_ROW = '';
 
 interface Reference {
   draft: Draft;
@@ -42,8 +41,11 @@ interface Reference {
   ids: unknown[];
 }
 
-/** Whether a key refuses the reference if it is wrong. What is in memory costs no statement, and a rule may read the row. */
-const isKeyed = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
+/**
+ * Whether a foreign key rejects an invalid reference. Excluded are in-memory tables, which cost no query, and fields of rules, which may read the
+ * row.
+ */
+const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
   !resourceOf(field.target!())!.inMemory &&
   ids.every((id) => parseId(id) !== undefined) &&
@@ -51,120 +53,123 @@ const isKeyed = ({ draft: { entity }, field, ids }: Reference, context: Context)
   keysReach(field.target!(), context);
 
 /**
- * Throws all that is wrong with the rows of a write. What they refer to is looked up in one statement for each type. `trusting`: what PostgreSQL refuses
- * by its keys is looked up only to be told with other mistakes; if it does refuse, all is to be validated again.
+ * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, checks that PostgreSQL's keys enforce run only if there are other
+ * issues; after a key violation the write must be validated again without it.
  */
-export const validate = (drafts: readonly Draft[], context: Context, trusting = false): Promise<void> =>
-  new Validation(drafts, context, trusting).run();
+export const validate = (drafts: readonly Draft[], context: Context, trustKeys = false): Promise<void> =>
+  new Validation(drafts, context, trustKeys).run();
 
 class Validation {
-  private readonly found = new Map<Draft, Mistakes>();
-  /** Ids of stored rows that rows of the input would be doubles of. */
-  private readonly doubled = new Set<number>();
+  private readonly issues = new Map<Draft, IssuesByField>();
+  /** Ids of stored rows that new rows conflict with. */
+  private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
-  /** What is looked up in any case. */
+  /** Lookups that always run. */
   private readonly lookups: Promise<void>[] = [];
-  /** What keys refuse too. */
-  private readonly keyed: (() => Promise<void>)[] = [];
+  /** Lookups that repeat what keys enforce; they run only if there are other issues. */
+  private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(
     private readonly drafts: readonly Draft[],
     private readonly context: Context,
-    private readonly trusting: boolean,
+    private readonly trustKeys: boolean,
   ) {}
 
   async run(): Promise<void> {
-    const { drafts, context, trusting, found, keyed } = this;
-    for (const draft of drafts) this.look(draft);
-    for (const [target, named] of this.references)
-      this.settle(trusting && named.every((reference) => isKeyed(reference, context)), () => this.lookUp(target, named));
-    for (const entity of new Set(drafts.map((draft) => draft.entity))) this.lookForDoubles(entity);
+    const { drafts, context, trustKeys, issues, deferredLookups } = this;
+    for (const draft of drafts) this.checkValues(draft);
+    for (const [target, references] of this.references)
+      this.scheduleLookup(trustKeys && references.every((reference) => isEnforcedByKey(reference, context)), () =>
+        this.checkReferences(target, references),
+      );
+    for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
     await Promise.all(this.lookups);
 
-    const wrong = (draft: Draft, { fields }: Rule) => fields.some((name) => found.get(draft)?.[name]);
-    for (const { draft, field, message } of await breaches(drafts, context, wrong)) this.add(draft, field, invalidValue(message));
+    const hasIssues = (draft: Draft, { fields }: Rule) => fields.some((name) => issues.get(draft)?.[name]);
+    for (const { draft, field, message } of await breaches(drafts, context, hasIssues)) this.addIssues(draft, field, invalidValue(message));
 
-    if (found.size === 0) return;
-    await Promise.all(keyed.map((look) => look()));
-    throw new InvalidInput(inOrder(drafts, found), [...this.doubled]);
+    if (issues.size === 0) return;
+    await Promise.all(deferredLookups.map((look) => look()));
+    throw new InvalidInput(sortIssues(drafts, issues), [...this.conflictingIds]);
   }
 
-  private add(draft: Draft, name: string, ...mistakes: Mistake[]): void {
+  private addIssues(draft: Draft, name: string, ...mistakes: Mistake[]): void {
     if (!mistakes.length) return;
-    const errors = this.found.get(draft) ?? {};
-    this.found.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
+    const errors = this.issues.get(draft) ?? {};
+    this.issues.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
   }
 
-  private settle(isKeyed: boolean, look: () => Promise<void>): void {
-    if (isKeyed) this.keyed.push(look);
-    else this.lookups.push(look());
+  private scheduleLookup(deferred: boolean, lookup: () => Promise<void>): void {
+    if (deferred) this.deferredLookups.push(lookup);
+    else this.lookups.push(lookup());
   }
 
-  /** At the values themselves. */
-  private look(draft: Draft): void {
+  /** Validates the values of a row and collects its references. */
+  private checkValues(draft: Draft): void {
     const { references, lookups } = this;
     for (const field of fieldsOf(draft.entity)) {
       if (field.readOnly || field.name === draft.above?.by) continue;
       const value = draft.input[field.name];
-      const refuse = (...mistakes: Mistake[]) => this.add(draft, field.name, ...mistakes);
+      const addIssues = (...mistakes: Mistake[]) => this.addIssues(draft, field.name, ...mistakes);
       if (value === undefined) {
-        if (draft.id === undefined && isRequired(field)) refuse(mistake(MistakeCode.REQUIRED, REQUIRED));
+        if (draft.id === undefined && isRequired(field)) addIssues(mistake(MistakeCode.REQUIRED, REQUIRED));
       } else if (value === null) {
-        if (!acceptsNull(field)) refuse(mistake(MistakeCode.NULL, NOT_NULL));
+        if (!acceptsNull(field)) addIssues(mistake(MistakeCode.NULL, NOT_NULL));
       } else if (field.relation) {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
-        if (ids.length === 0) refuse(mistake(MistakeCode.EMPTY, NOT_EMPTY));
+        if (ids.length === 0) addIssues(mistake(MistakeCode.EMPTY, NOT_EMPTY));
         const target = field.target!();
-        const wrong = ids.flatMap((id) => wrongType(target.name, id) ?? []);
-        refuse(...wrong.map(invalidValue));
-        if (!wrong.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
+        const typeMessages = ids.flatMap((id) => wrongType(target.name, id) ?? []);
+        addIssues(...typeMessages.map(invalidValue));
+        if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
         const mistakes = field.mistakes(value, this.context.timeZone);
-        refuse(...mistakes);
-        if (!mistakes.length && field.inspect) lookups.push(field.inspect(value).then((messages) => refuse(...messages.map(invalidValue))));
+        addIssues(...mistakes);
+        if (!mistakes.length && field.inspect)
+          lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValue))));
       }
     }
   }
 
-  private async lookUp(target: Entity, named: readonly Reference[]): Promise<void> {
-    const ids = named.flatMap((reference) => reference.ids);
-    const known = new Set(await knownIds(target, ids, this.context));
-    for (const reference of named) {
-      const missing = reference.ids.find((id) => !known.has(Number(id)));
-      if (missing === undefined) continue;
-      this.add(reference.draft, reference.field.name, noSuch(target.name, missing));
+  private async checkReferences(target: Entity, references: readonly Reference[]): Promise<void> {
+    const ids = references.flatMap((reference) => reference.ids);
+    const readableIds = new Set(await knownIds(target, ids, this.context));
+    for (const reference of references) {
+      const unknownId = reference.ids.find((id) => !readableIds.has(Number(id)));
+      if (unknownId === undefined) continue;
+      this.addIssues(reference.draft, reference.field.name, noSuch(target.name, unknownId));
     }
   }
 
-  private lookForDoubles(entity: Entity): void {
-    const { drafts, context, found } = this;
+  private checkUniqueness(entity: Entity): void {
+    const { drafts, context, issues } = this;
     const names = uniqueFields(entity).map(({ name }) => name);
     if (names.length === 0) return;
-    const good = drafts.filter((draft) => draft.entity === entity && !names.some((name) => found.get(draft)?.[name]));
-    this.settle(this.trusting, async () => {
-      for (const [draft, id] of await clashing(entity, good, context)) {
-        this.add(draft, WHOLE, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
-        if (id !== undefined && !draft.above) this.doubled.add(id);
+    const validDrafts = drafts.filter((draft) => draft.entity === entity && !names.some((name) => issues.get(draft)?.[name]));
+    this.scheduleLookup(this.trustKeys, async () => {
+      for (const [draft, id] of await clashing(entity, validDrafts, context)) {
+        this.addIssues(draft, WHOLE_ROW, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
+        if (id !== undefined && !draft.above) this.conflictingIds.add(id);
       }
     });
   }
 }
 
-/** Throws if rows that another write has changed meanwhile would break a rule now. */
+/** Validates rules again for rows that a concurrent write changed in the meantime. */
 export async function validateAgain(drafts: readonly Draft[], context: Context): Promise<void> {
-  const found = new Map<Draft, Mistakes>();
+  const issues = new Map<Draft, IssuesByField>();
   for (const { draft, field, message } of await breaches(drafts, context))
-    found.set(draft, { ...found.get(draft), [field]: [invalidValue(message)] });
-  if (found.size) throw new InvalidInput(inOrder(drafts, found));
+    issues.set(draft, { ...issues.get(draft), [field]: [invalidValue(message)] });
+  if (issues.size) throw new InvalidInput(sortIssues(drafts, issues));
 }
 
-/** As the rows come in the input and the fields in their type; what is said of a row as a whole comes last. */
-const inOrder = (drafts: readonly Draft[], found: ReadonlyMap<Draft, Mistakes>): InputMistake[] =>
+/** Sorts issues by the order of rows in the input and of fields in the entity. Issues of the whole row come last. */
+const sortIssues = (drafts: readonly Draft[], issues: ReadonlyMap<Draft, IssuesByField>): InputMistake[] =>
   drafts.flatMap((draft) => {
-    const mistakes = found.get(draft) ?? {};
-    const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE];
+    const mistakes = issues.get(draft) ?? {};
+    const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE_ROW];
     return names.flatMap((name) => {
-      const path = name === WHOLE ? draft.path : [...draft.path, name];
+      const path = name === WHOLE_ROW ? draft.path : [...draft.path, name];
       return (mistakes[name] ?? []).map((one) => ({ path, ...one }));
     });
   });

@@ -1,7 +1,4 @@
-/**
- * Making, changing and deleting rows: one, a tree or many, all in one transaction and with a number of statements that does not grow
- * with the rows.
- */
+/** Creates, updates and deletes rows, alone, as trees or in bulk, in one transaction and with a number of statements independent of the rows. */
 import { ownership, writable } from '../access/access';
 import { anyOf, binder, conditionOf } from '../access/conditions';
 import type { Context } from '../context';
@@ -25,7 +22,7 @@ export interface Placed {
   path: Path;
 }
 
-/** Answers the rows, without what was made below them. */
+/** Creates rows with their child rows and returns them without the child rows. */
 export async function createRows(entity: Entity, inputs: readonly Placed[], argument: string, context: Context): Promise<Stored[]> {
   ownership(entity, context);
   if (inputs.length === 0) return [];
@@ -34,37 +31,37 @@ export async function createRows(entity: Entity, inputs: readonly Placed[], argu
     argument,
   );
   const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
-  const named = drafts.filter(({ above, whole }) => above && whole!.id != null);
-  refuse(named.map(({ path }) => ({ path: [...path, 'id'], ...invalidValue('A new row has no id yet.') })));
-  const trusting = drafts.length === 1 && !actsFirst(entity);
-  const made = await attempted(context, async (first) => {
-    await validate(drafts, context, first && trusting);
+  const draftsWithId = drafts.filter(({ above, whole }) => above && whole!.id != null);
+  refuse(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValue('A new row has no id yet.') })));
+  const trustKeys = drafts.length === 1 && !hasPreWriteHooks(entity);
+  const storedByDraft = await attempted(context, async (first) => {
+    await validate(drafts, context, first && trustKeys);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
-  const rows = drafts.filter(({ above }) => !above).map((draft) => made.get(draft)!);
-  // What was made below a row may have changed it.
+  const rows = drafts.filter(({ above }) => !above).map((draft) => storedByDraft.get(draft)!);
+  // Creating child rows may have changed the parent row, so only its id is returned.
   return drafts.length === 1 ? rows : rows.map(identified);
 }
 
 export const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
   hooksOf(entity).begin?.(rows, context, transaction);
 
-/** A row whose hooks have run before it was written. */
+/** A row whose hooks have run and may have to be undone. */
 export interface Prepared {
   entity: Entity;
   values: Values;
 }
 
-/** What hooks did outside of the database goes when the transaction fails. */
+/** Runs `work` in a transaction. If the transaction fails, side effects of hooks outside of the database are undone. */
 export async function inTransaction<T>(
   entity: Entity,
-  prepared: readonly Prepared[],
+  preparedRows: readonly Prepared[],
   context: Context,
   work: (writing: Writing) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
-    for (const { entity, values } of prepared) await hooksOf(entity).undo?.(values, context);
+    for (const { entity, values } of preparedRows) await hooksOf(entity).undo?.(values, context);
   };
   try {
     const result = await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
@@ -77,21 +74,21 @@ export async function inTransaction<T>(
 }
 
 async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, Stored>> {
-  const stored = new Map<Draft, Stored>();
-  const prepared: Prepared[] = [];
-  await inTransaction(drafts[0]!.entity, prepared, context, async (writing) => {
+  const storedByDraft = new Map<Draft, Stored>();
+  const preparedRows: Prepared[] = [];
+  await inTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
     const levels = levelsOf(drafts);
     for (const level of levels) await begin(level[0]!.entity, level, writing);
-    for (const level of levels) await insertLevel(level, stored, prepared, writing);
+    for (const level of levels) await insertLevel(level, storedByDraft, preparedRows, writing);
   });
-  return stored;
+  return storedByDraft;
 }
 
-/** Makes new rows of one type, below rows that are `stored` already, and notes what was stored of them. */
+/** Inserts new rows of one entity whose parent rows are in `storedByDraft`, and adds the inserted rows to it. */
 export async function insertLevel(
   level: readonly Draft[],
-  stored: Map<Draft, Stored>,
-  prepared: Prepared[],
+  storedByDraft: Map<Draft, Stored>,
+  preparedRows: Prepared[],
   writing: Writing,
 ): Promise<void> {
   const { entity } = level[0]!;
@@ -100,24 +97,24 @@ export async function insertLevel(
   const rows: Values[] = [];
   for (const { input, above } of level) {
     const values = withDefaults(entity, input, context);
-    if (above) values[above.by] = stored.get(above.draft)!.id;
+    if (above) values[above.by] = storedByDraft.get(above.draft)!.id;
     hooks.complete?.(values, context);
-    prepared.push({ entity, values });
+    preparedRows.push({ entity, values });
     await hooks.before?.(values, context, transaction);
     rows.push(values);
   }
-  const made = await insertRows(entity, rows, writing);
-  level.forEach((draft, index) => stored.set(draft, made[index]!));
-  const written = rows.map((values, index): Written => ({ id: made[index]!.id, values }));
-  await writeLinks(entity, written, false, writing);
-  await hooks.after?.(written, context, transaction);
+  const insertedRows = await insertRows(entity, rows, writing);
+  level.forEach((draft, index) => storedByDraft.set(draft, insertedRows[index]!));
+  const writtenRows = rows.map((values, index): Written => ({ id: insertedRows[index]!.id, values }));
+  await writeLinks(entity, writtenRows, false, writing);
+  await hooks.after?.(writtenRows, context, transaction);
 }
 
-/** Changes rows of one type that are there. Answers those that it has written; see `updateRows`. */
+/** Updates existing rows of one entity and returns those written; see `updateRows` for `onlyChanged`. */
 export async function updateLevel(
   entity: Entity,
   rows: readonly Written[],
-  prepared: Prepared[],
+  preparedRows: Prepared[],
   writing: Writing,
   onlyChanged = false,
 ): Promise<Stored[]> {
@@ -125,78 +122,78 @@ export async function updateLevel(
   const hooks = hooksOf(entity);
   for (const { id, values } of rows) {
     hooks.complete?.(values, context, id);
-    prepared.push({ entity, values });
+    preparedRows.push({ entity, values });
     await hooks.before?.(values, context, transaction, id);
   }
-  const changed = await updateRows(entity, rows, writing, onlyChanged);
+  const updatedRows = await updateRows(entity, rows, writing, onlyChanged);
   await writeLinks(entity, rows, true, writing);
   await hooks.after?.(rows, context, transaction);
-  return changed;
+  return updatedRows;
 }
 
 export interface Change extends Placed, Named {}
 
-/** Answers the rows, in the order of the changes. */
+/** Updates rows and returns them in the order of the changes. */
 export async function changeRows(entity: Entity, changes: readonly Change[], argument: string, context: Context): Promise<Stored[]> {
   ownership(entity, context);
   limitRows(changes.length, argument);
   const ids = numbersOf(entity, changes);
   if (ids.length === 0) return [];
   const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
-  const ruled = ruledFields(entity, drafts, context);
-  const compared = [...comparedFields(entity, drafts), ...ruled];
+  const fieldsOfRules = ruledFields(entity, drafts, context);
+  const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await permit(entity, changes, ids, context);
-  // Else the update tells whether the rows are there, and before it nothing happens.
-  const looks = compared.length > 0 || !isPlain(entity, drafts);
-  // One row alone cannot be locked in a wrong order, but its links are replaced one write after the other, and rules hold for what it holds now.
-  const holds = ids.length > 1 || ruled.length > 0 || writesLinks(entity, drafts) || meansVersions(changes);
-  const stored = await attempted(context, async (first) => {
-    const look = async () => {
-      const held = await heldRows(entity, ids, compared, context);
-      demand(entity, changes, ids, held.keys());
-      for (const draft of drafts) draft.held = held.get(draft.id!);
+  // Reads the rows first, unless a plain update is all that happens, which reports missing rows itself.
+  const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
+  // A single row needs a lock only if links are replaced, which takes several statements, or if rules or versions must hold for its current values.
+  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || writesLinks(entity, drafts) || meansVersions(changes);
+  const storedRows = await attempted(context, async (first) => {
+    const readCurrentRows = async () => {
+      const currentRows = await readWritableRows(entity, ids, comparedNames, context);
+      demand(entity, changes, ids, currentRows.keys());
+      for (const draft of drafts) draft.held = currentRows.get(draft.id!);
     };
-    if (looks) await look();
-    await validate(drafts, context, first && !looks && !holds).catch(async (error) => {
-      if (!looks) await look();
+    if (readsFirst) await readCurrentRows();
+    await validate(drafts, context, first && !readsFirst && !locksFirst).catch(async (error) => {
+      if (!readsFirst) await readCurrentRows();
       throw error;
     });
-    const prepared: Prepared[] = [];
-    return inTransaction(entity, prepared, context, async (writing) => {
+    const preparedRows: Prepared[] = [];
+    return inTransaction(entity, preparedRows, context, async (writing) => {
       await begin(entity, drafts, writing);
-      if (holds) {
-        const rows = await hold(entity, changes, ids, 'NO_KEY_UPDATE', writing, ruled);
-        await validateAgain(overtaken(drafts, rows, ruled), context);
+      if (locksFirst) {
+        const rows = await hold(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
+        await validateAgain(overtaken(drafts, rows, fieldsOfRules), context);
       }
       const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
-      const changed = await updateLevel(entity, rows, prepared, writing);
-      demand(entity, changes, ids, idsOf(changed));
-      return changed;
+      const updatedRows = await updateLevel(entity, rows, preparedRows, writing);
+      demand(entity, changes, ids, idsOf(updatedRows));
+      return updatedRows;
     });
   });
   context.loaders.clear();
-  return ids.length === 1 ? stored : ids.map((id) => ({ id }));
+  return ids.length === 1 ? storedRows : ids.map((id) => ({ id }));
 }
 
-/** What rows hold now matters where a change says only a part of what must be unique. */
+/** Unique fields whose current values are needed, because a change sets only some of them. */
 function comparedFields(entity: Entity, drafts: readonly Draft[]): string[] {
   const names = uniqueFields(entity).map(({ name }) => name);
-  const isPart = ({ input }: Draft) => names.some((name) => name in input) && !names.every((name) => name in input);
-  return drafts.some(isPart) ? names : [];
+  const isPartial = ({ input }: Draft) => names.some((name) => name in input) && !names.every((name) => name in input);
+  return drafts.some(isPartial) ? names : [];
 }
 
-/** Whether a resource does anything of its own before rows are written. */
-const actsFirst = (entity: Entity): boolean => {
+/** Whether hooks of the resource run before rows are written. */
+const hasPreWriteHooks = (entity: Entity): boolean => {
   const { begin, before } = hooksOf(entity);
   return Boolean(begin ?? before);
 };
 
-/** Whether the rows are updated and nothing is done beside that. */
-const isPlain = (entity: Entity, drafts: readonly Draft[]): boolean =>
-  !actsFirst(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
+/** Whether the write consists of an update of the rows' own columns only. */
+const isPlainUpdate = (entity: Entity, drafts: readonly Draft[]): boolean =>
+  !hasPreWriteHooks(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
 
-/** Of these rows those that are the viewer's, with these fields. */
-async function heldRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
+/** Reads the given fields of those rows that the viewer may write. */
+async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const { bind, values } = binder();
   const columns = columnsOf(entity, fields, context.api);
   const where = conditionOf([anyOf('id', ids), ...writable(entity, context)], 't', bind);
@@ -204,13 +201,13 @@ async function heldRows(entity: Entity, ids: readonly number[], fields: readonly
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
-/** Answers the ids. */
-export async function removeRows(entity: Entity, named: readonly Named[], argument: string, context: Context): Promise<number[]> {
+/** Deletes rows and returns their ids. */
+export async function removeRows(entity: Entity, references: readonly Named[], argument: string, context: Context): Promise<number[]> {
   ownership(entity, context);
-  limitRows(named.length, argument);
-  const ids = numbersOf(entity, named);
+  limitRows(references.length, argument);
+  const ids = numbersOf(entity, references);
   if (ids.length === 0) return [];
-  await permit(entity, named, ids, context);
+  await permit(entity, references, ids, context);
   await attempted(context, () =>
     context.session.transaction(async (transaction) => {
       const writing: Writing = { context, transaction };
@@ -219,9 +216,9 @@ export async function removeRows(entity: Entity, named: readonly Named[], argume
         ids.map((id) => ({ id })),
         writing,
       );
-      if (ids.length > 1 || meansVersions(named)) await hold(entity, named, ids, 'UPDATE', writing);
-      // Of several all are held.
-      if ((await deleteRows(entity, ids, writing)) < ids.length) demand(entity, named, ids, []);
+      if (ids.length > 1 || meansVersions(references)) await hold(entity, references, ids, 'UPDATE', writing);
+      // Several rows are locked and therefore exist; a single one may be missing.
+      if ((await deleteRows(entity, ids, writing)) < ids.length) demand(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );
   context.loaders.clear();
