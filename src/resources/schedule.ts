@@ -37,7 +37,7 @@ export class Schedule extends Model<Schedule> {
 }
 
 export default crud(Schedule, {
-  /** Who makes a schedule active must see all that the same user has made active before. */
+  /** Locks the user, so that of two concurrent writes the second one sees and deactivates the schedule that the first one activated. */
   async begin(_rows, { viewer, session }, transaction) {
     await User.findByPk(viewer!.id, {
       attributes: ['id'],
@@ -48,10 +48,10 @@ export default crud(Schedule, {
     });
   },
   async after(written, context, transaction) {
-    // Of several that are to be active the last one is.
-    const active = written.findLast(({ values }) => values.isActive === true);
-    if (!active) return;
-    const where = { ...ownership(Schedule, context), id: { [Op.ne]: active.id }, isActive: true };
+    // If several written schedules are active, only the last one remains so.
+    const lastActive = written.findLast(({ values }) => values.isActive === true);
+    if (!lastActive) return;
+    const where = { ...ownership(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
     await Schedule.update({ isActive: false }, { where, transaction, ...context.session.counted });
   },
 });
