@@ -129,8 +129,8 @@ const ImageCrud = crud(ExerciseImage, {
     values.image = await context.media.store(folder, file, MAX_PATH, isPathTaken);
     storedBytes.set(values, await keptBytes(file));
   },
-  async after(written, { session }, transaction) {
-    const newFiles = written.flatMap(({ id, values }) => (storedBytes.has(values) ? [{ id, bytes: storedBytes.get(values)! }] : []));
+  async after(writtenRows, { session }, transaction) {
+    const newFiles = writtenRows.flatMap(({ id, values }) => (storedBytes.has(values) ? [{ id, bytes: storedBytes.get(values)! }] : []));
     if (newFiles.length) await noteBytes(CONTRIBUTORS, newFiles, session.database.sequelize, { transaction, ...session.counted });
   },
   async undo({ image }, { media }) {

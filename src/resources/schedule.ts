@@ -47,9 +47,9 @@ export default crud(Schedule, {
       ...session.counted,
     });
   },
-  async after(written, context, transaction) {
+  async after(writtenRows, context, transaction) {
     // If several written schedules are active, only the last one remains so.
-    const lastActive = written.findLast(({ values }) => values.isActive === true);
+    const lastActive = writtenRows.findLast(({ values }) => values.isActive === true);
     if (!lastActive) return;
     const where = { ...ownership(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
     await Schedule.update({ isActive: false }, { where, transaction, ...context.session.counted });

@@ -20,8 +20,8 @@ const allLanguages = ({ reference }: Context): LanguageRow[] => reference.all(La
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
   const all = allLanguages(context);
   const byCode = (shortName: string) => all.find((language) => language.shortName === shortName);
-  const found = code ? byCode(code) : context.languages.map(byCode).find(Boolean);
-  return found ?? byCode(ENGLISH);
+  const match = code ? byCode(code) : context.languages.map(byCode).find(Boolean);
+  return match ?? byCode(ENGLISH);
 }
 
 const uniqueIds = (languages: readonly (LanguageRow | undefined)[]): number[] => [
