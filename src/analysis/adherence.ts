@@ -1,4 +1,4 @@
-/** What was planned against what was done, and what was neglected. */
+/** Training adherence: the plan of the active schedule compared with logged training, by week and by exercise. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
@@ -15,7 +15,7 @@ import { withExercise } from './exerciseofrow';
 import { ABOUT_SCHEDULE, DAYS_OF_WEEK, MAX_WEEKS, plannedCtes } from './plannedsets';
 import { FACTS, ranking, RankingArgs, SERIES, series, SeriesArgs, type During } from './question';
 
-const PERCENT = 'percent of what was planned, 100 at most; null where nothing was.';
+const PERCENT_OF_PLAN = 'percent of what was planned, 100 at most; null where nothing was.';
 
 @ObjectType({ description: 'A week of the active schedule: what it asked for, and what was done.', simpleResolvers: true })
 export class AdherenceWeek {
@@ -25,7 +25,7 @@ export class AdherenceWeek {
   @Field(() => Int, { description: 'On how many days there was a session or a log of it.' }) declare doneDays: number;
   @Field(() => Int, { description: 'How many sets were to be done.' }) declare plannedSets: number;
   @Field(() => Int, { description: 'How many sets of it were logged.' }) declare doneSets: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT}` }) declare adherence: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT_OF_PLAN}` }) declare adherence: string | null;
 }
 
 @ArgsType()
@@ -52,34 +52,34 @@ export class PlannedExercise {
   declare lastDoneOn: string | null;
 }
 
-const WEEK = `BETWEEN w."start" AND w."start" + ${DAYS_OF_WEEK - 1}`;
+const BETWEEN_WEEK_DAYS = `BETWEEN w."start" AND w."start" + ${DAYS_OF_WEEK - 1}`;
 
-function adherence(context: Context, bind: Bind, during: During): string {
-  const done = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
-    `SELECT t."date" FROM "${table}" t${whereOf([...visible(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${WEEK}`], 't', bind)}`;
-  const logged = done(WorkoutLog, 'workout_log');
+function adherenceSql(context: Context, bind: Bind, during: During): string {
+  const datesInWeek = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
+    `SELECT t."date" FROM "${table}" t${whereOf([...visible(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${BETWEEN_WEEK_DAYS}`], 't', bind)}`;
+  const logDatesInWeek = datesInWeek(WorkoutLog, 'workout_log');
   return `WITH ${plannedCtes(context, bind)}
     SELECT a.*, round(100.0 * least(a."doneDays", a."plannedDays") / nullif(a."plannedDays", 0), 1) AS "adherence"
     FROM (SELECT w."start", w."workout_id" AS "workoutId",
       (SELECT count(DISTINCT d."day_of_week_id") FROM d WHERE d."workout_id" = w."workout_id")::int AS "plannedDays",
-      (SELECT count(*) FROM (${done(WorkoutSession, 'workout_session')} UNION ${logged}) x)::int AS "doneDays",
+      (SELECT count(*) FROM (${datesInWeek(WorkoutSession, 'workout_session')} UNION ${logDatesInWeek}) x)::int AS "doneDays",
       (SELECT coalesce(sum(p."sets"), 0) FROM p WHERE p."workout_id" = w."workout_id")::int AS "plannedSets",
-      (SELECT count(*) FROM (${logged}) x)::int AS "doneSets" FROM w
+      (SELECT count(*) FROM (${logDatesInWeek}) x)::int AS "doneSets" FROM w
       WHERE ${during('w."start"', `w."start" + ${DAYS_OF_WEEK - 1}`)}) a`;
 }
 
-function planned({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind): string {
-  const translations = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
-  const logs = (condition: string) =>
-    whereOf([...visible(WorkoutLog, context), () => `t."exercise_id" IN (${translations})${condition}`], 't', bind);
+function plannedExercisesSql({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind): string {
+  const translationIds = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
+  const whereLogs = (condition: string) =>
+    whereOf([...visible(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
   return `WITH ${plannedCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_OF_WEEK - 1} AS "high" FROM l),
     q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"
       FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id" GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
-      (SELECT max(t."date") FROM "workout_log" t${logs('')}) AS "lastDoneOn"
-    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(t."reps"), 1) AS "reps" FROM "workout_log" t, b${logs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
+      (SELECT max(t."date") FROM "workout_log" t${whereLogs('')}) AS "lastDoneOn"
+    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(t."reps"), 1) AS "reps" FROM "workout_log" t, b${whereLogs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
     ${neglected ? 'WHERE o."sets" = 0' : ''}`;
 }
 
@@ -90,8 +90,11 @@ export class AdherenceResolver {
   })
   @Extensions(SERIES)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
-    const ask = (bind: Bind, during: During) => ({ select: adherence(context, bind, during), order: ['"start"', '"workoutId"'] });
-    return series(ask, { ...args, by: 'WEEK' }, context);
+    const buildStatement = (bind: Bind, during: During) => ({
+      select: adherenceSql(context, bind, during),
+      order: ['"start"', '"workoutId"'],
+    });
+    return series(buildStatement, { ...args, by: 'WEEK' }, context);
   }
 
   @FieldResolver(() => Workout, { description: 'What was to be trained in that week.' })
@@ -112,6 +115,6 @@ export class PlannedExerciseResolver extends withExercise(
   @Extensions(FACTS)
   plannedExercises(@Args(() => PlannedArgs) args: PlannedArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw badArgument('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
-    return ranking((bind) => ({ select: planned(args, context, bind), order: ['"share"', '"exerciseBaseId"'] }), args, context);
+    return ranking((bind) => ({ select: plannedExercisesSql(args, context, bind), order: ['"share"', '"exerciseBaseId"'] }), args, context);
   }
 }

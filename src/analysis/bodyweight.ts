@@ -1,4 +1,4 @@
-/** What the body weighs, less what changes from day to day. */
+/** Body-weight trend: an exponential moving average without daily fluctuations, and the weekly rate of change. */
 import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
@@ -13,14 +13,17 @@ import { WeightEntry } from '../resources/weightentry';
 import { IN_UNIT, shownIn } from './masses';
 import { SERIES, series, SeriesArgs } from './question';
 
-const SHARE = 0.1;
-const MAX_DAYS = 3660;
-const DAYS_OF_WEEK = 7;
-const PLACES = 3;
+const SMOOTHING_FACTOR = 0.1;
+const MAX_RATE_DAYS = 3660;
+const DAYS_PER_WEEK = 7;
+const DECIMAL_PLACES = 3;
 
 @ArgsType()
 class TrendArgs extends SeriesArgs {
-  @Field(() => Int, { defaultValue: 28, description: `Of how many days up to each entry the rate is worked out, from 2 to ${MAX_DAYS}.` })
+  @Field(() => Int, {
+    defaultValue: 28,
+    description: `Of how many days up to each entry the rate is worked out, from 2 to ${MAX_RATE_DAYS}.`,
+  })
   declare days: number;
   @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
 }
@@ -45,16 +48,16 @@ export class BodyWeightResolver {
   @Extensions(SERIES)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {
     const { days, unit } = args;
-    if (days < 2 || days > MAX_DAYS) throw badArgument('days', `Must be from 2 to ${MAX_DAYS}.`);
-    const own = scope(WeightEntry, context);
+    if (days < 2 || days > MAX_RATE_DAYS) throw badArgument('days', `Must be from 2 to ${MAX_RATE_DAYS}.`);
+    const accessConditions = scope(WeightEntry, context);
     return series(
       (bind, during) => ({
-        select: `SELECT x."date", ${shownIn(unit, 'x."mass"')} AS "weight", ${shownIn(unit, 'x."trend"::numeric', PLACES)} AS "trend",
-          ${shownIn(unit, `x."slope"::numeric * ${DAYS_OF_WEEK}`, PLACES)} AS "ratePerWeek"
-          FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SHARE}) OVER (ORDER BY w."date") AS "trend",
+        select: `SELECT x."date", ${shownIn(unit, 'x."mass"')} AS "weight", ${shownIn(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
+          ${shownIn(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS "ratePerWeek"
+          FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SMOOTHING_FACTOR}) OVER (ORDER BY w."date") AS "trend",
             regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
               RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
-            FROM (SELECT t."date", t."weight" * ${entryFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(own, 't', bind)}) w) x
+            FROM (SELECT t."date", t."weight" * ${entryFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(accessConditions, 't', bind)}) w) x
           WHERE ${during('x."date"')}`,
         order: ['"date"'],
       }),

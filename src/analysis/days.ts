@@ -1,17 +1,17 @@
-/** How questions put days together. */
+/** Day buckets (days, weeks, months and so on) by which analyses aggregate. */
 import type { Row } from '../database/rows';
 import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/units';
 
 export const BY_DAYS = 'By what days are put together.';
 export const FIRST_DAY = { defaultValue: MONDAY, description: 'With which day weeks begin.' };
-/** Where days without anything have rows too. */
+/** Limit of analyses that return a row for each day, even for days without data. */
 export const MAX_DAYS = 9_999;
 
-/** Shows the days of each row by their `start`. Neighbours share them: rows come by their days. */
+/** Maps rows to rows with the `bucket` that begins at their `start`. Rows must be ordered by `start`: neighbours share one bucket object. */
 export function inBuckets(by: DayUnit): (row: Row) => Row {
-  let last: { start: unknown; bucket: DayBucket } | undefined;
+  let previous: { start: unknown; bucket: DayBucket } | undefined;
   return (row) => {
-    if (!last || last.start !== row.start) last = { start: row.start, bucket: dayBucket(by, row.start) };
-    return { ...row, bucket: last.bucket };
+    if (!previous || previous.start !== row.start) previous = { start: row.start, bucket: dayBucket(by, row.start) };
+    return { ...row, bucket: previous.bucket };
   };
 }

@@ -1,4 +1,4 @@
-/** The exercise that a row of an answer is about and its base, for the resolver of such rows to extend. */
+/** Base class for resolvers of analysis rows that refer to an exercise: adds the fields `exercise` and `exerciseBase`. */
 import { Ctx, FieldResolver, Info, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
@@ -7,7 +7,7 @@ import { loadParent } from '../core/read/loaders';
 import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
-/** `which` of the translations is shown, and where there is none. */
+/** Two descriptions for the schema: `which` translation a row refers to, and when it is null. */
 export function withExercise(row: ClassType, which: string, nulls = 'Null while it has not passed the review.'): new () => object {
   @Resolver(() => row)
   class WithExercise {

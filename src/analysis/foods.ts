@@ -1,4 +1,4 @@
-/** Of which foods most was eaten. */
+/** Ranking of the foods in the diary by number of entries, weight, energy or nutrients. */
 import {
   Args,
   ArgsType,

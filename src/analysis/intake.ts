@@ -1,4 +1,4 @@
-/** What was eaten, by days put together, against what was planned. */
+/** Nutrition intake by day bucket, compared with the goals of the plan and the body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
@@ -23,7 +23,7 @@ import { COMPOSED, contents, each, entries, rounded, valuesOf, WhereEntries } fr
 import { SERIES, series, SeriesArgs, type During } from './question';
 
 const MAX_TOLERANCE = 100;
-/** Each entry is held against each meal of its plan. */
+/** Bounds the time of the query, which compares each diary entry with each meal of its plan. */
 const MAX_MEALS = 100;
 
 @ArgsType()
@@ -77,51 +77,53 @@ export class NutritionIntake {
   declare fatPerKg: string | null;
 }
 
-function goals(perMeal: boolean, context: Context, bind: Bind): string {
+function goalsSql(perMeal: boolean, context: Context, bind: Bind): string {
   return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${each((name) => `sum(x."${name}") AS "${name}"`)}
     FROM (SELECT t."meal_id", ${contents()} FROM "meal_item" t ${COMPOSED}${whereOf(scope(MealItem, context), 't', bind)}) x
     JOIN "meal" m ON m."id" = x."meal_id"${whereOf(scope(Meal, context), 'm', bind)} GROUP BY 1, 2`;
 }
 
-function intake(args: IntakeArgs, context: Context, bind: Bind, during: During): string {
+function intakeSql(args: IntakeArgs, context: Context, bind: Bind, during: During): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
-  const local = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.timeZone)}::text)`;
-  const nearest =
+  const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.timeZone)}::text)`;
+  const nearestMealId =
     () => `(SELECT m."id" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
-    ORDER BY abs(extract(epoch FROM m."time" - ${local}::time)), m."id" LIMIT 1)`;
-  const eaten = entries(
+    ORDER BY abs(extract(epoch FROM m."time" - ${localTime}::time)), m."id" LIMIT 1)`;
+  const entriesSql = entries(
     where,
-    `, ${local}::date AS "day", ${perMeal ? `coalesce(t."meal_id", ${nearest()})` : 'NULL::int'} AS "meal_id"`,
+    `, ${localTime}::date AS "day", ${perMeal ? `coalesce(t."meal_id", ${nearestMealId()})` : 'NULL::int'} AS "meal_id"`,
     context,
     bind,
   );
-  const compared = !perMeal && mayRead(UserProfile, context);
-  const ofPlan = () => [...scope(UserProfile, context), () => 'p."has_goal_calories"'];
-  const calories = compared ? `(SELECT f."calories" FROM "user_profile" f${whereOf(ofPlan(), 'f', bind)})` : 'NULL::int';
-  const plans = `SELECT p."id", ${calories} AS "calories" FROM "nutrition_plan" p${whereOf(scope(NutritionPlan, context), 'p', bind)}`;
+  const usesProfileGoal = !perMeal && mayRead(UserProfile, context);
+  const profileConditions = () => [...scope(UserProfile, context), () => 'p."has_goal_calories"'];
+  const profileCalories = usesProfileGoal
+    ? `(SELECT f."calories" FROM "user_profile" f${whereOf(profileConditions(), 'f', bind)})`
+    : 'NULL::int';
+  const plansSql = `SELECT p."id", ${profileCalories} AS "calories" FROM "nutrition_plan" p${whereOf(scope(NutritionPlan, context), 'p', bind)}`;
   const goal = 'coalesce(p."calories", g."energy")';
-  const missed = (comparison: string, sign: string) =>
+  const daysBeyondTolerance = (comparison: string, sign: string) =>
     `(count(*) FILTER (WHERE d."energy" ${comparison} ${goal} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
   const perKg = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
   return `SELECT ${bucketSql(by, firstDay, 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
     ${rounded('total', (name) => `sum(d."${name}")`)}, ${rounded('mean', (name) => `avg(d."${name}")`)}, ${rounded('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
-    ${missed('>', '+')} AS "daysOver", ${missed('<', '-')} AS "daysUnder",
+    ${daysBeyondTolerance('>', '+')} AS "daysOver", ${daysBeyondTolerance('<', '-')} AS "daysUnder",
     ${shownIn(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
     FROM (SELECT e."plan_id", e."meal_id", e."day", ${each((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMass('e."day"', context, bind)} AS "mass"
-      FROM (${eaten}) e WHERE ${during('e."day"')} GROUP BY 1, 2, 3) d
-    JOIN (${plans}) p ON p."id" = d."plan_id"
-    LEFT JOIN (${goals(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
+      FROM (${entriesSql}) e WHERE ${during('e."day"')} GROUP BY 1, 2, 3) d
+    JOIN (${plansSql}) p ON p."id" = d."plan_id"
+    LEFT JOIN (${goalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
     GROUP BY 1, 2, 3`;
 }
 
-async function checkMeals(context: Context): Promise<void> {
+async function checkMealCount(context: Context): Promise<void> {
   const { bind, values } = binder();
-  const [plan] = await context.session.query(
+  const [largestPlan] = await context.session.query(
     `SELECT count(*)::int AS "meals" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."time" IS NOT NULL'], 'm', bind)}
       GROUP BY m."plan_id" ORDER BY 1 DESC LIMIT 1`,
     values,
   );
-  const meals = (plan?.meals ?? 0) as number;
+  const meals = (largestPlan?.meals ?? 0) as number;
   if (meals > MAX_MEALS)
     throw badArgument('perMeal', `A plan may have ${MAX_MEALS} meals with a time for this, and one of yours has ${meals}. Ask without it.`);
 }
@@ -138,12 +140,12 @@ export class NutritionIntakeResolver {
     if (timeZone != null && !isZone(timeZone))
       throw badArgument('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw badArgument('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
-    if (args.perMeal) await checkMeals(context);
-    const ask = (bind: Bind, during: During) => ({
-      select: intake(args, context, bind, during),
+    if (args.perMeal) await checkMealCount(context);
+    const buildStatement = (bind: Bind, during: During) => ({
+      select: intakeSql(args, context, bind, during),
       order: ['"start"', '"planId"', '"mealId"'],
     });
-    const rows = (await series(ask, args, context)).map(inBuckets(by));
+    const rows = (await series(buildStatement, args, context)).map(inBuckets(by));
     return rows.map((row) => ({ ...row, total: valuesOf(row, 'total'), mean: valuesOf(row, 'mean'), goal: valuesOf(row, 'goal') }));
   }
 

@@ -1,4 +1,4 @@
-/** How heavy a set is for who lifts it. */
+/** Training intensity: the mass of a set in percent of the estimated one-repetition maximum. */
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { visible } from '../core/access/access';
 import { binder, whereOf, type Condition } from '../core/access/conditions';
@@ -10,8 +10,8 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { logsOf, withBase } from './logs';
 import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 
-/** The best estimate may be a quotient of endless digits: what it is a part of is told from one that is a hair less or more. */
-const SAME_PLACES = 8;
+/** Rounding to more places first removes the error of estimates with endless decimals, which could turn a tie of the final rounding. */
+const INTERMEDIATE_PLACES = 8;
 
 @Resolver(() => WorkoutLog)
 export class IntensityResolver {
@@ -27,21 +27,21 @@ export class IntensityResolver {
     @Root() log: PartOf<WorkoutLog, 'id'>,
     @Ctx() context: Context,
   ): Promise<string | null> {
-    const intensities = async (ids: readonly unknown[]) => {
+    const loadIntensities = async (ids: readonly unknown[]) => {
       const { bind, values } = binder();
-      const wanted = bind(ids);
+      const idsParameter = bind(ids);
       const sameBase: Condition = (alias) =>
         `${alias}."exercise_id" IN (SELECT f."id" FROM "exercise" e JOIN "exercise" f ON f."exercise_base_id" = e."exercise_base_id"
-          WHERE e."id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereOf([() => `i."id" = ANY(${wanted})`, ...visible(WorkoutLog, context)], 'i', bind)}))`;
+          WHERE e."id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereOf([() => `i."id" = ANY(${idsParameter})`, ...visible(WorkoutLog, context)], 'i', bind)}))`;
       const rows = await context.session.query(
-        `SELECT x."id", round(round(100 * x."mass" / x."best", ${SAME_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
+        `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
           max(${oneRepMaxOf(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
-          FROM (${withBase(logsOf(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${wanted})`,
+          FROM (${withBase(logsOf(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
-      const found = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
-      return ids.map((id) => found.get(id) ?? null);
+      const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
+      return ids.map((id) => intensityById.get(id) ?? null);
     };
-    return context.loaders.get<string | null>(`intensity ${formula}`, intensities).load(log.id);
+    return context.loaders.get<string | null>(`intensity ${formula}`, loadIntensities).load(log.id);
   }
 }

@@ -1,4 +1,4 @@
-/** What training of the last week asks of a body beside that of the last six weeks. */
+/** Training load: exponentially weighted means of the last week (acute) and of the last six weeks (chronic), and their ratio. */
 import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, registerEnumType, Resolver } from 'type-graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
@@ -50,19 +50,19 @@ export class TrainingLoadResolver {
   @Extensions(SERIES)
   trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, measure, unit } = args;
-    const ofTonnage = measure === LoadMeasure.TONNAGE;
-    const load = ofTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHard('l')})`;
-    const mean = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
-    const shown = (column: string) =>
-      `${ofTonnage ? shownIn(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
+    const isTonnage = measure === LoadMeasure.TONNAGE;
+    const dailyLoad = isTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHard('l')})`;
+    const movingMean = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
+    const roundedColumn = (column: string) =>
+      `${isTonnage ? shownIn(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
     return series(
       (bind, during) => ({
-        select: `WITH s AS (SELECT l."date", ${load} AS "load" FROM (${logsOf(where, context, bind)}) l GROUP BY 1),
+        select: `WITH s AS (SELECT l."date", ${dailyLoad} AS "load" FROM (${logsOf(where, context, bind)}) l GROUP BY 1),
           b AS (SELECT greatest(min("date"), max("date") - ${MAX_DAYS}) AS "low", max("date") AS "high" FROM s),
           d AS (SELECT v."date", coalesce(s."load", 0) AS "load"
             FROM (SELECT "low" + generate_series(0, "high" - "low") AS "date" FROM b) v LEFT JOIN s USING ("date")),
-          m AS (SELECT d.*, ${mean(ACUTE_DAYS)} AS "acute", ${mean(CHRONIC_DAYS)} AS "chronic" FROM d)
-          SELECT m."date", ${shown('load')}, ${shown('acute')}, ${shown('chronic')},
+          m AS (SELECT d.*, ${movingMean(ACUTE_DAYS)} AS "acute", ${movingMean(CHRONIC_DAYS)} AS "chronic" FROM d)
+          SELECT m."date", ${roundedColumn('load')}, ${roundedColumn('acute')}, ${roundedColumn('chronic')},
             round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m WHERE ${during('m."date"')}`,
         order: ['"date"'],
       }),

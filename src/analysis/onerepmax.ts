@@ -1,4 +1,4 @@
-/** How much could be lifted once: estimates by formulas, of a log and as the best of a day. */
+/** One-repetition maximum (https://en.wikipedia.org/wiki/One-repetition_maximum): estimates per log, and the best per exercise and day bucket. */
 import {
   Arg,
   Args,
@@ -34,8 +34,8 @@ import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { MASSES_OF_VOLUME, IN_UNIT, shownIn } from './masses';
 import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
 
-/** The fewer there are, the better they tell. (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006) */
-const MOST_REPETITIONS = 12;
+/** Estimates are the more accurate the fewer the repetitions (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006). */
+const MAX_REPETITIONS = 12;
 
 export enum OneRepMaxFormula {
   EPLEY = 'EPLEY',
@@ -46,7 +46,7 @@ export enum OneRepMaxFormula {
 }
 registerEnumType(OneRepMaxFormula, {
   name: 'OneRepMaxFormula',
-  description: `How a weight w that was lifted r times is turned into one that could be lifted once. Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MOST_REPETITIONS} there is no estimate. ${MASSES_OF_VOLUME}`,
+  description: `How a weight w that was lifted r times is turned into one that could be lifted once. Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MAX_REPETITIONS} there is no estimate. ${MASSES_OF_VOLUME}`,
   valuesConfig: {
     EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
     BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
@@ -59,7 +59,7 @@ registerEnumType(OneRepMaxFormula, {
   },
 });
 
-/** A quotient is taken last, so that what is exact in decimals stays so. */
+/** Formulas divide last, so that results which are exact in decimals stay exact. */
 const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   EPLEY: (w, r) => `${w} * (30 + ${r}) / 30`,
   BRZYCKI: (w, r) => `${w} * 36 / (37 - ${r})`,
@@ -67,14 +67,14 @@ const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   LOMBARDI: (w, r) => `${w} * power(${r}, 0.10)`,
   MAYHEW: (w, r) => `${w} * 100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
 };
-/** Quotients that are the same have not always as many digits; one of them would break the record of the other. */
-const SAME_PLACES = 10;
+/** Equal quotients can have different numbers of digits. Unrounded, one would count as a record over the other. */
+const ESTIMATE_PLACES = 10;
 
-/** Kilograms, of columns as `logsOf` has them. */
+/** SQL of the estimate in kg, from the columns of `logsOf`; NULL if there is no estimate. */
 export function oneRepMaxOf(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
-    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MOST_REPETITIONS} THEN round(${ESTIMATES[formula](w, r)}, ${SAME_PLACES}) END END`;
+    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATES[formula](w, r)}, ${ESTIMATE_PLACES}) END END`;
 }
 
 export const BY_FORMULA = { defaultValue: OneRepMaxFormula.EPLEY, description: 'By which formula it is estimated.' };
@@ -98,10 +98,10 @@ export class BestOneRepMax {
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
-const best =
+const bestEstimates =
   ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
-  (bind: Bind, during: During, only: readonly Condition[]) => ({
-    select: `WITH ${baseCtes(logsOf(where, context, bind, during, only))}
+  (bind: Bind, during: During, extraConditions: readonly Condition[]) => ({
+    select: `WITH ${baseCtes(logsOf(where, context, bind, during, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${shownIn(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
@@ -118,7 +118,7 @@ export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LAST_LOGG
   })
   @Extensions(SERIES)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await series(best(args, context), args, context)).map(inBuckets(args.by));
+    return (await series(bestEstimates(args, context), args, context)).map(inBuckets(args.by));
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
@@ -140,7 +140,7 @@ export class BestOfExerciseResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return (await seriesBelow(best(args, context), args, exerciseBaseId, context, info)).map(inBuckets(args.by));
+    return (await seriesBelow(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(inBuckets(args.by));
   }
 }
 
@@ -158,16 +158,16 @@ export class OneRepMaxResolver {
     @Root() log: PartOf<WorkoutLog, 'id'>,
     @Ctx() context: Context,
   ): Promise<string | null> {
-    const estimates = async (ids: readonly unknown[]) => {
+    const loadEstimates = async (ids: readonly unknown[]) => {
       const { bind, values } = binder();
       const logs = logsOf(null, context, bind, undefined, [anyOf('id', ids)]);
       const rows = await context.session.query(
         `SELECT l."id", ${shownIn(unit, oneRepMaxOf(formula, 'l'))} AS "value" FROM (${logs}) l`,
         values,
       );
-      const found = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
-      return ids.map((id) => found.get(id) ?? null);
+      const estimateById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
+      return ids.map((id) => estimateById.get(id) ?? null);
     };
-    return context.loaders.get<string | null>(`one-rep max ${formula} ${unit}`, estimates).load(log.id);
+    return context.loaders.get<string | null>(`one-rep max ${formula} ${unit}`, loadEstimates).load(log.id);
   }
 }

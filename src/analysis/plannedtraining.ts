@@ -1,4 +1,4 @@
-/** What the active schedule asks for, day by day, and what was trained. */
+/** Training calendar: the planned training of the active schedule and the sessions, day by day. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
@@ -14,26 +14,25 @@ import { WorkoutSession } from '../resources/workoutsession';
 import { DAYS_OF_WEEK, own, scheduleCtes, stepOfWeek } from './plannedsets';
 import { checkOrder, daysBetween } from './question';
 
-/** A leap year. */
 const MAX_DAYS = 366;
 
-const sizeOf = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(daysBetween(from, until), 0), MAX_DAYS);
+const numberOfDays = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(daysBetween(from, until), 0), MAX_DAYS);
 
 @ObjectType({ description: 'A day: what the active schedule asks for, and what was trained.', simpleResolvers: true })
 export class PlannedTraining {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
 }
 
-/** Each day with the ids of its step, of the training days of its workout that fall on it, and of the sessions on it. */
-function days(from: string, until: string, context: Context, bind: Bind): string {
-  const sessions = whereOf([...visible(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
+/** Rows: each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
+function calendarSql(from: string, until: string, context: Context, bind: Bind): string {
+  const whereSessions = whereOf([...visible(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
   return `WITH ${scheduleCtes(context, bind)},
     n AS (SELECT i::date AS "date" FROM generate_series(${bind(from)}::date, ${bind(until)}::date, interval '1 day') i),
     w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_OF_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
     SELECT n."date", e."id" AS "step",
       ARRAY(SELECT d."id" FROM ${own(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
         WHERE d."workout_id" = e."workout_id" AND k."day_of_week_id" = extract(isodow FROM n."date") ORDER BY d."id") AS "trainingDays",
-      ARRAY(SELECT t."id" FROM "workout_session" t${sessions} ORDER BY t."id") AS "sessions"
+      ARRAY(SELECT t."id" FROM "workout_session" t${whereSessions} ORDER BY t."id") AS "sessions"
     FROM n LEFT JOIN (w JOIN e ON ${stepOfWeek('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
 }
 
@@ -42,7 +41,7 @@ export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, ${MAX_DAYS} at most: the step of the active schedule, the days of its workout that fall on it, and the sessions of that day.`,
   })
-  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: sizeOf } })
+  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: numberOfDays } })
   plannedTraining(
     @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,
@@ -51,7 +50,7 @@ export class PlannedTrainingResolver {
     checkOrder(from, until);
     if (daysBetween(from, until) > MAX_DAYS) throw badArgument('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
     const { bind, values } = binder();
-    return context.session.query(days(from, until, context, bind), values);
+    return context.session.query(calendarSql(from, until, context, bind), values);
   }
 
   @FieldResolver(() => ScheduleStep, {

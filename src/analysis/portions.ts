@@ -1,4 +1,4 @@
-/** What portions of food contain, in SQL, and the entries of the viewer's diary as such. */
+/** SQL of portions of food: the grams and nutrients of meal items and of the viewer's diary entries. */
 import { Field } from 'type-graphql';
 import type { Row } from '../database/rows';
 import { visible } from '../core/access/access';
@@ -20,23 +20,23 @@ export const WhereEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry
   description: 'Which entries of the diary count.',
 });
 
-const nutrients = (each: (column: string) => string) =>
-  NUTRIENTS.map((name) => `${each(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');
+const ingredientNutrients = (sql: (column: string) => string) =>
+  NUTRIENTS.map((name) => `${sql(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');
 
-/** Of an ingredient `i` in the amount of `t`, with the unit `u`; its `gram` times its `amount`, as everywhere. */
+/** Grams of a portion `t` with the household unit `u`. A unit counts `gram` times `amount` grams, as in `gramsOf`. */
 const GRAMS = 't."amount" * coalesce(u."amount" * u."gram", 1)';
 export const COMPOSED = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
-export const contents = () => nutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS} / 100`);
+export const contents = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS} / 100`);
 export const each = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
 
 export function entries(where: Where, columns: string, context: Context, bind: Bind): string {
-  const own = visible(DiaryEntry, context);
+  const accessConditions = visible(DiaryEntry, context);
   const { conditions, joins } = filtered(DiaryEntry, where, context);
   return `SELECT t."plan_id", t."ingredient_id", ${GRAMS} AS "grams", ${contents()}${columns}
-    ${from(DiaryEntry, joins, bind)} ${COMPOSED}${whereOf([...own, ...conditions], 't', bind)}`;
+    ${from(DiaryEntry, joins, bind)} ${COMPOSED}${whereOf([...accessConditions, ...conditions], 't', bind)}`;
 }
 
-/** Columns `<prefix>.<name>` → an object of exact values. */
+/** Collects the columns `<prefix>.<name>` of a row in an object of exact values; null if there are none. */
 export const valuesOf = (row: Row, prefix: string): Row | null =>
   row[`${prefix}.energy`] === null
     ? null

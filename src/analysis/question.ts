@@ -1,4 +1,4 @@
-/** What all questions share: which days they are asked about, how many rows they answer, and what that costs. */
+/** Shared parts of the analyses: date range and row limit arguments, query cost, and the statements around their SELECT. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
@@ -15,7 +15,7 @@ const DEFAULT_ROWS = 100;
 const [DEFAULT_DAYS, DEFAULT_UNITS] = [90, 26];
 const DAY_MS = 86_400_000;
 
-const TOO_MANY = `Ensure that there are no more than ${MAX_PAGE} rows, by a later day or by \`last\`.`;
+const TOO_MANY_ROWS = `Ensure that there are no more than ${MAX_PAGE} rows, by a later day or by \`last\`.`;
 
 @ArgsType()
 export class SeriesArgs {
@@ -38,18 +38,18 @@ export class RankingArgs {
   @Field(() => Int, { nullable: true, description: 'How many rows to skip.' }) declare offset?: number | null;
 }
 
-/** All rows of a viewer are read, however few the answer has. */
+/** Extensions of analyses: GraphQL only, and a high cost, because all rows of the viewer are read even for a result of few rows. */
 export const FACTS = { only: 'graphql', cost: { weight: 100 } };
 
 export const daysBetween = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 
-function sizeOf({ from, until, last }: SeriesArgs): number {
+function assumedRows({ from, until, last }: SeriesArgs): number {
   if (last != null) return last;
   return from == null ? DEFAULT_ROWS : daysBetween(from, until ?? today('utc'));
 }
 
-/** With a row for each day, on an average. */
-export const SERIES = { ...FACTS, listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(sizeOf(args), 0), MAX_PAGE) } };
+/** Extensions of series: the cost estimate assumes one row per day. */
+export const SERIES = { ...FACTS, listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRows(args), 0), MAX_PAGE) } };
 
 export function checkOrder(from: string | null | undefined, until: string): void {
   if (from != null && from > until) throw badArgument('until', 'Ensure that `from` is not greater than `until`.');
@@ -57,87 +57,100 @@ export function checkOrder(from: string | null | undefined, until: string): void
 
 export interface Statement {
   select: string;
-  /** Terms of all columns that tell a row from others, so that no two share a place. */
+  /** ORDER BY terms that together identify a row, so that the order is total. */
   order: readonly string[];
 }
 
-/** Whether one of these days counts, two columns; the same one if there is one alone. */
+/** SQL condition that a period overlaps the date range: from the column `first` to the column `last`, or one day if `last` is absent. */
 export type During = (first: string, last?: string) => string;
 
-interface Windowed extends SeriesArgs {
+interface DateRangeArgs extends SeriesArgs {
   by?: DayUnit;
   firstDay?: number;
   timeZone?: string | null;
 }
 
-/** A file has all days, those to come too. */
-function windowOf(args: Windowed, { timeZone: ofServer }: Context, isFile: boolean): (bind: Bind) => During {
+/** The date range of the arguments. By default it ends today, but in an export it includes future days. */
+function dateRangeOf(args: DateRangeArgs, { timeZone: serverTimeZone }: Context, isFile: boolean): (bind: Bind) => During {
   const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;
-  const end = until ?? (isFile ? 'infinity' : today(timeZone ?? ofServer));
+  const end = until ?? (isFile ? 'infinity' : today(timeZone ?? serverTimeZone));
   checkOrder(from, end);
   const unit = isRecurring(by) ? 'WEEK' : by;
   const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;
   return (bind) => {
     const high = `${bind(end)}::date`;
-    const usual = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${STEPS[unit]}')::date`;
-    const earliest = () => (last == null ? usual() : `date '-infinity'`);
-    const low = from == null ? earliest() : `${bind(from)}::date`;
+    const defaultStart = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${STEPS[unit]}')::date`;
+    const implicitStart = () => (last == null ? defaultStart() : `date '-infinity'`);
+    const low = from == null ? implicitStart() : `${bind(from)}::date`;
     return (first, latest = first) => `${latest} >= ${low} AND ${first} <= ${high}`;
   };
 }
 
-/** Some rows of a statement, from its first one on. */
-export async function ranking(ask: (bind: Bind) => Statement, args: RankingArgs, { session }: Context): Promise<Row[]> {
+/** Runs a statement as a ranking: the first rows after an offset. */
+export async function ranking(buildStatement: (bind: Bind) => Statement, args: RankingArgs, { session }: Context): Promise<Row[]> {
   const first = count('first', args.first, MAX_PAGE);
   const offset = count('offset', args.offset, MAX_INTEGER) ?? 0;
   const { bind, values } = binder();
-  const { select, order } = ask(bind);
+  const { select, order } = buildStatement(bind);
   return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
-type Ask = (bind: Bind, during: During, only: readonly Condition[]) => Statement;
+type BuildStatement = (bind: Bind, during: During, extraConditions: readonly Condition[]) => Statement;
 
-const ofBases =
+const logsOfBases =
   (bases: readonly number[]): Condition =>
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
 
-/** Of all logs, or the rows of each of these bases of exercises. `written`: how many of them a file has. */
-async function rowsOf(ask: Ask, args: Windowed, context: Context, written: number | undefined, bases?: readonly number[]): Promise<Row[]> {
+/** Reads the last rows of a series, for all logs or per exercise base. In an export, reads the rows that follow the `exportedRows`. */
+async function readSeries(
+  buildStatement: BuildStatement,
+  args: DateRangeArgs,
+  context: Context,
+  exportedRows: number | undefined,
+  bases?: readonly number[],
+): Promise<Row[]> {
   const last = count('last', args.last, MAX_PAGE) ?? MAX_PAGE + 1;
-  const window = windowOf(args, context, written !== undefined);
+  const dateRange = dateRangeOf(args, context, exportedRows !== undefined);
   const { bind, values } = binder();
-  const { select, order } = ask(bind, window(bind), bases ? [ofBases(bases)] : []);
-  const newest = written === undefined ? order.map((term) => `${term} DESC`) : order;
-  const place = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${newest.join(', ')})`;
-  const after = written ?? 0;
+  const { select, order } = buildStatement(bind, dateRange(bind), bases ? [logsOfBases(bases)] : []);
+  const rankOrder = exportedRows === undefined ? order.map((term) => `${term} DESC`) : order;
+  const rank = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;
+  const offset = exportedRows ?? 0;
   return context.session.query(
-    `SELECT * FROM (SELECT q.*, ${place} AS "place" FROM (${select}) q) p
-      WHERE p."place" > ${bind(after)} AND p."place" <= ${bind(after + last)} ORDER BY ${order.join(', ')}`,
+    `SELECT * FROM (SELECT q.*, ${rank} AS "place" FROM (${select}) q) p
+      WHERE p."place" > ${bind(offset)} AND p."place" <= ${bind(offset + last)} ORDER BY ${order.join(', ')}`,
     values,
   );
 }
 
-function checked(rows: Row[]): Row[] {
-  if (rows.length > MAX_PAGE) throw badArgument('from', TOO_MANY);
+function checkRowCount(rows: Row[]): Row[] {
+  if (rows.length > MAX_PAGE) throw badArgument('from', TOO_MANY_ROWS);
   return rows;
 }
 
-/** The last rows of a statement, oldest first, or those that a file goes on with. */
-export async function series(ask: Ask, args: Windowed, context: Context): Promise<Row[]> {
-  return checked(await rowsOf(ask, args, context, context.written));
+/** Runs a statement as a series: the last rows, oldest first, or in an export the next rows. */
+export async function series(buildStatement: BuildStatement, args: DateRangeArgs, context: Context): Promise<Row[]> {
+  return checkRowCount(await readSeries(buildStatement, args, context, context.written));
 }
 
-const isBelowRow = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
-  typeof key === 'number' || (prev !== undefined && isBelowRow(prev));
+const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
+  typeof key === 'number' || (prev !== undefined && isInsideList(prev));
 
-/** The same of one base of exercises; one statement for all rows that are asked for theirs. The only list of a file stands below no row of another. */
-export async function seriesBelow(ask: Ask, args: Windowed, base: number, context: Context, info: GraphQLResolveInfo): Promise<Row[]> {
-  const written = isBelowRow(info.path) ? undefined : context.written;
+/** The series of one exercise base; a single statement serves all parent rows. Only a list outside of other lists can be the exported one. */
+export async function seriesBelow(
+  buildStatement: BuildStatement,
+  args: DateRangeArgs,
+  base: number,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<Row[]> {
+  const exportedRows = isInsideList(info.path) ? undefined : context.written;
   const load = async (bases: readonly unknown[]) => {
-    const found = new Map<unknown, Row[]>(bases.map((one) => [one, []]));
-    for (const row of await rowsOf(ask, args, context, written, bases as number[])) found.get(row.exerciseBaseId)!.push(row);
-    return bases.map((one) => found.get(one)!);
+    const rowsByBase = new Map<unknown, Row[]>(bases.map((id) => [id, []]));
+    for (const row of await readSeries(buildStatement, args, context, exportedRows, bases as number[]))
+      rowsByBase.get(row.exerciseBaseId)!.push(row);
+    return bases.map((id) => rowsByBase.get(id)!);
   };
-  return checked(await context.loaders.get<Row[]>(info.fieldNodes, load).load(base));
+  return checkRowCount(await context.loaders.get<Row[]>(info.fieldNodes, load).load(base));
 }

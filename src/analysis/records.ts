@@ -1,4 +1,4 @@
-/** Personal records, as they were set. */
+/** Personal records of each exercise: mass, estimated one-repetition maximum, repetitions with a mass, and daily volume. */
 import {
   Args,
   ArgsType,
@@ -79,23 +79,23 @@ export class PersonalRecord {
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null of a volume.' }) declare logId: number | null;
 }
 
-/** CTEs: those of the logs; `c` has of each kind what might be a record. `at` parts what is not compared. */
-function candidates({ where, formula }: RecordArgs, context: Context, bind: Bind, only: readonly Condition[]): string {
-  const sets = `SELECT * FROM (${logsOf(where, context, bind, undefined, only)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
-  const set = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
+/** CTEs: those of `baseCtes`; `c`, the candidates of each kind of record. Only candidates with the same `at` (for repetitions the mass) compete. */
+function candidateCtes({ where, formula }: RecordArgs, context: Context, bind: Bind, extraConditions: readonly Condition[]): string {
+  const validSets = `SELECT * FROM (${logsOf(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
+  const candidatesOf = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
-  return `${baseCtes(sets)},
-    c AS (${set(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${set(RecordKind.ONE_REP_MAX, oneRepMaxOf(formula, 'l'))}
-    UNION ALL ${set(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
+  return `${baseCtes(validSets)},
+    c AS (${candidatesOf(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${candidatesOf(RecordKind.ONE_REP_MAX, oneRepMaxOf(formula, 'l'))}
+    UNION ALL ${candidatesOf(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
     UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
 }
 
-function records(args: RecordArgs, context: Context) {
+function buildRecords(args: RecordArgs, context: Context) {
   const { kinds, standing, unit } = args;
-  const shown = (column: string) =>
+  const roundedColumn = (column: string) =>
     `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${shownIn(unit, `r."${column}"`)} END AS "${column}"`;
-  return (bind: Bind, during: During, only: readonly Condition[]) => {
-    const which = [
+  return (bind: Bind, during: During, extraConditions: readonly Condition[]) => {
+    const conditions = [
       during('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
       `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
@@ -103,22 +103,22 @@ function records(args: RecordArgs, context: Context) {
       ...(standing ? ['r."value" = r."best"'] : []),
     ];
     return {
-      select: `WITH ${candidates(args, context, bind, only)}
+      select: `WITH ${candidateCtes(args, context, bind, extraConditions)}
         SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
-        ${shownIn(unit, 'r."mass"')} AS "weight", ${shown('value')}, ${shown('previous')}
+        ${shownIn(unit, 'r."mass"')} AS "weight", ${roundedColumn('value')}, ${roundedColumn('previous')}
         FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
           FROM c WHERE c."value" IS NOT NULL
           WINDOW "ever" AS (PARTITION BY c."kind", c."base", c."at"),
             "before" AS ("ever" ORDER BY c."date", c."value" DESC, c."id" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) r
           JOIN x USING ("base")
-        WHERE ${which.join(' AND ')}`,
+        WHERE ${conditions.join(' AND ')}`,
       order: ['"date"', '"exerciseBaseId"', '"kind"', '"at"'],
     };
   };
 }
 
-/** What has not been broken is a record whenever it was set. */
-const daysOf = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
+/** Standing records count whenever they were set: without `from`, their date range has no start. */
+const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)
 export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LOGGED) {
@@ -127,7 +127,7 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LO
   })
   @Extensions(SERIES)
   personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {
-    return series(records(args, context), daysOf(args), context);
+    return series(buildRecords(args, context), withDateRange(args), context);
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The set; null of a volume.' })
@@ -147,6 +147,6 @@ export class RecordsOfExerciseResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return seriesBelow(records(args, context), daysOf(args), exerciseBaseId, context, info);
+    return seriesBelow(buildRecords(args, context), withDateRange(args), exerciseBaseId, context, info);
   }
 }

@@ -1,4 +1,4 @@
-/** What one lifts beside what one weighs. */
+/** Relative strength: the sum of the best lifts, and its DOTS points by body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
 import type { Row } from '../database/rows';
@@ -13,12 +13,12 @@ import { MASSES_OF_VOLUME, bodyMass, IN_UNIT, shownIn } from './masses';
 import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
 import { FACTS } from './question';
 
-/** Of a polynomial of the body weight in kg, the fourth power first, and the body weights for which it holds. */
+/** DOTS coefficients: a polynomial of the body weight in kg, from the fourth power down, and the largest body weight for which it holds. */
 const DOTS = [
   { gender: GENDER.type.MALE!, to: 210, factors: ['-0.0000010930', '0.0007391293', '-0.1918759221', '24.0900756', '-307.75076'] },
   { gender: GENDER.type.FEMALE!, to: 150, factors: ['-0.0000010706', '0.0005158568', '-0.1126655495', '13.6175032', '-57.96288'] },
 ];
-const FROM = 40;
+const MIN_BODY_WEIGHT_KG = 40;
 
 @ArgsType()
 class StrengthArgs {
@@ -44,15 +44,15 @@ export class Strength {
     string | null;
 }
 
-const points = (gender: string): string => {
+const dotsSql = (gender: string): string => {
   const formulas = DOTS.map(({ gender: of, to, factors }) => {
-    const weight = `greatest(${FROM}, least(${to}, s."body"))`;
+    const weight = `greatest(${MIN_BODY_WEIGHT_KG}, least(${to}, s."body"))`;
     return `WHEN '${of}' THEN ${factors.reduce((sum, factor) => `(${sum}) * ${weight} + ${factor}`)}`;
   });
   return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${gender} ${formulas.join(' ')} END END`;
 };
 
-function genderOf({ gender }: StrengthArgs, context: Context, bind: Bind): string {
+function genderSql({ gender }: StrengthArgs, context: Context, bind: Bind): string {
   if (gender != null) return `${bind(gender)}::text`;
   return mayRead(UserProfile, context)
     ? `(SELECT f."gender" FROM "user_profile" f${whereOf(scope(UserProfile, context), 'f', bind)})`
@@ -63,14 +63,14 @@ function genderOf({ gender }: StrengthArgs, context: Context, bind: Bind): strin
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${FROM} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_OF_VOLUME}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_OF_VOLUME}`,
   })
   @Extensions(FACTS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
     const { where, estimated, formula, unit } = args;
     const { bind, values } = binder();
     const [row] = await context.session.query(
-      `SELECT ${shownIn(unit, 's."total"')} AS "total", s."date", ${shownIn(unit, 's."body"')} AS "bodyWeight", round(${points(genderOf(args, context, bind))}, 2) AS "dots"
+      `SELECT ${shownIn(unit, 's."total"')} AS "total", s."date", ${shownIn(unit, 's."body"')} AS "bodyWeight", round(${dotsSql(genderSql(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMass('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
           FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxOf(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
             FROM (${withBase(logsOf(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,

@@ -1,4 +1,4 @@
-/** How much was trained, by days put together: of each muscle, of each exercise, of all. */
+/** Training volume (sets, hard sets, repetitions, tonnage) by day bucket: per muscle, per exercise or in total. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { IN_UNIT_ASKED_FOR } from '../contract/masses';
@@ -19,7 +19,7 @@ import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
 import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
 import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
 
-/** Of a column as `logsOf` has them. */
+/** SQL condition on the columns of `logsOf` that a set counts as hard. */
 export const isHard = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
@@ -66,15 +66,15 @@ export class TrainingVolume {
   @Field(() => DecimalScalar, { description: `Repetitions times mass, ${IN_UNIT_ASKED_FOR}.` }) declare tonnage: string;
 }
 
-/** What each exercise came to; few rows beside those of the logs. */
-function perExercise({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind, during: During): string {
+/** Aggregates the logs by exercise first, which leaves few rows to join with the muscles. */
+function exerciseTotals({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind, during: During): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
     FROM (${logsOf(where, context, bind, during)}) l GROUP BY 1, 2`;
 }
 
-/** The muscles of the exercises in `x`, a few of the whole catalogue; one of both kinds is a primary one. */
-const TRAINED = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
+/** SQL of the muscles of the exercises in the CTE `x`, instead of the whole catalogue. A muscle that is both primary and secondary is primary. */
+const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
   FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
   WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
 
@@ -85,15 +85,15 @@ export class MuscleVolumeResolver {
   })
   @Extensions(SERIES)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    // Summed before they are halved, which thousands of products of decimals would take longer for than all else.
-    const sum = (column: string) =>
+    // Halves sums instead of rows, because thousands of decimal multiplications would take most of the time.
+    const fractionalSum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await series(
       (bind, during) => ({
-        select: `WITH x AS MATERIALIZED (${perExercise(args, context, bind, during)})
-          SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${sum('hard')}) AS "hardSets", trim_scale(${sum('sets')}) AS "sets",
-          ${shownIn(args.unit, sum('tonnage'))} AS "tonnage"
-          FROM x LEFT JOIN (${TRAINED}) m USING ("exercise_id") GROUP BY 1, 2`,
+        select: `WITH x AS MATERIALIZED (${exerciseTotals(args, context, bind, during)})
+          SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSum('hard')}) AS "hardSets", trim_scale(${fractionalSum('sets')}) AS "sets",
+          ${shownIn(args.unit, fractionalSum('tonnage'))} AS "tonnage"
+          FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES}) m USING ("exercise_id") GROUP BY 1, 2`,
         order: ['"start"', '"muscleId"'],
       }),
       args,
@@ -108,12 +108,12 @@ export class MuscleVolumeResolver {
   }
 }
 
-function volume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
-  const each = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
+function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
+  const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
   const ctes = (logs: string) => (perExercise ? baseCtes(logs) : `l AS (${logs})`);
-  return (bind: Bind, during: During, only: readonly Condition[]) => ({
-    select: `WITH ${ctes(logsOf(where, context, bind, during, only))}
-      SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${each('l."base"', 'exerciseBaseId')}, ${each('x."exercise_id"', 'exerciseId')},
+  return (bind: Bind, during: During, extraConditions: readonly Condition[]) => ({
+    select: `WITH ${ctes(logsOf(where, context, bind, during, extraConditions))}
+      SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
       FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
@@ -132,7 +132,7 @@ export class TrainingVolumeResolver extends withExercise(
   })
   @Extensions(SERIES)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await series(volume(args, context), args, context)).map(inBuckets(args.by));
+    return (await series(buildVolume(args, context), args, context)).map(inBuckets(args.by));
   }
 }
 
@@ -149,7 +149,7 @@ export class VolumeOfExerciseResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    const ask = volume({ ...args, perExercise: true }, context);
-    return (await seriesBelow(ask, args, exerciseBaseId, context, info)).map(inBuckets(args.by));
+    const buildStatement = buildVolume({ ...args, perExercise: true }, context);
+    return (await seriesBelow(buildStatement, args, exerciseBaseId, context, info)).map(inBuckets(args.by));
   }
 }

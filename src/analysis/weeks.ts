@@ -1,4 +1,4 @@
-/** How often one trains, week by week, and for how long that has gone on. */
+/** Training frequency by week, and the streak of weeks that reached a goal. */
 import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Row } from '../database/rows';
 import { visible } from '../core/access/access';
@@ -11,7 +11,7 @@ import { WorkoutSession } from '../resources/workoutsession';
 import { FIRST_DAY, inBuckets, MAX_DAYS } from './days';
 import { SERIES, series, SeriesArgs, type During } from './question';
 
-const DAYS_OF_WEEK = 7;
+const DAYS_PER_WEEK = 7;
 
 @ArgsType()
 class WeekArgs extends SeriesArgs {
@@ -31,18 +31,18 @@ export class TrainingWeek {
   declare streak: number;
 }
 
-function weeks({ firstDay, goal }: WeekArgs, context: Context, bind: Bind, during: During): string {
-  const days = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
+function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: Bind, during: During): string {
+  const trainingDates = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereOf(visible(entity, context), 't', bind)}`;
-  const reached = `w."sessions" >= ${bind(goal)}::int`;
+  const reachedGoal = `w."sessions" >= ${bind(goal)}::int`;
   return `WITH c AS (SELECT ${bucketSql(DayUnit.WEEK, firstDay, 'd."date"', '')} AS "start", count(*) AS "sessions"
-      FROM (${days(WorkoutSession, 'workout_session')} UNION ${days(WorkoutLog, 'workout_log')}) d GROUP BY 1),
+      FROM (${trainingDates(WorkoutSession, 'workout_session')} UNION ${trainingDates(WorkoutLog, 'workout_log')}) d GROUP BY 1),
     b AS (SELECT greatest(min("start"), max("start") - ${MAX_DAYS}) AS "low", max("start") AS "high" FROM c),
     w AS (SELECT v."start", coalesce(c."sessions", 0)::int AS "sessions"
-      FROM (SELECT "high" - ${DAYS_OF_WEEK} * generate_series(0, ("high" - "low") / ${DAYS_OF_WEEK}) AS "start" FROM b) v LEFT JOIN c USING ("start")),
-    n AS (SELECT w.*, ${reached} AS "reached", count(*) FILTER (WHERE NOT ${reached}) OVER (ORDER BY w."start") AS "missed" FROM w),
+      FROM (SELECT "high" - ${DAYS_PER_WEEK} * generate_series(0, ("high" - "low") / ${DAYS_PER_WEEK}) AS "start" FROM b) v LEFT JOIN c USING ("start")),
+    n AS (SELECT w.*, ${reachedGoal} AS "reached", count(*) FILTER (WHERE NOT ${reachedGoal}) OVER (ORDER BY w."start") AS "missed" FROM w),
     s AS (SELECT n."start", n."sessions", CASE WHEN n."reached" THEN (count(*) FILTER (WHERE n."reached") OVER (PARTITION BY n."missed" ORDER BY n."start"))::int ELSE 0 END AS "streak" FROM n)
-    SELECT * FROM s WHERE ${during('s."start"', `s."start" + ${DAYS_OF_WEEK - 1}`)}`;
+    SELECT * FROM s WHERE ${during('s."start"', `s."start" + ${DAYS_PER_WEEK - 1}`)}`;
 }
 
 @Resolver()
@@ -52,8 +52,8 @@ export class TrainingWeekResolver {
   })
   @Extensions(SERIES)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
-    if (args.goal < 1 || args.goal > DAYS_OF_WEEK) throw badArgument('goal', `Must be from 1 to ${DAYS_OF_WEEK}.`);
-    const ask = (bind: Bind, during: During) => ({ select: weeks(args, context, bind, during), order: ['"start"'] });
-    return (await series(ask, { ...args, by: DayUnit.WEEK }, context)).map(inBuckets(DayUnit.WEEK));
+    if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw badArgument('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
+    const buildStatement = (bind: Bind, during: During) => ({ select: weeksSql(args, context, bind, during), order: ['"start"'] });
+    return (await series(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(inBuckets(DayUnit.WEEK));
   }
 }

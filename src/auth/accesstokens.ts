@@ -1,6 +1,6 @@
 /**
- * Access tokens: named, for some scopes, until a moment or for good. The database knows the SHA-256 of one, so that it is shown once, when it is
- * made. They begin as no API key does, so that each is looked up where it is, and programs that search code for secrets know them.
+ * Personal access tokens: named, limited to scopes, with an optional expiry. Only their SHA-256 digests are stored, so that a token is shown once,
+ * when it is created. The prefix tells them from API keys and lets secret scanners recognise them.
  */
 import { randomBytes } from 'node:crypto';
 import { NOT_BLANK, NO_NULLS, atMostCharacters } from '../contract/messages';
@@ -13,13 +13,13 @@ import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
 import { digestOf } from './tokens';
 
-const PREFIX = 'fgt_';
-const TOKEN = /^fgt_[0-9a-f]{48}$/;
+const TOKEN_PREFIX = 'fgt_';
+const TOKEN_PATTERN = /^fgt_[0-9a-f]{48}$/;
 export const MAX_NAME = 100;
-/** Those that ended so long ago are forgotten once a new one is made. */
-const FORGOTTEN_AFTER = '30 days';
+/** Creating a token deletes those of the user that expired this long ago. */
+const EXPIRED_TOKEN_RETENTION = '30 days';
 
-export const isAccessToken = (token: string): boolean => TOKEN.test(token);
+export const isAccessToken = (token: string): boolean => TOKEN_PATTERN.test(token);
 
 export interface AccessToken {
   id: number;
@@ -27,7 +27,7 @@ export interface AccessToken {
   scopes: Scope[];
   createdAt: string;
   expiresAt: string | null;
-  /** Known to the nearest ten minutes. */
+  /** Accurate to ten minutes. */
   lastUsedAt: string | null;
   isExpired: boolean;
 }
@@ -35,90 +35,87 @@ export interface AccessToken {
 export interface NewAccessToken {
   name: string;
   scopes: readonly string[];
-  /** ISO 8601; null: for good. */
+  /** ISO 8601; null if the token never expires. */
   expiresAt: string | null;
 }
 
-/** A transaction, as far as it is needed here. */
+/** Runs a statement in the current transaction. */
 export type Run = (text: string, values: unknown[]) => Promise<Row[]>;
 
-const VIEWER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
+const SELECT_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
   FROM "access_token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
-const SEEN = `UPDATE "access_token" SET "last_used_at" = now()
+const UPDATE_LAST_USED = `UPDATE "access_token" SET "last_used_at" = now()
   WHERE "id" = $1 AND ("last_used_at" IS NULL OR "last_used_at" < now() - interval '10 minutes')`;
-const LIST = `SELECT "id", "user_id" AS "userId", "name", "scopes", "created_at" AS "createdAt", "expires_at" AS "expiresAt",
+const SELECT_TOKENS = `SELECT "id", "user_id" AS "userId", "name", "scopes", "created_at" AS "createdAt", "expires_at" AS "expiresAt",
     "last_used_at" AS "lastUsedAt", COALESCE("expires_at" <= now(), false) AS "isExpired"
   FROM "access_token" WHERE "user_id" = ANY($1) ORDER BY "id"`;
-const FORGET = `DELETE FROM "access_token" WHERE "user_id" = $1 AND "expires_at" < now() - interval '${FORGOTTEN_AFTER}'`;
-const ROOM = `SELECT count(*) AS "count", COALESCE(bool_or("name" = $2), false) AS "taken", $3::timestamptz <= now() AS "past"
+const DELETE_EXPIRED = `DELETE FROM "access_token" WHERE "user_id" = $1 AND "expires_at" < now() - interval '${EXPIRED_TOKEN_RETENTION}'`;
+const SELECT_CONFLICTS = `SELECT count(*) AS "count", COALESCE(bool_or("name" = $2), false) AS "taken", $3::timestamptz <= now() AS "past"
   FROM "access_token" WHERE "user_id" = $1`;
-const MAKE = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
+const INSERT_TOKEN = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
 
-function* mistakesOf({ name, scopes }: NewAccessToken): Iterable<InputMistake> {
+function* validate({ name, scopes }: NewAccessToken): Iterable<InputMistake> {
   if (name === '') yield { path: ['name'], ...mistake(MistakeCode.BLANK, NOT_BLANK) };
   if (name.length > MAX_NAME) yield { path: ['name'], ...mistake(MistakeCode.TOO_LONG, atMostCharacters(MAX_NAME)) };
   if (name.includes('\0')) yield { path: ['name'], ...invalidValue(NO_NULLS) };
   if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValue('Choose one scope at least.') };
 }
 
-/** Of each of these users, oldest first. */
+/** The access tokens of each user, oldest first. */
 export async function listOf(userIds: readonly number[], session: Session): Promise<AccessToken[][]> {
-  const rows = await session.query(LIST, [userIds]);
+  const rows = await session.query(SELECT_TOKENS, [userIds]);
   return userIds.map((id) => rows.filter(({ userId }) => userId === id) as unknown as AccessToken[]);
 }
 
 export class AccessTokens {
-  /** Those whose last use is being noted, so that many requests at once note it once. */
-  private readonly noting = new Set<number>();
+  /** Ids of tokens whose last use is being written, so that concurrent requests write it once. */
+  private readonly pendingUpdates = new Set<number>();
 
-  constructor(
-    /** Of one user. */
-    private readonly most: number,
-  ) {}
+  constructor(private readonly maxPerUser: number) {}
 
-  /** The owner of a token, with its scopes; FORBIDDEN for one that is none or no more, or an inactive owner. */
+  /** The owner of a token, with its scopes; FORBIDDEN if the token is unknown or expired, or the owner inactive. */
   async viewerOf(token: string, session: Session): Promise<Viewer> {
-    const [row] = await session.identify(VIEWER, [digestOf(token)]);
+    const [row] = await session.identify(SELECT_OWNER, [digestOf(token)]);
     if (!row) throw forbidden('Invalid token.');
     if (row.isExpired) throw forbidden('Token expired.');
     if (!row.isActive) throw forbidden('User inactive or deleted.');
-    if (row.isUnseen) this.noteUse(row.tokenId, session.database);
+    if (row.isUnseen) this.recordUse(row.tokenId, session.database);
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser, scopes: new Set(row.scopes as Scope[]) };
   }
 
-  /** Nobody waits for it, and who cannot be written of may read all the same. */
-  private noteUse(id: number, { pool }: Database): void {
-    if (this.noting.has(id)) return;
-    this.noting.add(id);
+  /** Writes in the background and ignores errors: a failed write must not fail the request. */
+  private recordUse(id: number, { pool }: Database): void {
+    if (this.pendingUpdates.has(id)) return;
+    this.pendingUpdates.add(id);
     pool
-      .query(SEEN, [id])
+      .query(UPDATE_LAST_USED, [id])
       .catch(() => undefined)
-      .finally(() => this.noting.delete(id));
+      .finally(() => this.pendingUpdates.delete(id));
   }
 
-  /** Answers the token, for the only time. InvalidInput for a name that is taken, a moment that is over, or one token too many. */
-  async make(userId: number, given: NewAccessToken, run: Run): Promise<{ id: number; token: string }> {
-    const wanted = { ...given, name: given.name.trim(), scopes: [...new Set(given.scopes)].sort() };
-    refuse([...mistakesOf(wanted)]);
-    const { name, scopes, expiresAt } = wanted;
-    // Of two at a time the second one counts the first.
+  /** Creates a token and returns it, for the only time. InvalidInput for a duplicate name, an expiry in the past, or too many tokens. */
+  async make(userId: number, input: NewAccessToken, run: Run): Promise<{ id: number; token: string }> {
+    const normalized = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
+    refuse([...validate(normalized)]);
+    const { name, scopes, expiresAt } = normalized;
+    // Locks the user, so that of two concurrent creations the second one counts the first.
     await run('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
-    await run(FORGET, [userId]);
-    const [room] = await run(ROOM, [userId, name, expiresAt]);
+    await run(DELETE_EXPIRED, [userId]);
+    const [conflicts] = await run(SELECT_CONFLICTS, [userId, name, expiresAt]);
     const mistakes: InputMistake[] = [];
-    if (room!.taken)
+    if (conflicts!.taken)
       mistakes.push({ path: ['name'], ...mistake(MistakeCode.NOT_UNIQUE, 'You have an access token of this name already.') });
-    if (room!.past) mistakes.push({ path: ['expiresAt'], ...invalidValue('This moment is over.') });
-    if (Number(room!.count) >= this.most)
-      mistakes.push({ path: [], ...invalidValue(`You have ${this.most} access tokens already. Revoke one that you do not need.`) });
+    if (conflicts!.past) mistakes.push({ path: ['expiresAt'], ...invalidValue('This moment is over.') });
+    if (Number(conflicts!.count) >= this.maxPerUser)
+      mistakes.push({ path: [], ...invalidValue(`You have ${this.maxPerUser} access tokens already. Revoke one that you do not need.`) });
     refuse(mistakes);
-    const token = PREFIX + randomBytes(24).toString('hex');
-    const [made] = await run(MAKE, [userId, name, digestOf(token), scopes, expiresAt]);
-    return { id: made!.id as number, token };
+    const token = TOKEN_PREFIX + randomBytes(24).toString('hex');
+    const [inserted] = await run(INSERT_TOKEN, [userId, name, digestOf(token), scopes, expiresAt]);
+    return { id: inserted!.id as number, token };
   }
 
-  /** Answers the names of those that were revoked; without an id all of them are. */
+  /** Revokes one token, or all without an id, and returns the names of the revoked ones. */
   async revoke(userId: number, id: number | undefined, run: Run): Promise<string[]> {
     const rows = await run('DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"', [
       userId,

@@ -1,4 +1,4 @@
-/** What users do about their access tokens and sessions, each with its note in the audit log, or not at all. */
+/** Management of the user's own access tokens and sessions. Each change and its audit event share one transaction. */
 import type { Credentials } from '../core/context';
 import { nameOf, type Scope } from '../core/access/scopes';
 import type { Row } from '../database/rows';
@@ -15,35 +15,35 @@ export class OwnCredentials implements Credentials {
     private readonly tokens: AccessTokens,
   ) {}
 
-  createAccessToken(wanted: NewAccessToken): Promise<{ id: number; token: string }> {
+  createAccessToken(input: NewAccessToken): Promise<{ id: number; token: string }> {
     return this.inTransaction(async (run) => {
-      const made = await this.tokens.make(this.userId, wanted, run);
-      await this.note(
+      const created = await this.tokens.make(this.userId, input, run);
+      await this.logEvent(
         'ACCESS_TOKEN_CREATED',
-        `${wanted.name.trim()} (${wanted.scopes.map((scope) => nameOf(scope as Scope)).join(', ')})`,
+        `${input.name.trim()} (${input.scopes.map((scope) => nameOf(scope as Scope)).join(', ')})`,
         run,
       );
-      return made;
+      return created;
     });
   }
 
   revokeAccessTokens(id?: number): Promise<number> {
     return this.inTransaction(async (run) => {
       const names = await this.tokens.revoke(this.userId, id, run);
-      for (const name of names) await this.note('ACCESS_TOKEN_REVOKED', name, run);
+      for (const name of names) await this.logEvent('ACCESS_TOKEN_REVOKED', name, run);
       return names.length;
     });
   }
 
   endSessions(): Promise<number> {
     return this.inTransaction(async (run) => {
-      const ended = await run('DELETE FROM "session" WHERE "user_id" = $1 RETURNING 1', [this.userId]);
-      if (ended.length) await this.note('SESSIONS_ENDED', `${ended.length}`, run);
-      return ended.length;
+      const deletedSessions = await run('DELETE FROM "session" WHERE "user_id" = $1 RETURNING 1', [this.userId]);
+      if (deletedSessions.length) await this.logEvent('SESSIONS_ENDED', `${deletedSessions.length}`, run);
+      return deletedSessions.length;
     });
   }
 
-  private note(kind: EventKind, detail: string, run: Run): Promise<void> {
+  private logEvent(kind: EventKind, detail: string, run: Run): Promise<void> {
     return note({ kind, userId: this.userId, address: this.address, detail }, run);
   }
 

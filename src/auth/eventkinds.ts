@@ -1,4 +1,4 @@
-/** What the audit log tells of. */
+/** Kinds of events in the audit log, with their descriptions. */
 
 export const KINDS = {
   SIGNED_IN: 'Somebody signed in with name and password.',

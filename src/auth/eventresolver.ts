@@ -1,4 +1,4 @@
-/** The audit log of the viewer's own account, over GraphQL. */
+/** GraphQL connection of the audit log of the viewer's account. */
 import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { demandOwner } from '../core/access/access';
@@ -9,7 +9,7 @@ import { Needs } from '../core/read/plan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { User } from '../resources/user';
 import { KINDS, type EventKind } from './eventkinds';
-import { countOfEvents, eventsOf, type SecurityEvent as Noted } from './securityevents';
+import { countOfEvents, eventsOf, type SecurityEvent as StoredEvent } from './securityevents';
 
 const SecurityEventKind = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, kind])) as Record<EventKind, EventKind>;
 registerEnumType(SecurityEventKind, {
@@ -38,7 +38,7 @@ class SecurityEvent {
 @ObjectType({ description: 'A security event and its place in the list.', simpleResolvers: true })
 class SecurityEventEdge {
   @Field(() => String, { description: 'The place in the list; opaque.' }) declare cursor: string;
-  @Field(() => SecurityEvent, { description: 'What happened.' }) declare node: Noted;
+  @Field(() => SecurityEvent, { description: 'What happened.' }) declare node: StoredEvent;
 }
 
 @ArgsType()
@@ -55,16 +55,16 @@ class EventArgs {
   declare before?: string | null;
 }
 
-const cursorOf = ({ id }: Noted): string => Buffer.from(`event:${id}`).toString('base64url');
+const cursorOf = ({ id }: StoredEvent): string => Buffer.from(`event:${id}`).toString('base64url');
 
-function place(argument: 'after' | 'before', cursor: string | null | undefined): number | undefined {
+function parseCursor(argument: 'after' | 'before', cursor: string | null | undefined): number | undefined {
   if (cursor == null) return undefined;
   const [, id] = /^event:(\d{1,15})$/.exec(cursor.length > 100 ? '' : Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (id === undefined) throw badArgument(argument, 'This is not a cursor of this list.');
   return Number(id);
 }
 
-function sizeOf(argument: 'first' | 'last', size: number | null | undefined): number | undefined {
+function checkPageSize(argument: 'first' | 'last', size: number | null | undefined): number | undefined {
   if (size == null) return undefined;
   if (size < 0 || size > MAX_PAGE) throw badArgument(argument, `Must be from 0 to ${MAX_PAGE}.`);
   return size;
@@ -72,17 +72,17 @@ function sizeOf(argument: 'first' | 'last', size: number | null | undefined): nu
 
 @ObjectType({ description: 'A page of security events, newest first.', simpleResolvers: true })
 class SecurityEventConnection {
-  @Field(() => [SecurityEvent], { description: 'The events of this page.' }) readonly nodes: Noted[];
+  @Field(() => [SecurityEvent], { description: 'The events of this page.' }) readonly nodes: StoredEvent[];
   @Field(() => PageInfo, { description: 'Where this page lies.' }) readonly pageInfo: PageInfo;
 
   constructor(
     private readonly userId: number,
-    nodes: Noted[],
-    around: Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>,
+    nodes: StoredEvent[],
+    pageFlags: Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>,
   ) {
     this.nodes = nodes;
     const cursors = nodes.map(cursorOf);
-    this.pageInfo = { ...around, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null };
+    this.pageInfo = { ...pageFlags, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null };
   }
 
   @Field(() => [SecurityEventEdge], { description: 'The events of this page, each with its cursor.' })
@@ -97,19 +97,19 @@ class SecurityEventConnection {
   }
 }
 
-async function page(userId: number, args: EventArgs, { session }: Context): Promise<SecurityEventConnection> {
-  const [first, last] = [sizeOf('first', args.first), sizeOf('last', args.last)];
+async function loadPage(userId: number, args: EventArgs, { session }: Context): Promise<SecurityEventConnection> {
+  const [first, last] = [checkPageSize('first', args.first), checkPageSize('last', args.last)];
   if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
-  const [older, newer] = [place('after', args.after), place('before', args.before)];
+  const [older, newer] = [parseCursor('after', args.after), parseCursor('before', args.before)];
   const backward = last !== undefined;
   const size = first ?? last ?? DEFAULT_PAGE;
-  const found = await eventsOf(userId, { older, newer, backward, limit: size + 1 }, session);
-  const more = found.length > size;
-  const nodes = more ? found.slice(0, size) : found;
+  const events = await eventsOf(userId, { older, newer, backward, limit: size + 1 }, session);
+  const hasMore = events.length > size;
+  const nodes = hasMore ? events.slice(0, size) : events;
   if (backward) nodes.reverse();
-  // On the side of a cursor there is at least the event that it names.
-  const around = { hasNextPage: backward ? newer !== undefined : more, hasPreviousPage: backward ? more : older !== undefined };
-  return new SecurityEventConnection(userId, nodes, around);
+  // The event of a cursor is outside of the page, so that there is at least one more event on that side.
+  const pageFlags = { hasNextPage: backward ? newer !== undefined : hasMore, hasPreviousPage: backward ? hasMore : older !== undefined };
+  return new SecurityEventConnection(userId, nodes, pageFlags);
 }
 
 @Resolver(() => User)
@@ -125,7 +125,7 @@ export class EventResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<SecurityEventConnection> {
     demandOwner(context);
-    const pages = (ids: readonly unknown[]) => Promise.all((ids as number[]).map((userId) => page(userId, args, context)));
-    return context.loaders.get<SecurityEventConnection>(info.fieldNodes, pages).load(id);
+    const loadPages = (ids: readonly unknown[]) => Promise.all((ids as number[]).map((userId) => loadPage(userId, args, context)));
+    return context.loaders.get<SecurityEventConnection>(info.fieldNodes, loadPages).load(id);
   }
 }

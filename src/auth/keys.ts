@@ -1,21 +1,21 @@
-/** The API key (token) of one user, as its owner sees it. */
+/** The API key (token) of a user, for display to its owner. */
 import type { Session } from '../database/session';
 import { renewToken, tokenOf } from './accounts';
 import type { By } from './securityevents';
 import type { TokenVault } from './tokens';
 
 export interface ApiKey {
-  /** Tells keys apart without saying them. */
+  /** Digest, which identifies the key without revealing it. */
   id: string;
   created: string;
-  /** Absent: sealed with another SECRET_KEY. It works, but can't be shown. */
+  /** Absent if encrypted with another SECRET_KEY: the key works but cannot be shown. */
   token?: string;
 }
 
-const FIND = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
+const SELECT_KEY = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
 
 export async function keyOf(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
-  const [row] = await session.query(FIND, [userId]);
+  const [row] = await session.query(SELECT_KEY, [userId]);
   return row && { id: row.id, created: row.created, token: vault.open(row.sealed) };
 }
 
@@ -23,8 +23,8 @@ export async function makeKey(userId: number, session: Session, vault: TokenVaul
   await tokenOf(userId, session, vault);
 }
 
-/** A new key in place of that one only: who sends the same form twice does not lose the key that they have just copied. */
+/** Replaces only the key with this id, so that submitting a form twice does not replace the key that was just created. */
 export async function replaceKey(userId: number, id: string, session: Session, vault: TokenVault, by: By): Promise<void> {
-  const [row] = await session.query(FIND, [userId]);
+  const [row] = await session.query(SELECT_KEY, [userId]);
   if (row && row.id === id) await renewToken(userId, Buffer.from(id, 'hex'), session, vault, by);
 }

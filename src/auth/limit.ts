@@ -1,6 +1,6 @@
 /**
- * How often one may try to sign in: with one name from one address, from one address with whatever names, and over all. Counted in
- * PostgreSQL, so that all instances count together. An address of IPv6 is its /64 network, which is one customer's.
+ * Rate limiter of sign-in attempts: per user name and address, per address, and in total. The counters are in PostgreSQL and shared by all instances.
+ * IPv6 addresses are grouped by /64 network, which belongs to one customer.
  */
 import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
@@ -11,21 +11,21 @@ import type { Database } from '../database/connection';
 import { Unavailable } from '../database/refusals';
 
 export interface LoginRates {
-  /** Tries with one name from one address that failed or still run. */
+  /** Failed and running attempts per user name and address. */
   loginRate: Rate;
-  /** The same from one address with whatever names. */
+  /** Failed and running attempts per address, whatever the user name. */
   loginRateAddress: Rate;
-  /** The same from everywhere. */
+  /** Failed and running attempts in total. */
   loginRateTotal: Rate;
 }
 
-const EVERYWHERE = 'all';
+const TOTAL_KEY = 'all';
 
 export class LoginLimit {
   private readonly name: RateLimiterPostgres;
   private readonly address: RateLimiterPostgres;
   private readonly total: RateLimiterPostgres;
-  /** Tries that were not even looked at. */
+  /** Attempts rejected without checking the password. */
   refused = 0;
 
   constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
@@ -44,30 +44,30 @@ export class LoginLimit {
     this.total = limiter('login-total', loginRateTotal);
   }
 
-  /** Runs a try if there may be one more; TOO_MANY_REQUESTS with `retryAfter` in seconds once there were too many. */
+  /** Runs an attempt within the limits; beyond them TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
   async attempt<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
-    // A digest, because names have any length and characters.
+    // Hashed, because user names can have any length and characters.
     const name = createHash('sha256')
       .update(JSON.stringify([address, username]))
       .digest('base64url');
-    const counted: (() => Promise<unknown>)[] = [];
-    // Whoever signs in, or is refused here, has guessed nothing: many people may do so behind one address.
-    const giveBack = () => Promise.all(counted.map((give) => give()));
+    const refunds: (() => Promise<unknown>)[] = [];
+    // Successful and rejected attempts are no guesses and do not count, because many people may share an address.
+    const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
-      counted.push(() => this.address.reward(address));
+      refunds.push(() => this.address.reward(address));
       await this.address.consume(address);
       await this.name.consume(name);
-      counted.push(() => this.total.reward(EVERYWHERE));
-      await this.total.consume(EVERYWHERE);
+      refunds.push(() => this.total.reward(TOTAL_KEY));
+      await this.total.consume(TOTAL_KEY);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new Unavailable(error);
-      await giveBack();
+      await refundAll();
       this.refused += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       throw new KnownError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }
     const result = await signIn();
-    await Promise.all([giveBack(), this.name.reward(name)]);
+    await Promise.all([refundAll(), this.name.reward(name)]);
     return result;
   }
 }

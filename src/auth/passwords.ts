@@ -1,6 +1,6 @@
 /**
- * Passwords are kept as argon2id hashes; those of an imported account are verified as they came and replaced at login. Every check does the
- * same work whatever is stored, so that its time tells neither whether a name exists nor where its account came from.
+ * Password hashing with argon2id. Imported PBKDF2 hashes are verified as they are and replaced at sign-in. Every check does the same work, so that
+ * its time reveals neither whether a user name exists nor whether the account was imported (timing attack).
  */
 import { hash, verify } from '@node-rs/argon2';
 import { pbkdf2, timingSafeEqual } from 'node:crypto';
@@ -9,26 +9,27 @@ import { promisify } from 'node:util';
 import { KnownError } from '../core/model/errors';
 import { Limiter, Overloaded } from '../platform/limiter';
 
-const derive = promisify(pbkdf2);
+const deriveKey = promisify(pbkdf2);
 
 export const hashPassword = (password: string): Promise<string> => hash(password);
 
-/** Stands for the hash of an account that is not there, or has none of this kind. */
-const NOBODY = hashPassword('nobody has this password');
+/** Verified instead of the hash of an account that does not exist or has no argon2id hash. */
+const DUMMY_HASH = hashPassword('nobody has this password');
 
-/** Imported: `pbkdf2_sha256$<iterations>$<salt>$<base64 of 32 bytes>`, as Django has it. */
-const IMPORTED = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
+/** Format of imported Django hashes: `pbkdf2_sha256$<iterations>$<salt>$<base64 of 32 bytes>`. */
+const IMPORTED_HASH = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
 const DIGEST_BYTES = 32;
 
-/** Of imported hashes, how many iterations the costliest takes; 0 where there is none. An index has the answer ready. */
+/** SQL of the largest number of iterations of all imported hashes, 0 without any; an index answers it. */
 export const MOST_ITERATIONS = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
 /**
- * A check takes a processor for some hundred milliseconds, and a thread that files and names of hosts wait for too. An office that signs in at once waits
- * some seconds; an attacker waits in the queue of the attacker's own network.
+ * Concurrency limiter of password checks: each occupies a core and a thread of the libuv pool, which file and DNS access share, for up to several
+ * hundred ms. When a whole office signs in at once, its requests wait a few seconds. Queues are fair by network, so that an attacker delays only
+ * their own network.
  */
-const checks = new Limiter<string | undefined>({
+const passwordLimiter = new Limiter<string | undefined>({
   slots: Math.max(1, Math.min(4, availableParallelism()) - 1),
   maxQueued: 64,
   maxWaitMs: 10_000,
@@ -37,41 +38,41 @@ const RETRY_SECONDS = 2;
 
 export interface Verdict {
   valid: boolean;
-  /** The stored hash is of an old kind and should be replaced. */
+  /** The stored hash is not argon2id and should be replaced. */
   outdated: boolean;
 }
 
-/** `iterations`: as MOST_ITERATIONS has it; `caller`: the network that asks. OVERLOADED while there are too many to check. */
-export const verifyPassword = (stored: string | undefined, password: string, iterations = 0, caller?: string): Promise<Verdict> =>
-  inTurn(() => check(stored, password, iterations), caller);
+/** `iterations` is the value of MOST_ITERATIONS, `caller` the client network. OVERLOADED if too many checks are queued. */
+export const verifyPassword = (storedHash: string | undefined, password: string, iterations = 0, caller?: string): Promise<Verdict> =>
+  runLimited(() => checkHash(storedHash, password, iterations), caller);
 
-/** For whoever asks over the network; OVERLOADED as `verifyPassword`. */
-export const hashInTurn = (password: string, caller?: string): Promise<string> => inTurn(() => hashPassword(password), caller);
+/** Hashes a password for a request, within the concurrency limit; OVERLOADED as in `verifyPassword`. */
+export const hashInTurn = (password: string, caller?: string): Promise<string> => runLimited(() => hashPassword(password), caller);
 
-/** OVERLOADED (with `retryAfter` in seconds) while there are too many waiting. */
-async function inTurn<T>(work: () => Promise<T>, caller?: string): Promise<T> {
+/** Runs work within the concurrency limit; OVERLOADED, with `retryAfter` in seconds, if the queue is full. */
+async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T> {
   try {
-    return await checks.run(caller, work);
+    return await passwordLimiter.run(caller, work);
   } catch (error) {
     if (!(error instanceof Overloaded)) throw error;
     throw new KnownError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });
   }
 }
 
-async function check(stored: string | undefined, password: string, iterations: number): Promise<Verdict> {
-  const own = stored?.startsWith('$argon2') ? await verify(stored, password).catch(() => undefined) : undefined;
-  if (own === undefined) await verify(await NOBODY, password);
-  const imported = importedHash(stored);
-  const fits = imported
-    ? timingSafeEqual(await derive(password, imported.salt, imported.iterations, DIGEST_BYTES, 'sha256'), imported.digest)
+async function checkHash(storedHash: string | undefined, password: string, iterations: number): Promise<Verdict> {
+  const isArgon2Valid = storedHash?.startsWith('$argon2') ? await verify(storedHash, password).catch(() => undefined) : undefined;
+  if (isArgon2Valid === undefined) await verify(await DUMMY_HASH, password);
+  const importedHash = parseImportedHash(storedHash);
+  const isPbkdf2Valid = importedHash
+    ? timingSafeEqual(await deriveKey(password, importedHash.salt, importedHash.iterations, DIGEST_BYTES, 'sha256'), importedHash.digest)
     : false;
-  const missing = iterations - (imported?.iterations ?? 0);
-  if (missing > 0) await derive(password, 'nobody', missing, DIGEST_BYTES, 'sha256');
-  return { valid: own === true || fits, outdated: imported !== undefined };
+  const missingIterations = iterations - (importedHash?.iterations ?? 0);
+  if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
+  return { valid: isArgon2Valid === true || isPbkdf2Valid, outdated: importedHash !== undefined };
 }
 
-function importedHash(stored: string | undefined): { iterations: number; salt: string; digest: Buffer } | undefined {
-  const [, iterations, salt, base64] = IMPORTED.exec(stored ?? '') ?? [];
+function parseImportedHash(storedHash: string | undefined): { iterations: number; salt: string; digest: Buffer } | undefined {
+  const [, iterations, salt, base64] = IMPORTED_HASH.exec(storedHash ?? '') ?? [];
   const digest = Buffer.from(base64 ?? '', 'base64');
   return digest.length === DIGEST_BYTES && Number(iterations) > 0 ? { iterations: Number(iterations), salt: salt!, digest } : undefined;
 }

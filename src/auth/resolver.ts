@@ -1,4 +1,4 @@
-/** Signing in over GraphQL; REST's login runs the same mutation. */
+/** GraphQL mutations for sign-in, password change and API key replacement. The REST login runs the same `login` mutation. */
 import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Context } from '../core/context';
 import { InvalidInput, KnownError, refuse } from '../core/model/errors';
@@ -9,9 +9,9 @@ import type { ArgumentLimits } from '../contract/facts';
 import { trimmed } from '../platform/reading';
 import { MAX_PASSWORD, MIN_PASSWORD } from './accounts';
 
-const TOKEN = 'For the header `Authorization: Token <token>`';
+const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';
 
-/** A token, or what is wrong with the values for which it is given. */
+/** A token, or the validation issues of the input. */
 class TokenPayload {
   constructor(
     readonly token: string | null,
@@ -23,7 +23,7 @@ class TokenPayload {
 class LoginPayload extends TokenPayload {
   @Field(() => String, {
     nullable: true,
-    description: `${TOKEN}; the same at every login until it is replaced or the password changes.`,
+    description: `${TOKEN_NOTE}; the same at every login until it is replaced or the password changes.`,
   })
   @Extensions({ neverNullInRest: true })
   declare readonly token: string | null;
@@ -32,14 +32,17 @@ class LoginPayload extends TokenPayload {
   declare readonly errors: readonly InputMistake[];
 }
 
-/** In characters, whatever they are made of. */
-const FACTS = { username: { kind: 'string', blank: true }, password: { kind: 'string', minLength: MIN_PASSWORD, blank: false } } as const;
+/** Lengths count Unicode code points. */
+const CREDENTIAL_FACTS = {
+  username: { kind: 'string', blank: true },
+  password: { kind: 'string', minLength: MIN_PASSWORD, blank: false },
+} as const;
 
-const FIELDS = ['username', 'password'] as const;
+const CREDENTIAL_FIELDS = ['username', 'password'] as const;
 
-const LIMITS: ArgumentLimits = {
-  username: (name) => problems(name, FACTS.username),
-  password: (password) => problems(password, FACTS.password),
+const ARGUMENT_LIMITS: ArgumentLimits = {
+  username: (name) => problems(name, CREDENTIAL_FACTS.username),
+  password: (password) => problems(password, CREDENTIAL_FACTS.password),
 };
 
 @ObjectType({ description: 'The token of an account with a new password, or what is wrong with the values.', simpleResolvers: true })
@@ -56,11 +59,11 @@ class ChangePasswordPayload extends TokenPayload {
 
 @ObjectType({ description: 'A new token.', simpleResolvers: true })
 class ReplaceTokenPayload {
-  @Field(() => String, { description: `${TOKEN}.` })
+  @Field(() => String, { description: `${TOKEN_NOTE}.` })
   declare token: string;
 }
 
-function wrongCredentials(error: unknown): never {
+function throwWrongCredentials(error: unknown): never {
   if (error instanceof KnownError && error.extensions.code === 'UNAUTHENTICATED')
     throw new InvalidInput([{ path: [], ...mistake(MistakeCode.WRONG_CREDENTIALS, error.message) }]);
   throw error;
@@ -73,16 +76,20 @@ export class AuthResolver {
     description:
       'The token of a user. TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
   })
-  @Extensions({ once: true, limits: LIMITS })
+  @Extensions({ once: true, limits: ARGUMENT_LIMITS })
   async login(
     @Arg('username', () => String, { description: 'The name, case-sensitive.' }) username: string,
     @Arg('password', () => String, { description: `At least ${MIN_PASSWORD} characters; blanks around it do not count.` }) password: string,
     @Ctx() { signIn }: Context,
   ): Promise<object> {
-    const given = { username, password: trimmed(password) };
+    const credentials = { username, password: trimmed(password) };
     return answered<string>(LoginPayload, async () => {
-      refuse(FIELDS.flatMap((name) => mistakesOf(given[name], FACTS[name]).map((one) => ({ path: [name], ...one }))));
-      return signIn(given.username, given.password).catch(wrongCredentials);
+      refuse(
+        CREDENTIAL_FIELDS.flatMap((name) =>
+          mistakesOf(credentials[name], CREDENTIAL_FACTS[name]).map((issue) => ({ path: [name], ...issue })),
+        ),
+      );
+      return signIn(credentials.username, credentials.password).catch(throwWrongCredentials);
     });
   }
 

@@ -1,6 +1,6 @@
 /**
- * The audit log: what became of passwords, tokens, sessions and accounts. The database lets nobody change it. Strangers and users cause events
- * too, so that those of one sort are noted so many times an hour at most; the last that is noted says that it is.
+ * Audit log of security events: passwords, tokens, sessions and accounts. The database makes it append-only. Because anonymous clients can cause
+ * events, the number per kind and hour is limited; the last event before the limit is marked as such.
  */
 import type { Logger } from 'pino';
 import { KnownError } from '../core/model/errors';
@@ -12,42 +12,42 @@ import type { EventKind } from './eventkinds';
 
 export interface NewEvent {
   kind: EventKind;
-  /** Absent: of no account, or of none that there is. */
+  /** Absent if the event belongs to no existing account. */
   userId?: number;
-  /** Where the request came from; of IPv6 the network. */
+  /** Client address; for IPv6 the network. */
   address?: string;
   operator?: string;
-  /** Such as the name of a token; never a secret, and nothing that a stranger chose. */
+  /** For example the name of a token. Never a secret, and never text from an anonymous client. */
   detail?: string;
 }
 
 export type By = Pick<NewEvent, 'address' | 'operator'>;
 
-const FAILURES: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
-/** Without a note of it, none of these happens. */
-const REFUSED: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
+const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
+/** Actions of these kinds are rejected if their event cannot be logged. */
+const MANDATORY_KINDS: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
 
-/** In an hour: of failures from one address, and from everywhere; of other events of one kind, of one user. */
-const MAX_FROM_ADDRESS = 20;
+/** Limits per hour: failures from one address, failures in total, and other events of one kind and user. */
+const MAX_FAILURES_PER_ADDRESS = 20;
 const MAX_FAILURES = 200;
-const MAX_OF_KIND = 60;
+const MAX_EVENTS_PER_KIND = 60;
 const SECONDS_PER_HOUR = 60 * 60;
 
-const INSERT = `INSERT INTO "security_event" ("kind", "user_id", "address", "operator", "detail", "is_last")`;
-const NOTE_FAILURE = `${INSERT} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."here" = ${MAX_FROM_ADDRESS - 1} OR n."all" = ${MAX_FAILURES - 1}
+const INSERT_COLUMNS = `INSERT INTO "security_event" ("kind", "user_id", "address", "operator", "detail", "is_last")`;
+const INSERT_FAILURE = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."here" = ${MAX_FAILURES_PER_ADDRESS - 1} OR n."all" = ${MAX_FAILURES - 1}
   FROM (SELECT count(*) AS "all", count(*) FILTER (WHERE "address" = $3::text) AS "here" FROM "security_event"
-    WHERE "kind" IN (${FAILURES.map((kind) => `'${kind}'`).join(', ')}) AND "at" > now() - interval '1 hour') n
-  WHERE n."here" < ${MAX_FROM_ADDRESS} AND n."all" < ${MAX_FAILURES} RETURNING 1`;
-const NOTE_OF_USER = `${INSERT} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."count" = ${MAX_OF_KIND - 1}
+    WHERE "kind" IN (${FAILURE_KINDS.map((kind) => `'${kind}'`).join(', ')}) AND "at" > now() - interval '1 hour') n
+  WHERE n."here" < ${MAX_FAILURES_PER_ADDRESS} AND n."all" < ${MAX_FAILURES} RETURNING 1`;
+const INSERT_USER_EVENT = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."count" = ${MAX_EVENTS_PER_KIND - 1}
   FROM (SELECT count(*) AS "count" FROM "security_event" WHERE "user_id" = $2::int AND "kind" = $1 AND "at" > now() - interval '1 hour') n
-  WHERE n."count" < ${MAX_OF_KIND} RETURNING 1`;
-const NOTE_OF_OPERATOR = `${INSERT} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
+  WHERE n."count" < ${MAX_EVENTS_PER_KIND} RETURNING 1`;
+const INSERT_OPERATOR_EVENT = `${INSERT_COLUMNS} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
-/** TOO_MANY_REQUESTS for what must not happen unnoted, once there was too much of it. */
+/** Logs an event. Beyond the hourly limit, TOO_MANY_REQUESTS for mandatory kinds; events of other kinds are dropped. */
 export async function note({ kind, userId, address, operator, detail }: NewEvent, run: Run): Promise<void> {
-  const statement = operator !== undefined ? NOTE_OF_OPERATOR : FAILURES.includes(kind) ? NOTE_FAILURE : NOTE_OF_USER;
-  const noted = await run(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
-  if (!noted.length && REFUSED.includes(kind))
+  const statement = operator !== undefined ? INSERT_OPERATOR_EVENT : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE : INSERT_USER_EVENT;
+  const insertedRows = await run(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
+  if (!insertedRows.length && MANDATORY_KINDS.includes(kind))
     throw new KnownError('TOO_MANY_REQUESTS', 'This was done too often within an hour. Try again later.', { retryAfter: SECONDS_PER_HOUR });
 }
 
@@ -67,36 +67,38 @@ export interface EventFilter {
   username?: string;
   kinds?: readonly EventKind[];
   address?: string;
-  /** As PostgreSQL reads moments. */
+  /** In any timestamp format of PostgreSQL. */
   since?: string;
   until?: string;
-  /** Only those that were noted before the one with this id. */
+  /** Only events with an id below this one. */
   before?: number;
 }
 
-/** An id is given anew where a table was emptied: what was noted before an account was made is not of it. */
-const ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
-const SHOWN = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
-const ofUser = (direction: 'ASC' | 'DESC') => `SELECT ${SHOWN} FROM "user_account" u JOIN "security_event" e ON ${ACCOUNT}
+/** After a table was emptied, ids are assigned again: events older than an account belong to another one. */
+const IS_EVENT_OF_ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
+const EVENT_COLUMNS = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
+const selectOfUser = (
+  direction: 'ASC' | 'DESC',
+) => `SELECT ${EVENT_COLUMNS} FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT}
   WHERE u."id" = $1 AND ($2::bigint IS NULL OR e."id" < $2) AND ($3::bigint IS NULL OR e."id" > $3) ORDER BY e."id" ${direction} LIMIT $4`;
-const NEWEST_OF_USER = ofUser('DESC');
-const OLDEST_OF_USER = ofUser('ASC');
-const COUNT_OF_USER = `SELECT count(*) AS "count" FROM "user_account" u JOIN "security_event" e ON ${ACCOUNT} WHERE u."id" = $1`;
-const FIND = `SELECT ${SHOWN} FROM "security_event" e LEFT JOIN "user_account" u ON ${ACCOUNT}
+const NEWEST_OF_USER = selectOfUser('DESC');
+const OLDEST_OF_USER = selectOfUser('ASC');
+const COUNT_OF_USER = `SELECT count(*) AS "count" FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT} WHERE u."id" = $1`;
+const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM "security_event" e LEFT JOIN "user_account" u ON ${IS_EVENT_OF_ACCOUNT}
   WHERE ($1::text IS NULL OR u."username" = $1) AND ($2::text[] IS NULL OR e."kind" = ANY($2)) AND ($3::text IS NULL OR e."address" = $3)
     AND ($4::timestamptz IS NULL OR e."at" >= $4) AND ($5::timestamptz IS NULL OR e."at" < $5) AND ($6::bigint IS NULL OR e."id" < $6)
   ORDER BY e."id" DESC LIMIT $7`;
 
 export interface EventPage {
-  /** Only those older than the one with this id, and only those newer. */
+  /** Only events older than the one with the id `older`, and newer than the one with the id `newer`. */
   older?: number;
   newer?: number;
-  /** From the oldest on. */
+  /** Starts with the oldest event instead of the newest one. */
   backward?: boolean;
   limit: number;
 }
 
-/** Newest first, or oldest first if backward. */
+/** A page of the events of a user: newest first, or oldest first if `backward`. */
 export const eventsOf = (userId: number, { older, newer, backward, limit }: EventPage, session: Session): Promise<SecurityEvent[]> => {
   const statement = backward ? OLDEST_OF_USER : NEWEST_OF_USER;
   return session.query(statement, [userId, older ?? null, newer ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
@@ -105,17 +107,17 @@ export const eventsOf = (userId: number, { older, newer, backward, limit }: Even
 export const countOfEvents = async (userId: number, session: Session): Promise<number> =>
   (await session.query(COUNT_OF_USER, [userId]))[0]!.count;
 
-/** Newest first; of all accounts. */
+/** Events of all accounts, newest first. */
 export const findEvents = (filter: EventFilter, limit: number, session: Session): Promise<SecurityEvent[]> => {
   const { username, kinds, address, since, until, before } = filter;
   const values = [username ?? null, kinds ?? null, address ?? null, since ?? null, until ?? null, before ?? null, limit];
-  return session.query(FIND, values) as Promise<Row[]> as Promise<SecurityEvent[]>;
+  return session.query(SELECT_EVENTS, values) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
-const PRUNE_EVERY_MS = 6 * 60 * 60 * 1000;
+const PRUNE_INTERVAL_MS = 6 * 60 * 60 * 1000;
 
 export class EventRetention {
-  private pruning?: NodeJS.Timeout;
+  private pruneTimer?: NodeJS.Timeout;
 
   constructor(
     private readonly database: Database,
@@ -126,11 +128,11 @@ export class EventRetention {
   async start(): Promise<void> {
     await this.prune();
     const prune = () => this.prune().catch((error) => this.log.error({ err: error }, 'old security events could not be removed'));
-    this.pruning = setInterval(() => void prune(), PRUNE_EVERY_MS).unref();
+    this.pruneTimer = setInterval(() => void prune(), PRUNE_INTERVAL_MS).unref();
   }
 
   stop(): void {
-    clearInterval(this.pruning);
+    clearInterval(this.pruneTimer);
   }
 
   private async prune(): Promise<void> {

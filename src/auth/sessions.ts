@@ -1,6 +1,6 @@
 /**
- * Sessions of browsers, made at sign-in only. The database knows the SHA-256 of an id, so that a stolen database opens none. What a session
- * changes needs a CSRF token besides its cookie, which the browser sends with requests of other sites' pages too.
+ * Browser sessions, created at sign-in only. Only the SHA-256 digest of an id is stored, so that a stolen database opens no session. Besides the
+ * session cookie, which browsers also send with requests from other sites, writes need a CSRF token.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
@@ -9,46 +9,46 @@ import { KnownError } from '../core/model/errors';
 import type { Session } from '../database/session';
 import { digestOf, type TokenVault } from './tokens';
 
-/** Carries the CSRF token where no form does. */
+/** Request header with the CSRF token, for requests without a form. */
 export const CSRF_HEADER = 'X-CSRFToken';
 
 const LIFETIME_SECONDS = 14 * 24 * 60 * 60;
-const ID = /^[\w-]{43}$/;
+const SESSION_ID = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
 
-/** FORBIDDEN, and told apart from other refusals by its class. */
+/** FORBIDDEN; the class distinguishes it from other errors with this code. */
 export class CsrfError extends KnownError {
   constructor() {
     super('FORBIDDEN', 'CSRF Failed: CSRF token missing or incorrect.');
   }
 }
 
-/** Browsers let no other host, not even one of the same domain, set a cookie with this prefix; they want it Secure. */
+/** Cookies with the prefix `__Host-` must be Secure, and no other host of the same domain can set them. */
 export const cookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
 
-const FIND = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
+const SELECT_VIEWER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
   FROM "session" s JOIN "account" u ON u."id" = s."user_id"
   WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
 
-/** Sign-ins are rare and many enough to sweep up what has expired. */
-const START = `WITH expired AS (DELETE FROM "session" WHERE "expires" < now())
+/** Also deletes expired sessions: sign-ins are rare enough to pay for that and frequent enough to bound the table. */
+const INSERT_SESSION = `WITH expired AS (DELETE FROM "session" WHERE "expires" < now())
   INSERT INTO "session" ("digest", "user_id", "expires") VALUES ($1, $2, now() + make_interval(secs => $3))`;
 
 export class Sessions {
   constructor(private readonly vault: TokenVault) {}
 
-  /** Answers the id, which is new for every sign-in and kept nowhere but in the browser. */
+  /** Creates a session and returns its id, which only the browser keeps. */
   async start(userId: number, session: Session): Promise<string> {
     const id = randomBytes(32).toString('base64url');
-    await session.query(START, [digestOf(id), userId, LIFETIME_SECONDS]);
+    await session.query(INSERT_SESSION, [digestOf(id), userId, LIFETIME_SECONDS]);
     return id;
   }
 
   async viewerOf(id: string, session: Session): Promise<Viewer | undefined> {
     const digest = digestOf(id);
-    const [row] = await session.identify(FIND, [digest]);
+    const [row] = await session.identify(SELECT_VIEWER, [digest]);
     if (!row) return undefined;
-    // To the minute nobody needs it, and a page should not cost a write.
+    // Accurate to ten minutes, so that most requests cost no write.
     if (row.unseen) await session.identify('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
   }
@@ -57,19 +57,19 @@ export class Sessions {
     await session.query('DELETE FROM "session" WHERE "digest" = $1', [digestOf(id)]);
   }
 
-  /** The id in a Cookie header, if there is something that could be one. */
+  /** The session id in a Cookie header; undefined if missing or malformed. */
   idOf(header: string | undefined, secure: boolean): string | undefined {
     const id = header === undefined ? undefined : parseCookie(header)[cookieName(secure)];
-    return id !== undefined && ID.test(id) ? id : undefined;
+    return id !== undefined && SESSION_ID.test(id) ? id : undefined;
   }
 
-  /** The Set-Cookie header that gives the browser an id, or takes it away. */
+  /** Set-Cookie header that stores a session id, or deletes the cookie if `id` is undefined. */
   cookie(id: string | undefined, secure: boolean): string {
     const age = id === undefined ? 0 : LIFETIME_SECONDS;
     return stringifySetCookie(cookieName(secure), id ?? '', { httpOnly: true, sameSite: 'lax', path: '/', secure, maxAge: age });
   }
 
-  /** Another one for every page, so that the length of compressed pages tells nothing about it; each is good as long as the session. */
+  /** New for every page, so that the size of compressed pages does not reveal it (https://www.breachattack.com). Valid as long as the session. */
   csrfToken(id: string): string {
     const nonce = randomBytes(16).toString('base64url');
     return nonce + this.signature(nonce, id);

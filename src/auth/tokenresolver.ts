@@ -1,4 +1,4 @@
-/** Access tokens and sessions over GraphQL; the pages do the same. */
+/** GraphQL fields and mutations for access tokens and sessions. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
 import { demandOwner } from '../core/access/access';
 import type { Context } from '../core/context';
@@ -10,10 +10,9 @@ import { Needs } from '../core/read/plan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { TokenScope } from '../core/access/scopes';
 import { User } from '../resources/user';
-import { listOf, MAX_NAME, type AccessToken as Listed } from './accesstokens';
+import { listOf, MAX_NAME, type AccessToken as StoredToken } from './accesstokens';
 
-/** What there may be of them, as costs are counted. */
-const ASSUMED_SIZE = 50;
+const ASSUMED_TOKENS_PER_USER = 50;
 
 @ObjectType({ description: 'A token that a program signs in with, for some of what its owner may do.', simpleResolvers: true })
 export class AccessToken {
@@ -27,10 +26,10 @@ export class AccessToken {
   declare lastUsedAt: string | null;
 }
 
-/** The token is here and nowhere else. */
+/** A new access token with its secret, which is stored nowhere else. */
 export interface Made {
   token: string;
-  accessToken: Listed;
+  accessToken: StoredToken;
 }
 
 @ObjectType({ description: 'An access token that was made, or what is wrong with the values.', simpleResolvers: true })
@@ -42,14 +41,14 @@ class CreateAccessTokenPayload {
   readonly token: string | null;
 
   @Field(() => AccessToken, { nullable: true, description: 'As it is listed from now on; null if there are errors.' })
-  readonly accessToken: Listed | null;
+  readonly accessToken: StoredToken | null;
 
   @Field(() => [InputError], { description: 'All that is wrong with the values; then no token was made.' })
   readonly errors: readonly InputMistake[];
 
-  constructor(made: Made | null, errors: readonly InputMistake[]) {
-    this.token = made?.token ?? null;
-    this.accessToken = made?.accessToken ?? null;
+  constructor(created: Made | null, errors: readonly InputMistake[]) {
+    this.token = created?.token ?? null;
+    this.accessToken = created?.accessToken ?? null;
     this.errors = errors;
   }
 }
@@ -78,21 +77,21 @@ class EndSessionsPayload {
   @Field(() => Int, { description: 'Number of sessions ended.' }) declare count: number;
 }
 
-const OWNER_ONLY = 'Not available with an access token (`FORBIDDEN`).';
+const OWNER_ONLY_NOTE = 'Not available with an access token (`FORBIDDEN`).';
 
 @Resolver(() => User)
 export class AccessTokenResolver {
-  @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${OWNER_ONLY}` })
-  @Extensions({ listSize: { assumedSize: ASSUMED_SIZE } })
+  @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${OWNER_ONLY_NOTE}` })
+  @Extensions({ listSize: { assumedSize: ASSUMED_TOKENS_PER_USER } })
   @Needs(() => User, 'id')
-  accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<Listed[]> {
+  accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
     demandOwner(context);
     return context.loaders.get('access tokens', (ids) => listOf(ids as number[], context.session)).load(id);
   }
 
   @Mutation(() => CreateAccessTokenPayload, {
     nullable: true,
-    description: `Makes an access token of the viewer. ${OWNER_ONLY} It may stand once in an operation.`,
+    description: `Makes an access token of the viewer. ${OWNER_ONLY_NOTE} It may stand once in an operation.`,
   })
   @Extensions({ once: true })
   createAccessToken(
@@ -105,28 +104,28 @@ export class AccessTokenResolver {
   ): Promise<object> {
     return answered<Made>(CreateAccessTokenPayload, async () => {
       const { id, token } = await context.credentials().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
-      const [all] = await listOf([demandOwner(context).id], context.session);
-      return { token, accessToken: all!.find((one) => one.id === id)! };
+      const [tokens] = await listOf([demandOwner(context).id], context.session);
+      return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
   }
 
   @Mutation(() => RevokeAccessTokenPayload, {
     nullable: true,
-    description: `Revokes an access token of the viewer: it stops working at once. ${OWNER_ONLY}`,
+    description: `Revokes an access token of the viewer: it stops working at once. ${OWNER_ONLY_NOTE}`,
   })
   revokeAccessToken(@Arg('id', () => ID, { description: 'As the list has it.' }) id: string, @Ctx() context: Context): Promise<object> {
     return answered<number>(RevokeAccessTokenPayload, async () => {
-      const number = parseId(id);
+      const tokenId = parseId(id);
       const credentials = context.credentials();
-      if (number === undefined || !(await credentials.revokeAccessTokens(number)))
+      if (tokenId === undefined || !(await credentials.revokeAccessTokens(tokenId)))
         throw new InvalidInput([{ path: ['id'], ...noSuch(AccessToken.name, id) }]);
-      return number;
+      return tokenId;
     });
   }
 
   @Mutation(() => RevokeAccessTokensPayload, {
     nullable: true,
-    description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${OWNER_ONLY}`,
+    description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${OWNER_ONLY_NOTE}`,
   })
   async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
     return { count: await context.credentials().revokeAccessTokens() };
@@ -134,7 +133,7 @@ export class AccessTokenResolver {
 
   @Mutation(() => EndSessionsPayload, {
     nullable: true,
-    description: `Signs the viewer out of all browsers, also of the one that this comes from. Tokens stay. ${OWNER_ONLY}`,
+    description: `Signs the viewer out of all browsers, also of the one that this comes from. Tokens stay. ${OWNER_ONLY_NOTE}`,
   })
   async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
     return { count: await context.credentials().endSessions() };

@@ -1,6 +1,6 @@
 /**
- * Files in a bucket of S3, or of a server that speaks its language. Nobody but this program has to be able to read it. A name is free where the
- * database says so, under a lock, and nothing is there: not all such servers refuse to put a file in the place of another one.
+ * File store in a bucket of S3 or a compatible server. The bucket can be private. A path counts as free if the database says so, under a lock, and no
+ * object exists, because not all compatible servers support conditional writes.
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -16,18 +16,16 @@ import { ConfigError } from '../platform/config';
 import { FilesUnavailable } from '../platform/filesunavailable';
 import { KEPT_SECONDS, PRIVATE_FILE, type FileFacts, type FileStore } from './filestore';
 
-type Library = typeof import('@aws-sdk/client-s3');
+type S3Module = typeof import('@aws-sdk/client-s3');
 
-/** An answer begins within this, and never pauses for longer. */
-const CONNECTION_MS = 1_500;
-const SILENCE_MS = 4_000;
-const ATTEMPTS = 2;
-const AT_ONCE = 16;
-/** Of a request for a part that there is not. */
-const NOT_SATISFIABLE = 416;
+const CONNECT_TIMEOUT_MS = 1_500;
+const SOCKET_TIMEOUT_MS = 4_000;
+const MAX_ATTEMPTS = 2;
+const MAX_PARALLEL_DELETES = 16;
+const RANGE_NOT_SATISFIABLE = 416;
 
-/** Of a file, and of nothing else. */
-const SAID = [
+/** Response headers that describe a file; an error response must not have them. */
+const FILE_HEADERS = [
   'Accept-Ranges',
   'Cache-Control',
   'Content-Length',
@@ -43,7 +41,7 @@ const statusOf = (error: unknown): number | undefined =>
 
 export class BucketStore implements FileStore {
   readonly isFar = true;
-  private loaded?: Promise<{ library: Library; client: S3Client }>;
+  private s3?: Promise<{ library: S3Module; client: S3Client }>;
 
   constructor(private readonly bucket: Bucket) {}
 
@@ -52,9 +50,9 @@ export class BucketStore implements FileStore {
     return `s3://${name}/${prefix}${endpoint ? ` at ${endpoint}` : ''}`;
   }
 
-  /** It takes a while, and most servers have no need of it. */
-  private load(): Promise<{ library: Library; client: S3Client }> {
-    return (this.loaded ??= import('@aws-sdk/client-s3').then((library) => ({ library, client: new library.S3Client(this.settings()) })));
+  /** Imports the S3 client lazily: it loads slowly, and most servers store files in a folder. */
+  private load(): Promise<{ library: S3Module; client: S3Client }> {
+    return (this.s3 ??= import('@aws-sdk/client-s3').then((library) => ({ library, client: new library.S3Client(this.settings()) })));
   }
 
   private settings(): S3ClientConfig {
@@ -62,30 +60,30 @@ export class BucketStore implements FileStore {
     return {
       region,
       ...(credentials && { credentials }),
-      // Servers other than Amazon's have no names for their buckets, and do not know all that Amazon adds.
+      // Compatible servers have no host name per bucket and do not support all checksums of Amazon S3.
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      maxAttempts: ATTEMPTS,
-      requestHandler: { connectionTimeout: CONNECTION_MS, socketTimeout: SILENCE_MS, requestTimeout: 0 },
+      maxAttempts: MAX_ATTEMPTS,
+      requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS, requestTimeout: 0 },
     };
   }
 
-  private at = (path: string) => ({ Bucket: this.bucket.name, Key: this.bucket.prefix + path });
+  private objectOf = (path: string) => ({ Bucket: this.bucket.name, Key: this.bucket.prefix + path });
 
-  /** Throws FilesUnavailable for whatever is not an answer about the file. */
-  private async ask<T>(work: (library: Library, client: S3Client) => Promise<T>): Promise<T> {
+  /** Sends a request to S3; throws FilesUnavailable for all errors except an unsatisfiable range. */
+  private async send<T>(work: (library: S3Module, client: S3Client) => Promise<T>): Promise<T> {
     const { library, client } = await this.load();
     return work(library, client).catch((error: unknown) => {
       const status = statusOf(error);
-      if (status === NOT_SATISFIABLE) throw error;
+      if (status === RANGE_NOT_SATISFIABLE) throw error;
       throw new FilesUnavailable(error);
     });
   }
 
-  /** Undefined where there is nothing. */
-  private async found<T>(work: (library: Library, client: S3Client) => Promise<T>): Promise<T | undefined> {
-    return this.ask((library, client) =>
+  /** Sends a request; undefined if the object does not exist. */
+  private async sendOptional<T>(work: (library: S3Module, client: S3Client) => Promise<T>): Promise<T | undefined> {
+    return this.send((library, client) =>
       work(library, client).catch((error: unknown) => {
         if (statusOf(error) === 404) return undefined;
         throw error;
@@ -94,49 +92,49 @@ export class BucketStore implements FileStore {
   }
 
   private head(path: string): Promise<HeadObjectCommandOutput | undefined> {
-    return this.found(({ HeadObjectCommand }, client) => client.send(new HeadObjectCommand(this.at(path))));
+    return this.sendOptional(({ HeadObjectCommand }, client) => client.send(new HeadObjectCommand(this.objectOf(path))));
   }
 
   private get(path: string, Range?: string): Promise<GetObjectCommandOutput | undefined> {
-    return this.found(({ GetObjectCommand }, client) => client.send(new GetObjectCommand({ ...this.at(path), Range })));
+    return this.sendOptional(({ GetObjectCommand }, client) => client.send(new GetObjectCommand({ ...this.objectOf(path), Range })));
   }
 
   async check(): Promise<void> {
-    const trial = `.${randomBytes(8).toString('hex')}`;
-    await this.ask(async ({ PutObjectCommand, DeleteObjectCommand }, client) => {
-      await client.send(new PutObjectCommand({ ...this.at(trial), Body: 'fitgraph' }));
-      await client.send(new DeleteObjectCommand(this.at(trial)));
+    const probe = `.${randomBytes(8).toString('hex')}`;
+    await this.send(async ({ PutObjectCommand, DeleteObjectCommand }, client) => {
+      await client.send(new PutObjectCommand({ ...this.objectOf(probe), Body: 'fitgraph' }));
+      await client.send(new DeleteObjectCommand(this.objectOf(probe)));
     }).catch((error: FilesUnavailable) => {
       throw new ConfigError(`MEDIA_URL must name a bucket that can be written to: ${this.name}: ${error.message}`);
     });
   }
 
   async facts(path: string): Promise<FileFacts | undefined> {
-    const found = await this.head(path);
-    return found && { size: found.ContentLength ?? 0, version: found.ETag ?? '' };
+    const object = await this.head(path);
+    return object && { size: object.ContentLength ?? 0, version: object.ETag ?? '' };
   }
 
   async read(path: string): Promise<Buffer | undefined> {
-    const found = await this.get(path);
-    return found && Buffer.from(await found.Body!.transformToByteArray());
+    const object = await this.get(path);
+    return object && Buffer.from(await object.Body!.transformToByteArray());
   }
 
   async stream(path: string) {
-    const found = await this.get(path);
-    return found && { size: found.ContentLength!, content: found.Body as Readable };
+    const object = await this.get(path);
+    return object && { size: object.ContentLength!, content: object.Body as Readable };
   }
 
-  async lend<T>(path: string, work: (place: string) => Promise<T>): Promise<T | undefined> {
-    const found = await this.get(path);
-    if (!found) return undefined;
-    return this.aside(async (place) => {
-      await pipeline(found.Body as Readable, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE }));
-      return work(place);
+  async lend<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined> {
+    const object = await this.get(path);
+    if (!object) return undefined;
+    return this.withTemporaryFile(async (localPath) => {
+      await pipeline(object.Body as Readable, createWriteStream(localPath, { flags: 'wx', mode: PRIVATE_FILE }));
+      return work(localPath);
     });
   }
 
-  /** A place for one file on this machine, of which nothing is left. */
-  private async aside<T>(work: (place: string) => Promise<T>): Promise<T> {
+  /** Runs `work` with a path for a temporary file on this machine, which is deleted afterwards. */
+  private async withTemporaryFile<T>(work: (localPath: string) => Promise<T>): Promise<T> {
     const folder = await mkdtemp(join(tmpdir(), 'fitgraph-file-'));
     try {
       return await work(join(folder, 'file'));
@@ -149,54 +147,54 @@ export class BucketStore implements FileStore {
     return !(await this.head(path));
   }
 
-  async write(path: string, put: (place: string) => Promise<void>): Promise<void> {
-    await this.aside(async (place) => {
-      await put(place);
-      const { size } = await stat(place);
-      await this.ask(({ PutObjectCommand }, client) =>
-        client.send(new PutObjectCommand({ ...this.at(path), Body: createReadStream(place), ContentLength: size })),
+  async write(path: string, createFile: (localPath: string) => Promise<void>): Promise<void> {
+    await this.withTemporaryFile(async (localPath) => {
+      await createFile(localPath);
+      const { size } = await stat(localPath);
+      await this.send(({ PutObjectCommand }, client) =>
+        client.send(new PutObjectCommand({ ...this.objectOf(path), Body: createReadStream(localPath), ContentLength: size })),
       );
     });
   }
 
   async move(from: string, to: string): Promise<void> {
-    const { Bucket, Key } = this.at(from);
+    const { Bucket, Key } = this.objectOf(from);
     const CopySource = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
-    await this.ask(({ CopyObjectCommand }, client) => client.send(new CopyObjectCommand({ ...this.at(to), CopySource })));
+    await this.send(({ CopyObjectCommand }, client) => client.send(new CopyObjectCommand({ ...this.objectOf(to), CopySource })));
     await this.delete([from]);
   }
 
   async remove(path: string, others: readonly string[]): Promise<void> {
-    const all = new Set([path, ...others]);
-    await this.delete((await this.keys(path)).filter((one) => all.has(one)));
+    const removedPaths = new Set([path, ...others]);
+    await this.delete((await this.keys(path)).filter((existing) => removedPaths.has(existing)));
   }
 
   private async delete(paths: readonly string[]): Promise<void> {
-    for (let at = 0; at < paths.length; at += AT_ONCE)
-      await this.ask(({ DeleteObjectCommand }, client) =>
-        Promise.all(paths.slice(at, at + AT_ONCE).map((path) => client.send(new DeleteObjectCommand(this.at(path))))),
+    for (let at = 0; at < paths.length; at += MAX_PARALLEL_DELETES)
+      await this.send(({ DeleteObjectCommand }, client) =>
+        Promise.all(paths.slice(at, at + MAX_PARALLEL_DELETES).map((path) => client.send(new DeleteObjectCommand(this.objectOf(path))))),
       );
   }
 
-  private async keys(beginning: string): Promise<string[]> {
-    const { Bucket, Key } = this.at(beginning);
-    const found: string[] = [];
+  private async keys(prefix: string): Promise<string[]> {
+    const { Bucket, Key } = this.objectOf(prefix);
+    const keys: string[] = [];
     for (let ContinuationToken: string | undefined, more = true; more; more = ContinuationToken !== undefined) {
-      const page = await this.ask(({ ListObjectsV2Command }, client) =>
+      const page = await this.send(({ ListObjectsV2Command }, client) =>
         client.send(new ListObjectsV2Command({ Bucket, Prefix: Key, ContinuationToken })),
       );
-      found.push(...(page.Contents ?? []).flatMap((one) => one.Key ?? []));
+      keys.push(...(page.Contents ?? []).flatMap((object) => object.Key ?? []));
       ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
     }
-    return found.map((key) => key.slice(this.bucket.prefix.length));
+    return keys.map((key) => key.slice(this.bucket.prefix.length));
   }
 
   async list(folder: string): Promise<string[]> {
     return (await this.keys(`${folder}/`)).map((path) => path.slice(folder.length + 1));
   }
 
-  async folders(beginning: string): Promise<string[]> {
-    return [...new Set((await this.keys(beginning)).map((path) => path.slice(0, path.indexOf('/'))))];
+  async folders(prefix: string): Promise<string[]> {
+    return [...new Set((await this.keys(prefix)).map((path) => path.slice(0, path.indexOf('/'))))];
   }
 
   async discard(folder: string): Promise<void> {
@@ -206,35 +204,36 @@ export class BucketStore implements FileStore {
   serve(describe: (response: Response, path: string) => void): RequestHandler {
     return async (request, response, next) => {
       const path = decodeURIComponent(request.path).slice(1);
-      const found = await this.head(path);
-      if (!found) return next();
-      // Some servers tell it only with the content.
-      const size = found.ContentLength;
+      const object = await this.head(path);
+      if (!object) return next();
+      // Some servers send the length only with the content.
+      const size = object.ContentLength;
       describe(response, path);
       response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${KEPT_SECONDS}, immutable` });
-      if (found.ETag) response.set('ETag', found.ETag);
-      if (found.LastModified) response.set('Last-Modified', found.LastModified.toUTCString());
+      if (object.ETag) response.set('ETag', object.ETag);
+      if (object.LastModified) response.set('Last-Modified', object.LastModified.toUTCString());
       if (request.fresh) return void response.status(304).end();
-      const ranges = size !== undefined && unchanged(request.get('if-range'), found) ? request.range(size, { combine: true }) : undefined;
+      const ranges =
+        size !== undefined && matchesIfRange(request.get('if-range'), object) ? request.range(size, { combine: true }) : undefined;
       if (ranges === -1) {
         response.set('Content-Range', `bytes */${size}`);
-        return next(Object.assign(new Error('Range Not Satisfiable'), { status: NOT_SATISFIABLE, expose: true }));
+        return next(Object.assign(new Error('Range Not Satisfiable'), { status: RANGE_NOT_SATISFIABLE, expose: true }));
       }
-      // As with files: several parts at once are answered by the whole.
-      const part = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined;
-      const length = part ? part.end - part.start + 1 : size;
+      // Several ranges are answered with the whole file, as by `express.static`.
+      const range = Array.isArray(ranges) && ranges.type === 'bytes' && ranges.length === 1 ? ranges[0] : undefined;
+      const length = range ? range.end - range.start + 1 : size;
       if (length !== undefined) response.set('Content-Length', String(length));
-      if (part) response.status(206).set('Content-Range', `bytes ${part.start}-${part.end}/${size}`);
+      if (range) response.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
       if (request.method === 'HEAD') return void response.end();
-      const content = await this.get(path, part && `bytes=${part.start}-${part.end}`);
+      const content = await this.get(path, range && `bytes=${range.start}-${range.end}`);
       if (!content) {
-        // It has gone this very moment.
-        for (const name of SAID) response.removeHeader(name);
+        // The object was deleted after the HEAD request.
+        for (const name of FILE_HEADERS) response.removeHeader(name);
         response.status(200);
         return next();
       }
-      // A server that ignores ranges sends all of it.
-      if (part && content.ContentRange === undefined) response.status(200).removeHeader('Content-Range');
+      // The server ignored the range and sends the whole file.
+      if (range && content.ContentRange === undefined) response.status(200).removeHeader('Content-Range');
       if (content.ContentLength === undefined) response.removeHeader('Content-Length');
       else response.set('Content-Length', String(content.ContentLength));
       await pipeline(content.Body as Readable, response).catch(() => response.destroy());
@@ -242,8 +241,8 @@ export class BucketStore implements FileStore {
   }
 }
 
-/** Whether a part still belongs to what the client has of it. */
-function unchanged(condition: string | undefined, { ETag, LastModified }: HeadObjectCommandOutput): boolean {
+/** Evaluates If-Range: whether the client's copy is current (https://www.rfc-editor.org/rfc/rfc9110#name-if-range). */
+function matchesIfRange(condition: string | undefined, { ETag, LastModified }: HeadObjectCommandOutput): boolean {
   if (condition === undefined) return true;
   return condition.includes('"') ? condition === ETag : LastModified !== undefined && LastModified.getTime() <= Date.parse(condition);
 }

@@ -1,47 +1,47 @@
-/** Where the files of rows are kept: a folder, or a bucket of S3. Paths are as rows name them; what begins with a dot is hidden from everybody. */
+/** File store for uploads: a folder or an S3 bucket. Paths are those stored in rows. Names that begin with a dot are hidden and never served. */
 import type { Readable } from 'node:stream';
 import type { RequestHandler, Response } from 'express';
 
-/** What tells one file at a path from another one there. */
+/** Size and version of a file. Another file at the same path has another version. */
 export interface FileFacts {
   size: number;
   version: string;
 }
 
 export interface FileStore {
-  /** As an operator knows it. */
+  /** Location, for messages to operators. */
   readonly name: string;
-  /** Whether to look whether something is there takes a journey. */
+  /** Whether checking that a file exists takes a network round trip. */
   readonly isFar: boolean;
-  /** Throws a ConfigError unless it is there and can be written to. */
+  /** Throws a ConfigError unless the store exists and is writable. */
   check(): Promise<void>;
-  /** Undefined where there is no file, or one that is only linked from here. */
+  /** Undefined if there is no file, or only a symbolic link to one outside of the store. */
   facts(path: string): Promise<FileFacts | undefined>;
   read(path: string): Promise<Buffer | undefined>;
-  /** To be read to its end. */
+  /** The caller must read the stream to its end. */
   stream(path: string): Promise<{ size: number; content: Readable } | undefined>;
-  /** Undefined where there is no file; else what the work answers that is done on it, on this machine. */
-  lend<T>(path: string, work: (place: string) => Promise<T>): Promise<T | undefined>;
-  /** Takes a free name; false: it is taken. */
+  /** Runs `work` on the file or a local copy of it and returns the result; undefined if there is no file. */
+  lend<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined>;
+  /** Reserves a free path; false if it is taken. */
   reserve(path: string): Promise<boolean>;
-  /** Whoever reads the path sees the whole file that `put` has made or none of it. */
-  write(path: string, put: (place: string) => Promise<void>): Promise<void>;
+  /** Writes atomically: readers see the whole file that `createFile` creates, or nothing of it. */
+  write(path: string, createFile: (localPath: string) => Promise<void>): Promise<void>;
   move(from: string, to: string): Promise<void>;
-  /** One path, and others that begin with it; what is not there need not be removed. */
+  /** Deletes files; all `others` must begin with `path`. Missing files are ignored. */
   remove(path: string, others: readonly string[]): Promise<void>;
-  /** Of a folder, hidden or not: paths of all files below it, from there. */
+  /** Paths of all files below a folder (hidden or not), relative to it. */
   list(folder: string): Promise<string[]>;
-  /** At the top, hidden or not: those whose names begin so. */
-  folders(beginning: string): Promise<string[]>;
-  /** A folder with all that is in it. */
+  /** Names of the top-level folders, hidden or not, that begin with a prefix. */
+  folders(prefix: string): Promise<string[]>;
+  /** Deletes a folder with its contents. */
   discard(folder: string): Promise<void>;
-  /** Answers GET and HEAD for what is there, parts of it too; passes on for what is not. */
+  /** Handles GET and HEAD, including ranges; calls the next handler if there is no file. */
   serve(describe: (response: Response, path: string) => void): RequestHandler;
 }
 
-/** A path never gets other content: names are not taken twice, not even once their file is gone. */
+/** Cache lifetime. The content of a path never changes, because paths are not reused even after their file was deleted. */
 export const KEPT_SECONDS = 365 * 24 * 60 * 60;
 
-/** Files are for those to whom the server gives them, not for other users of its machine. A copy of an upload is as private as the upload. */
+/** Permissions that exclude other users of the machine, also from temporary copies of uploads. */
 export const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
 export const PRIVATE_FILE = 0o600;

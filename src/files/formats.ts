@@ -1,6 +1,6 @@
 /**
- * The image formats that are accepted, how their content begins, and the type that each is served with. `file-type` knows hundreds of others, for which
- * it would read what a stranger has sent.
+ * Accepted image formats with their media types, extensions and signatures. The library `file-type` is not used, because it would parse untrusted
+ * content in hundreds of other formats.
  */
 
 export type FormatName = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
@@ -11,39 +11,39 @@ export type StoredFormat = Exclude<FormatName, 'avif'>;
 interface Format {
   readonly type: string;
   readonly extensions: readonly string[];
-  /** Whether content of this format begins so. Nothing else is handed to a decoder. */
+  /** Whether content has the signature of this format. Other content is never passed to a decoder. */
   begins(bytes: Buffer): boolean;
 }
 
-const text = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
+const latin1 = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
 
 export const FORMATS: Readonly<Record<FormatName, Format>> = {
   jpeg: {
     type: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
-    begins: (bytes) => text(bytes, 0, 3) === '\xff\xd8\xff',
+    begins: (bytes) => latin1(bytes, 0, 3) === '\xff\xd8\xff',
   },
-  png: { type: 'image/png', extensions: ['png', 'apng'], begins: (bytes) => text(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
-  gif: { type: 'image/gif', extensions: ['gif'], begins: (bytes) => /^GIF8[79]a$/.test(text(bytes, 0, 6)) },
+  png: { type: 'image/png', extensions: ['png', 'apng'], begins: (bytes) => latin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
+  gif: { type: 'image/gif', extensions: ['gif'], begins: (bytes) => /^GIF8[79]a$/.test(latin1(bytes, 0, 6)) },
   webp: {
     type: 'image/webp',
     extensions: ['webp'],
-    begins: (bytes) => text(bytes, 0, 4) === 'RIFF' && text(bytes, 8, 4) === 'WEBP',
+    begins: (bytes) => latin1(bytes, 0, 4) === 'RIFF' && latin1(bytes, 8, 4) === 'WEBP',
   },
-  tiff: { type: 'image/tiff', extensions: ['tif', 'tiff'], begins: (bytes) => ['II*\0', 'MM\0*'].includes(text(bytes, 0, 4)) },
+  tiff: { type: 'image/tiff', extensions: ['tif', 'tiff'], begins: (bytes) => ['II*\0', 'MM\0*'].includes(latin1(bytes, 0, 4)) },
   avif: {
     type: 'image/avif',
     extensions: ['avif'],
-    begins: (bytes) => text(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(text(bytes, 8, 4)),
+    begins: (bytes) => latin1(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(latin1(bytes, 8, 4)),
   },
 };
 
-const NAMES = Object.keys(FORMATS) as FormatName[];
+const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
-export const EXTENSIONS: readonly string[] = NAMES.flatMap((name) => FORMATS[name].extensions);
+export const EXTENSIONS: readonly string[] = FORMAT_NAMES.flatMap((name) => FORMATS[name].extensions);
 
-export const formatOfContent = (bytes: Buffer): FormatName | undefined => NAMES.find((name) => FORMATS[name].begins(bytes));
+export const formatOfContent = (bytes: Buffer): FormatName | undefined => FORMAT_NAMES.find((name) => FORMATS[name].begins(bytes));
 export const formatOfExtension = (extension: string): FormatName | undefined =>
-  NAMES.find((name) => FORMATS[name].extensions.includes(extension));
+  FORMAT_NAMES.find((name) => FORMATS[name].extensions.includes(extension));
 
 export const storedFormat = (format: FormatName): StoredFormat => (format === 'avif' ? 'webp' : format);

@@ -1,4 +1,4 @@
-/** Work on images, in processes of their own that are started when there is some and killed when they take too long. */
+/** Pool of worker processes for image processing. They start on demand, and are killed when idle or when a task takes too long. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
@@ -8,52 +8,53 @@ import type { Thumbnail } from './paths';
 import type { Finding } from './picture';
 
 export type Task =
-  | { kind: 'reencode'; path: string; wanted: StoredFormat | undefined }
+  | { kind: 'reencode'; path: string; targetFormat: StoredFormat | undefined }
   | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
 
-/** Milliseconds of the processor's time that the task may take. */
+/** A task with its CPU time limit. */
 export type Order = Task & { cpuMs: number };
 
 export type Reply = { result: unknown } | { error: string } | { slow: true };
 
-/** The file was too much for the process that worked on it. */
+/** The file made the worker process exceed its CPU time (`slow`) or crash (`broken`). */
 export class ImageFailure extends Error {
   constructor(readonly reason: 'slow' | 'broken') {
     super(`the process of an image was ${reason}`);
   }
 }
 
-const PLACES = 2;
-const WORKER = join(__dirname, `imageworker${extname(__filename)}`);
-/** Megabytes; pictures are kept beside it. */
-const HEAP = 64;
-const IDLE_MS = 30_000;
-const QUEUE = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
-const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_WORKERS = 2;
+const WORKER_SCRIPT = join(__dirname, `imageworker${extname(__filename)}`);
+/** JavaScript heap only; pixels are outside of it. */
+const MAX_HEAP_MB = 64;
+const IDLE_TIMEOUT_MS = 30_000;
+const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
+const DEFAULT_CPU_TIMEOUT_MS = 10_000;
 /**
- * The process gives up by its own CPU time. One that gets none, or hangs, is killed after so many times as long, which tells nothing about the file.
+ * A worker stops at its CPU time limit by itself. One that hangs or gets no CPU time is killed after this multiple of the limit, and the task counts
+ * as overload, not as a failure of the file.
  */
-const WAITED_TIMES = 3;
-const NEVER_MS = 2 ** 31 - 1;
+const WALL_CLOCK_FACTOR = 3;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-class Place {
+class Worker {
   private child?: ChildProcess;
-  private idle?: NodeJS.Timeout;
+  private idleTimer?: NodeJS.Timeout;
 
   async run(task: Task, cpuMs: number): Promise<unknown> {
-    clearTimeout(this.idle);
-    const child = (this.child ??= this.begin());
-    let over = () => undefined as void;
+    clearTimeout(this.idleTimer);
+    const child = (this.child ??= this.start());
+    let removeListeners = () => undefined as void;
     try {
       const reply = await new Promise<Reply>((resolve, reject) => {
-        const broken = () => reject(new ImageFailure('broken'));
-        const timer = setTimeout(() => reject(new Overloaded()), Math.min(cpuMs * WAITED_TIMES, NEVER_MS));
-        child.on('message', resolve).on('exit', broken).on('error', broken);
-        over = () => {
+        const rejectBroken = () => reject(new ImageFailure('broken'));
+        const timer = setTimeout(() => reject(new Overloaded()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
+        child.on('message', resolve).on('exit', rejectBroken).on('error', rejectBroken);
+        removeListeners = () => {
           clearTimeout(timer);
-          child.off('message', resolve).off('exit', broken).off('error', broken);
+          child.off('message', resolve).off('exit', rejectBroken).off('error', rejectBroken);
         };
-        child.send({ ...task, cpuMs } satisfies Order, (error) => error && broken());
+        child.send({ ...task, cpuMs } satisfies Order, (error) => error && rejectBroken());
       });
       if ('slow' in reply) throw new ImageFailure('slow');
       if ('error' in reply) throw new Error(reply.error);
@@ -62,47 +63,47 @@ class Place {
       if (error instanceof ImageFailure || error instanceof Overloaded) this.end();
       throw error;
     } finally {
-      over();
-      this.idle = setTimeout(() => this.end(), IDLE_MS).unref();
+      removeListeners();
+      this.idleTimer = setTimeout(() => this.end(), IDLE_TIMEOUT_MS).unref();
     }
   }
 
   end(): void {
-    clearTimeout(this.idle);
+    clearTimeout(this.idleTimer);
     this.child?.kill('SIGKILL');
     this.child = undefined;
   }
 
-  private begin(): ChildProcess {
-    const child = fork(WORKER, {
-      execArgv: [`--max-old-space-size=${HEAP}`],
+  private start(): ChildProcess {
+    const child = fork(WORKER_SCRIPT, {
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
       serialization: 'json',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const gone = () => {
+    const forgetChild = () => {
       if (this.child === child) this.child = undefined;
     };
-    child.on('exit', gone).on('error', gone);
-    // Nobody waits for it at the end, and requests come first.
+    child.on('exit', forgetChild).on('error', forgetChild);
+    // A worker does not keep the server from exiting, and requests have priority.
     child.unref();
     child.channel?.unref();
     try {
       setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // Gone already, which is told as its exit.
+      // The process has exited already; its `exit` event handles that.
     }
     return child;
   }
 }
 
 export class ImageProcesses {
-  /** Milliseconds of the processor's time after which an image is given up; 0: never. */
-  timeout = DEFAULT_TIMEOUT_MS;
-  private readonly limiter = new Limiter<string>({ slots: PLACES, slotsPerClient: 1, ...QUEUE });
-  private readonly places = Array.from({ length: PLACES }, () => new Place());
-  private readonly free = [...this.places];
+  /** CPU time limit of a task in milliseconds; 0 for none. */
+  timeout = DEFAULT_CPU_TIMEOUT_MS;
+  private readonly limiter = new Limiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
+  private readonly workers = Array.from({ length: MAX_WORKERS }, () => new Worker());
+  private readonly freeWorkers = [...this.workers];
 
-  /** How long a task waits until it is begun, in milliseconds. */
+  /** Maximum queueing delay of a task, in milliseconds. */
   get maxWaitMs(): number {
     return this.limiter.limits.maxWaitMs;
   }
@@ -111,30 +112,26 @@ export class ImageProcesses {
     this.limiter.limits.maxWaitMs = ms;
   }
 
-  /**
-   * One caller has one place at a time. Throws an ImageFailure for a file that cannot be worked on, Overloaded where too many wait or the machine does
-   * not get to it.
-   */
-  reencode(caller: string, path: string, wanted: StoredFormat | undefined): Promise<Finding> {
-    return this.run(caller, { kind: 'reencode', path, wanted }) as Promise<Finding>;
+  /** One worker per caller at a time. Throws ImageFailure because of the file, Overloaded if the queue is full or the worker gets no CPU time. */
+  reencode(caller: string, path: string, targetFormat: StoredFormat | undefined): Promise<Finding> {
+    return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<Finding>;
   }
 
-  /** As `reencode`. */
   async shrink(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
     await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
   }
 
   end(): void {
-    for (const place of this.places) place.end();
+    for (const worker of this.workers) worker.end();
   }
 
   private run(caller: string, task: Task): Promise<unknown> {
     return this.limiter.run(caller, async () => {
-      const place = this.free.pop()!;
+      const worker = this.freeWorkers.pop()!;
       try {
-        return await place.run(task, this.timeout || NEVER_MS);
+        return await worker.run(task, this.timeout || MAX_TIMER_MS);
       } finally {
-        this.free.push(place);
+        this.freeWorkers.push(worker);
       }
     });
   }

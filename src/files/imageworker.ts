@@ -1,37 +1,37 @@
-/** The process in which images are decoded and encoded: what hangs or breaks down here takes nothing else with it. */
+/** Worker process that decodes and encodes images, so that a hang or crash does not affect the server. */
 import sharp from 'sharp';
 import type { Order, Reply, Task } from './imageprocesses';
 import { reencode, shrink } from './picture';
 
-/** The other cores are for requests. */
+/** One thread per image leaves the other cores to requests. */
 sharp.concurrency(1);
 
-const done = (task: Task): Promise<unknown> =>
-  task.kind === 'reencode' ? reencode(task.path, task.wanted) : shrink(task.from, task.to, task.thumbnail, task.png);
+const runTask = (task: Task): Promise<unknown> =>
+  task.kind === 'reencode' ? reencode(task.path, task.targetFormat) : shrink(task.from, task.to, task.thumbnail, task.png);
 
-const LOOK_EVERY_MS = 50;
+const CPU_CHECK_INTERVAL_MS = 50;
 
-const answer = (reply: Reply) => process.send!(reply);
-const spentMs = (since: NodeJS.CpuUsage) => {
+const sendReply = (reply: Reply) => process.send!(reply);
+const cpuMsSince = (since: NodeJS.CpuUsage) => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1_000;
 };
 
-/** Decoding has threads of its own, so that the clock is looked at meanwhile. What it does cannot be ended but with the process, by who hears that it is slow. */
+/** Decoding runs on other threads, so that the timer fires meanwhile. It cannot be cancelled: on `slow`, the server kills this process. */
 process.on('message', (order: Order) => {
-  const began = process.cpuUsage();
-  const isSlow = () => spentMs(began) >= order.cpuMs;
-  const watch = setInterval(() => isSlow() && finish({ slow: true }), LOOK_EVERY_MS);
+  const startUsage = process.cpuUsage();
+  const isSlow = () => cpuMsSince(startUsage) >= order.cpuMs;
+  const cpuTimer = setInterval(() => isSlow() && finish({ slow: true }), CPU_CHECK_INTERVAL_MS);
   const finish = (reply: Reply) => {
-    clearInterval(watch);
-    answer(reply);
+    clearInterval(cpuTimer);
+    sendReply(reply);
   };
-  // On a busy machine the work may be done before the clock was looked at.
-  const finished = (reply: Reply) => finish(isSlow() ? { slow: true } : reply);
-  done(order).then(
-    (result) => finished({ result }),
-    (error: Error) => finished({ error: error.message }),
+  // On a busy machine the task may be done before the timer fires.
+  const replyWithinLimit = (reply: Reply) => finish(isSlow() ? { slow: true } : reply);
+  runTask(order).then(
+    (result) => replyWithinLimit({ result }),
+    (error: Error) => replyWithinLimit({ error: error.message }),
   );
 });
-// At once, whatever is being decoded.
+// The server has gone: exits at once, even while decoding.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

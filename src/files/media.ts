@@ -1,4 +1,4 @@
-/** The files of rows: their names, their thumbnails, and that nothing else is let out of where they are kept. */
+/** Files of rows: storage under unique paths, thumbnails, and deletion. Only valid paths within the file store are accessible. */
 import { randomInt } from 'node:crypto';
 import { constants, copyFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
@@ -14,24 +14,25 @@ import { imageProcesses } from './imageprocesses';
 import { hasTransparency } from './picture';
 import { examine, storedName } from './upload';
 
-const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
 const MAX_ATTEMPTS = 100;
-const MAX_KNOWN = 10_000;
+const MAX_CACHED = 10_000;
 
-const randomSuffix = () => `_${Array.from({ length: SUFFIX_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('')}`;
+const randomSuffix = () =>
+  `_${Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_CHARACTERS[randomInt(SUFFIX_CHARACTERS.length)]).join('')}`;
 const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(extensionOf(path)), formatOfContent(bytes)].includes('gif');
 
-/** JPEG has no transparency, and a GIF counts as having some, whether the name or the content makes it one. */
-const becomesPng = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
+/** Thumbnails of images with transparency are PNG. A GIF, by name or content, counts as transparent. */
+const needsPngThumbnails = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
 
-/** So long a thumbnail that is far away is taken to be there still. */
-const MADE_MS = 60_000;
+/** How long a thumbnail in a remote store is assumed to exist without checking. */
+const EXISTENCE_CACHE_MS = 60_000;
 
 export class Media {
-  private readonly making = new Map<string, Promise<boolean>>();
-  private readonly transparent = new LRUCache<string, boolean>({ max: MAX_KNOWN });
-  private readonly made = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: MADE_MS });
+  private readonly pendingThumbnails = new Map<string, Promise<boolean>>();
+  private readonly pngThumbnails = new LRUCache<string, boolean>({ max: MAX_CACHED });
+  private readonly existingThumbnails = new LRUCache<string, true>({ max: MAX_CACHED, ttl: EXISTENCE_CACHE_MS });
 
   constructor(
     readonly files: FileStore,
@@ -47,24 +48,24 @@ export class Media {
   }
 
   /**
-   * Keeps an uploaded image that has passed `examine`, and answers its path, of at most `max` characters. A name that is taken gets a
-   * suffix, and so does one that `wasTaken`: nothing is ever overwritten, and what a browser has kept of a path is what is there.
+   * Stores an uploaded image that passes `examine` and returns its path, of at most `max` characters. A path that exists or that another file had
+   * before (`isPathTaken`) gets a random suffix: paths are never reused, so that browsers can cache them.
    */
-  async store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string> {
+  async store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string> {
     const problems = await examine(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = storedName(file.filename);
-    const plain = fittedPath(folder, name, '', max);
-    // A name that had to be cut gets a suffix too, so that what is left of it cannot be mistaken for another's name.
-    let suffix = plain === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plain) ? '' : randomSuffix();
+    const plainPath = fittedPath(folder, name, '', max);
+    // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
+    let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const path = fittedPath(folder, name, suffix, max);
-      // Asked once more when the name is reserved: until then somebody's file may go.
-      if (!(await wasTaken(path)) && (await this.files.reserve(path))) {
+      // Checked again after reserving, because another file at this path may have been deleted meanwhile.
+      if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
         let stored = false;
         try {
-          if (!(await wasTaken(path))) {
-            await this.files.write(path, (place) => copyFile(file.path, place, constants.COPYFILE_EXCL));
+          if (!(await isPathTaken(path))) {
+            await this.files.write(path, (localPath) => copyFile(file.path, localPath, constants.COPYFILE_EXCL));
             stored = true;
             return path;
           }
@@ -77,54 +78,54 @@ export class Media {
     throw new Error(`no free name in ${folder}`);
   }
 
-  /** Removes files with their thumbnails; what is not there need not be removed. */
+  /** Deletes files with their thumbnails; missing files are ignored. */
   async remove(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       if (!isPath(path)) continue;
-      const [image, ...others] = filesOf(path);
-      await this.files.remove(image!, others);
+      const [image, ...thumbnailPaths] = filesOf(path);
+      await this.files.remove(image!, thumbnailPaths);
     }
   }
 
-  /** Whether its thumbnails are PNG; all of them are there afterwards, unless the server is busy. Those of an image whose file is lost are not. */
+  /** Creates all thumbnails of an image and returns whether they are PNG. Creation fails silently if the server is busy or the file is lost. */
   async thumbnails(path: string): Promise<boolean> {
     const png = await this.hasPngThumbnails(path);
     await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png).catch(() => false)));
     return png;
   }
 
-  /** As `thumbnails` answers. Each file is looked into once; another one in its place has another version. */
+  /** Whether the thumbnails of an image are PNG, cached by path and version of the file. */
   async hasPngThumbnails(path: string): Promise<boolean> {
     const facts = isPath(path) ? await this.files.facts(path) : undefined;
     if (!facts) return false;
     const key = `${path} ${facts.version}`;
-    const known = this.transparent.get(key);
-    if (known !== undefined) return known;
+    const cachedResult = this.pngThumbnails.get(key);
+    if (cachedResult !== undefined) return cachedResult;
     const bytes = await this.files.read(path);
-    const found = bytes !== undefined && (await becomesPng(path, bytes).catch(() => false));
-    this.transparent.set(key, found);
-    return found;
+    const isPng = bytes !== undefined && (await needsPngThumbnails(path, bytes).catch(() => false));
+    this.pngThumbnails.set(key, isPng);
+    return isPng;
   }
 
-  /** Makes a thumbnail unless it is there, once however many ask at the same time; false where there is nothing to make it of. Throws Overloaded. */
+  /** Creates a thumbnail unless it exists; concurrent calls share one creation. False if the image is missing or unreadable. Throws Overloaded. */
   async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailName(image, alias, png);
-    let making = this.making.get(path);
-    if (!making) {
-      making = this.make(image, alias, png, path).finally(() => this.making.delete(path));
-      this.making.set(path, making);
+    let pending = this.pendingThumbnails.get(path);
+    if (!pending) {
+      pending = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
+      this.pendingThumbnails.set(path, pending);
     }
-    return making.catch((error) => {
+    return pending.catch((error) => {
       if (error instanceof Overloaded) throw error;
       return false;
     });
   }
 
-  private async make(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
+  private async createIfMissing(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (!isPath(path)) return false;
-    if (this.files.isFar && this.made.has(path)) return true;
+    if (this.files.isFar && this.existingThumbnails.has(path)) return true;
     if ((await this.holds(path)) || (await this.shrink(image, alias, png, path))) {
-      this.made.set(path, true);
+      this.existingThumbnails.set(path, true);
       return true;
     }
     return false;
@@ -133,9 +134,9 @@ export class Media {
   private async shrink(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (png && !(await this.hasPngThumbnails(image))) return false;
     const write = (from: string) =>
-      this.files.write(path, (place) => imageProcesses.shrink(image, from, place, THUMBNAILS.get(alias)!, png)).then(() => true);
+      this.files.write(path, (localPath) => imageProcesses.shrink(image, from, localPath, THUMBNAILS.get(alias)!, png)).then(() => true);
     if (!(await this.files.lend(image, write))) return false;
-    // The image may have gone meanwhile, and its thumbnails with it, but for this one.
+    // The image may have been deleted meanwhile, with all thumbnails but this one.
     if (await this.holds(image)) return true;
     await this.remove([image]);
     return false;

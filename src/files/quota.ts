@@ -1,4 +1,4 @@
-/** How many bytes of files one user may keep. The database decides, so that many uploads at the same time cannot pass it either. */
+/** Upload quota per user. A database lock makes sure that concurrent uploads cannot exceed it. */
 import { stat } from 'node:fs/promises';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { InvalidInput } from '../core/model/errors';
@@ -8,52 +8,52 @@ import type { UploadedFile } from '../platform/multipart';
 
 const MB = 1024 * 1024;
 
-const said = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
+const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 
-/** What is kept of an examined file. */
+/** Size of an examined file as it will be stored. */
 export const keptBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
 export interface Sent {
-  /** Of the field. */
+  /** Input path of the image field. */
   path: Path;
   file: UploadedFile;
-  /** Of the row whose file it takes the place of. */
+  /** Id of the row whose present file it replaces. */
   id?: number;
 }
 
-/** Throws InvalidInput for files that do not fit beside those of `table` that the user has added. */
+/** Throws InvalidInput for files that exceed the quota together with the user's files in `table`. */
 export async function demandRoom(
   table: string,
   userId: number,
-  sent: readonly Sent[],
+  uploads: readonly Sent[],
   quota: number,
   sequelize: Sequelize,
   options: QueryOptions,
 ): Promise<void> {
   await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [LOCK_CLASSES.quota, userId] });
-  const replaced = sent.flatMap(({ id }) => id ?? []);
-  const sum = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
-  const [[found]] = (await sequelize.query(sum, { ...options, bind: [userId, replaced] })) as unknown as [[{ taken: number }]];
-  let taken = found.taken;
-  for (const { path, file } of sent) {
+  const replacedIds = uploads.flatMap(({ id }) => id ?? []);
+  const sumBytes = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
+  const [[total]] = (await sequelize.query(sumBytes, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
+  let usedBytes = total.taken;
+  for (const { path, file } of uploads) {
     const bytes = await keptBytes(file);
-    const left = Math.max(0, quota - taken);
-    if (bytes > left) {
-      const message = `Your images may take ${said(quota)} together: ${said(left)} are left, and this one takes ${said(bytes)}. Delete some first.`;
+    const freeBytes = Math.max(0, quota - usedBytes);
+    if (bytes > freeBytes) {
+      const message = `Your images may take ${formatBytes(quota)} together: ${formatBytes(freeBytes)} are left, and this one takes ${formatBytes(bytes)}. Delete some first.`;
       throw new InvalidInput([{ path, ...invalidValue(message) }]);
     }
-    taken += bytes;
+    usedBytes += bytes;
   }
 }
 
 export async function noteBytes(
   table: string,
-  kept: readonly { id: number; bytes: number }[],
+  storedFiles: readonly { id: number; bytes: number }[],
   sequelize: Sequelize,
   options: QueryOptions,
 ): Promise<void> {
   await sequelize.query(
     `UPDATE "${table}" t SET "bytes" = x."bytes" FROM unnest($1::int[], $2::bigint[]) AS x("id", "bytes") WHERE t."row_id" = x."id"`,
-    { ...options, bind: [kept.map(({ id }) => id), kept.map(({ bytes }) => bytes)] },
+    { ...options, bind: [storedFiles.map(({ id }) => id), storedFiles.map(({ bytes }) => bytes)] },
   );
 }

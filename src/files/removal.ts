@@ -1,4 +1,4 @@
-/** Takes away the files of rows that are gone. The database notes their paths and tells of them; what nobody heard of is found at the next start. */
+/** Deferred deletion of the files of deleted rows. Triggers record the paths and notify; missed notifications are handled at the next start. */
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { fieldsOf } from '../core/model/fields';
@@ -9,29 +9,29 @@ import { LOCK_CLASSES, LOCKS } from '../database/locks';
 import type { Media } from './media';
 
 const CHANNEL = 'fitgraph_removed_file';
-const BATCH = 1000;
+const BATCH_SIZE = 1000;
 
-/** A path that a row names, another one or one since, stays. */
-const inUse = (): string[] =>
+/** SQL conditions that a row still refers to the path, or does so again; such a file is kept. */
+const usageConditions = (): string[] =>
   entities().flatMap((entity) =>
     fieldsOf(entity)
       .filter(({ kind }) => kind === 'image')
       .map(({ column }) => `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" WHERE "${column}" = r."path")`),
   );
 
-const WAS_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
+const SELECT_IF_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
-/** Whether a row that is gone had a file at this path, or somebody else is about to take it. Until the transaction ends nobody else takes it. */
+/** Whether a deleted row had a file at this path, or another transaction is about to use it. Locks the path until the transaction ends. */
 export const hadFile =
   (sequelize: Sequelize, options: QueryOptions) =>
   async (path: string): Promise<boolean> => {
-    const [found] = await sequelize.query(WAS_TAKEN, { ...options, bind: [path] });
-    return found.length > 0;
+    const [rows] = await sequelize.query(SELECT_IF_TAKEN, { ...options, bind: [path] });
+    return rows.length > 0;
   };
 
 export class FileRemoval {
-  private working: Promise<void> = Promise.resolve();
-  private readonly take: string;
+  private pendingRun: Promise<void> = Promise.resolve();
+  private readonly settleBatch: string;
 
   constructor(
     private readonly database: Database,
@@ -39,36 +39,36 @@ export class FileRemoval {
     listener: Listener,
     private readonly log: Logger,
   ) {
-    this.take = `
+    this.settleBatch = `
       UPDATE "removed_file" r SET "settled" = true
       WHERE pg_try_advisory_xact_lock_shared(${LOCKS.files})
-        AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-      RETURNING r."path", (${inUse().join(' OR ')}) AS "used"`;
+        AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
+      RETURNING r."path", (${usageConditions().join(' OR ')}) AS "used"`;
     listener.on(CHANNEL, { notified: () => void this.run(), missed: () => this.run() });
   }
 
-  /** One after the other; a failure is tried again when the database tells of the next removal, or at the next start. */
+  /** Runs are sequential. A failed run is retried at the next notification or start. */
   run(): Promise<void> {
-    return (this.working = this.working
-      .then(() => this.remove())
+    return (this.pendingRun = this.pendingRun
+      .then(() => this.removeAll())
       .catch((error) => this.log.error({ err: error }, 'the files of removed rows could not be removed')));
   }
 
-  /** Nothing that was begun is going on any more. */
+  /** Resolves when no run is in progress. */
   settled(): Promise<void> {
-    return this.working;
+    return this.pendingRun;
   }
 
-  private async remove(): Promise<void> {
-    while ((await this.removeSome()) === BATCH);
+  private async removeAll(): Promise<void> {
+    while ((await this.removeBatch()) === BATCH_SIZE);
   }
 
-  /** Settled only once the files are gone. */
-  private removeSome(): Promise<number> {
+  /** Paths are committed as settled only after their files were deleted. */
+  private removeBatch(): Promise<number> {
     return this.database.unlimited(async (client) => {
       await client.query('BEGIN');
       try {
-        const { rows } = await client.query(this.take);
+        const { rows } = await client.query(this.settleBatch);
         await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));
         await client.query('COMMIT');
         return rows.length;

@@ -1,28 +1,28 @@
-/** Files that wait, unseen, until the rows that name them are there for good. */
+/** Staging area for imported files: hidden until the rows that refer to them are committed. */
 import { randomBytes } from 'node:crypto';
 import { copyFile, readFile } from 'node:fs/promises';
 import type { Media } from './media';
 
 export class Staging {
-  /** Hidden, so that it is not served, and where the files of rows are, so that moving one out of it is a moment's work. */
+  /** Hidden, so that it is not served, and within the file store, so that moving a file out of it is fast. */
   private readonly folder = `.import-${randomBytes(8).toString('hex')}`;
   private readonly sources = new Map<string, string>();
 
   constructor(private readonly media: Media) {}
 
-  /** `path` is one that files of rows may have. */
+  /** Stages a copy of `source` for a path, which must be valid for rows. */
   async add(path: string, source: string): Promise<void> {
-    await this.media.files.write(`${this.folder}/${path}`, (place) => copyFile(source, place));
+    await this.media.files.write(`${this.folder}/${path}`, (localPath) => copyFile(source, localPath));
     this.sources.set(path, source);
   }
 
-  /** Whether publishing would put the file in the place of a different one. */
+  /** Whether publishing would replace an existing file with different content. */
   async wouldOverwrite(path: string): Promise<boolean> {
-    const there = await this.media.files.read(path);
-    return there !== undefined && !there.equals(await readFile(this.sources.get(path)!));
+    const existing = await this.media.files.read(path);
+    return existing !== undefined && !existing.equals(await readFile(this.sources.get(path)!));
   }
 
-  /** `replace`: the files of all other rows go. */
+  /** Moves all staged files to their paths. With `replace`, deletes all other files first. */
   async publish(replace: boolean): Promise<void> {
     const { files } = this.media;
     if (replace) for (const name of await files.folders('')) if (name !== this.folder) await files.discard(name);

@@ -1,9 +1,9 @@
-/** The thumbnails of an image: one by its size, as GraphQL shows them, and all of them, as REST does. */
+/** Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an image. */
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { croppedAlias, mediaUrl, SIZES, THUMBNAILS, thumbnailName, USUAL_QUALITY } from './paths';
 
-const SIZE = Object.fromEntries(Object.keys(SIZES).map((alias) => [alias.toUpperCase(), alias]));
-registerEnumType(SIZE, {
+const IMAGE_SIZES = Object.fromEntries(Object.keys(SIZES).map((alias) => [alias.toUpperCase(), alias]));
+registerEnumType(IMAGE_SIZES, {
   name: 'ImageSize',
   description: 'The square that a smaller version of an image fits into; none is larger than the image.',
   valuesConfig: Object.fromEntries(
@@ -13,13 +13,13 @@ registerEnumType(SIZE, {
 
 @ArgsType()
 export class ThumbnailArgs {
-  @Field(() => SIZE, { defaultValue: 'medium', description: 'How large it is.' })
+  @Field(() => IMAGE_SIZES, { defaultValue: 'medium', description: 'How large it is.' })
   declare size: keyof typeof SIZES;
   @Field(() => Boolean, { defaultValue: false, description: 'Whether it fills the square, cropped to what draws attention.' })
   declare crop: boolean;
 }
 
-/** Its URL without scheme and host. `png`: of an image that has transparency or is a GIF. */
+/** URL of a thumbnail without scheme and host. `png` is for GIFs and images with transparency. */
 export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
   mediaUrl(thumbnailName(path, crop ? croppedAlias(size) : size, png));
 
@@ -49,28 +49,28 @@ export class Thumbnails {
 }
 
 /** `micro_cropped` → `microCropped`. */
-const fieldOf = (alias: string) => alias.replace(/_c/, 'C');
+const fieldName = (alias: string) => alias.replace(/_c/, 'C');
 
 for (const [alias, { size, cropped }] of THUMBNAILS)
   Field(() => Thumbnail, { description: `${cropped ? 'Fills' : 'Fits into'} ${size} x ${size} pixels.` })(
     Thumbnails.prototype,
-    fieldOf(alias) as 'original',
+    fieldName(alias) as 'original',
   );
 
-/** The keys of REST, which shows a setting only where it is not the usual one. */
+/** Selection set of the REST representation, which omits settings with default values. */
 export const SELECTION = [
   ...[...THUMBNAILS].map(([alias, { cropped, quality }]) => {
     const settings = ['size', cropped && 'crop', quality !== USUAL_QUALITY && 'quality'].filter(Boolean).join(' ');
-    return `${alias}: ${fieldOf(alias)} { url settings { ${settings} } }`;
+    return `${alias}: ${fieldName(alias)} { url settings { ${settings} } }`;
   }),
   'original',
 ].join(' ');
 
-/** `png`: of an image that has transparency or is a GIF. */
+/** All thumbnails of an image. `png` is for GIFs and images with transparency. */
 export function thumbnailsOf(path: string, png: boolean): Thumbnails {
-  const made = [...THUMBNAILS].map(([alias, { size, cropped, quality }]): [string, Thumbnail] => [
-    fieldOf(alias),
+  const entries = [...THUMBNAILS].map(([alias, { size, cropped, quality }]): [string, Thumbnail] => [
+    fieldName(alias),
     { url: mediaUrl(thumbnailName(path, alias, png)), settings: { size: [size, size], crop: cropped ? 'smart' : null, quality } },
   ]);
-  return { ...Object.fromEntries(made), original: mediaUrl(path) };
+  return { ...Object.fromEntries(entries), original: mediaUrl(path) };
 }

@@ -1,6 +1,6 @@
 /**
- * Nutritional values: exact decimals in GraphQL, masses in grams. REST shows numbers, and the masses of a plan and its diary in the unit that its
- * owner prefers.
+ * GraphQL types of nutritional values: exact decimals, masses in grams. REST returns numbers instead, and the masses of a plan and its diary in the
+ * unit system of the owner.
  */
 import { Extensions, Field, ObjectType } from 'type-graphql';
 import { snake } from '../contract/casing';
@@ -20,30 +20,30 @@ const DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof KILOJOULE, string
   energyKilojoule: 'Energy in kJ.',
 };
 
-/** A field for each name. */
-const Amounts =
-  (names: readonly string[], describe: (name: string) => string): ClassDecorator =>
+/** Class decorator that declares a decimal field for each name. */
+const DecimalFields =
+  (names: readonly string[], description: (name: string) => string): ClassDecorator =>
   ({ prototype }) => {
-    for (const name of names) Field(() => DecimalScalar, { description: describe(name) })(prototype, name);
+    for (const name of names) Field(() => DecimalScalar, { description: description(name) })(prototype, name);
   };
 
-const ALL = [...NUTRIENTS, KILOJOULE] as const;
-const described = (name: string) => DESCRIPTIONS[name as keyof typeof DESCRIPTIONS];
+const ALL_VALUES = [...NUTRIENTS, KILOJOULE] as const;
+const describeValue = (name: string) => DESCRIPTIONS[name as keyof typeof DESCRIPTIONS];
 
 const NUMBERS_IN_REST = { numbersInRest: true };
 
 @ObjectType({ description: 'Energy and nutrients, rounded to two places.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@Amounts(ALL, described)
+@DecimalFields(ALL_VALUES, describeValue)
 export class NutritionalValues {}
 
 @ObjectType({ description: 'Energy and nutrients as REST shows them for a form: texts with two places.', simpleResolvers: true })
-@Amounts(ALL, described)
+@DecimalFields(ALL_VALUES, describeValue)
 export class FormValues {}
 
 @ObjectType({ description: 'One number for each macronutrient, rounded to two places.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@Amounts(MACROS, (name) => `${upperFirst(name)}; the unit is that of the parent field.`)
+@DecimalFields(MACROS, (name) => `${upperFirst(name)}; the unit is that of the parent field.`)
 export class MacroNutrients {}
 
 @ObjectType({ description: 'Nutritional values of a plan.', simpleResolvers: true })
@@ -63,15 +63,15 @@ export class PlanValues {
 
 @ObjectType({ description: 'Sums of the diary of a plan on one day of the zone of the server.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@Amounts(ALL, described)
+@DecimalFields(ALL_VALUES, describeValue)
 export class DiaryDay {
   @Field(() => DateScalar, { description: 'The day in the zone of the server.' })
   declare date: string;
 }
 
-const shown = (names: readonly string[]) => names.map((name) => `${snake(name)}: ${name}`).join(' ');
+const restSelection = (names: readonly string[]) => names.map((name) => `${snake(name)}: ${name}`).join(' ');
 
-/** The selections of REST. */
-export const VALUES = shown(ALL);
-export const PLAN_VALUES = `total { ${VALUES} } percent { ${shown(MACROS)} } per_kg: perKg { ${shown(MACROS)} }`;
-export const DAY_VALUES = shown(NUTRIENTS);
+/** Selection sets of the REST representations. */
+export const VALUES = restSelection(ALL_VALUES);
+export const PLAN_VALUES = `total { ${VALUES} } percent { ${restSelection(MACROS)} } per_kg: perKg { ${restSelection(MACROS)} }`;
+export const DAY_VALUES = restSelection(NUTRIENTS);

@@ -1,6 +1,6 @@
 /**
- * Nutrition values as the reference service works them out (its contract, section 9 "Nutrition"), in exact decimals. An item is
- * converted and rounded before it is summed, so a total is the sum of what its items show. All rounding is half to even.
+ * Nutritional values of portions and totals in exact decimals, computed as in the reference service (its contract, section 9 "Nutrition"). Items are
+ * converted and rounded before they are summed, so that a total equals the sum of the values shown. All rounding is half to even.
  */
 import DecimalJs from 'decimal.js';
 import { trimmed } from '../platform/reading';
@@ -13,12 +13,12 @@ export const KILOJOULE = 'energyKilojoule';
 export const MACROS = ['protein', 'carbohydrates', 'fat'] as const;
 
 type Nutrient = (typeof NUTRIENTS)[number];
-/** Of an ingredient, by 100 g, as the database has them; null counts as 0. */
+/** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
 export type Composition = Readonly<Record<Nutrient, string | number | null>>;
 export type Values = Readonly<Record<Nutrient | typeof KILOJOULE, Decimal>>;
 export type Macros = Readonly<Record<(typeof MACROS)[number], Decimal>>;
 
-/** What a household unit of an ingredient weighs. */
+/** A household unit of an ingredient: `amount` units weigh `gram` grams. */
 export interface HouseholdMeasure {
   amount: string;
   gram: number;
@@ -27,71 +27,71 @@ export interface HouseholdMeasure {
 const ZERO = new Decimal(0);
 const PLACES = 2;
 
-/** The reference multiplies with the binary double, a hair above 4.184, so that what would be a tie is rounded up. */
+/** The exact value of the binary double, slightly above 4.184, as in the reference service: ties are rounded up. */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
-/** The binary double here too. */
+/** The exact value of the binary double, as in the reference service. */
 const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
 const CONVERSION_PLACES = 4;
 
 export type MassUnit = 'g' | 'oz';
 
-/** Energy of a gram, or of an ounce, in kcal; the reference's whole numbers. */
-const KILOCALORIES: Record<MassUnit, Record<(typeof MACROS)[number], number>> = {
+/** Energy in kcal per gram or per ounce, in the whole numbers of the reference service. */
+const KILOCALORIES_PER_UNIT: Record<MassUnit, Record<(typeof MACROS)[number], number>> = {
   g: { protein: 4, carbohydrates: 4, fat: 9 },
   oz: { protein: 113, carbohydrates: 113, fat: 225 },
 };
 
-const rounded = (value: Decimal) => value.toDecimalPlaces(PLACES);
+const roundValue = (value: Decimal) => value.toDecimalPlaces(PLACES);
 
-const each = <K extends string, V>(names: readonly K[], value: (name: K) => V) =>
+const recordOf = <K extends string, V>(names: readonly K[], value: (name: K) => V) =>
   Object.fromEntries(names.map((name) => [name, value(name)])) as Record<K, V>;
 
-const ofMacros = (value: (name: (typeof MACROS)[number]) => Decimal): Macros => each(MACROS, value);
+const macrosOf = (value: (name: (typeof MACROS)[number]) => Decimal): Macros => recordOf(MACROS, value);
 
-/** Grams, to four places, by way of kg, unrounded, and lb; the last two steps are rounded to four places. */
-function ounces(grams: Decimal): Decimal {
-  const step = (value: Decimal) => value.toDecimalPlaces(CONVERSION_PLACES);
-  return step(step(step(grams).dividedBy(1000).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND));
+/** Converts by way of kilograms and pounds. Grams, pounds and ounces are rounded to four places, kilograms are not. */
+function gramsToOunces(grams: Decimal): Decimal {
+  const roundStep = (value: Decimal) => value.toDecimalPlaces(CONVERSION_PLACES);
+  return roundStep(roundStep(roundStep(grams).dividedBy(1000).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND));
 }
 
-/** Rounds, and adds the energy in kJ, which is worked out before the rounding. */
+/** Rounds all values and adds the energy in kJ, which is computed from unrounded kcal. */
 const withKilojoules = (value: (name: Nutrient) => Decimal): Values => ({
-  ...each(NUTRIENTS, (name) => rounded(value(name))),
-  [KILOJOULE]: rounded(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
+  ...recordOf(NUTRIENTS, (name) => roundValue(value(name))),
+  [KILOJOULE]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
 });
 
-/** The unit's `gram` is multiplied by its `amount`, although it already is the weight of that amount: the reference does so. */
+/** Grams of an amount. Like the reference service, multiplies `gram` by `amount`, although `gram` already is the weight of that amount. */
 export function gramsOf(amount: string, measure: HouseholdMeasure | null): Decimal {
-  const given = new Decimal(trimmed(amount));
-  return measure ? given.times(measure.amount).times(measure.gram) : given;
+  const quantity = new Decimal(trimmed(amount));
+  return measure ? quantity.times(measure.amount).times(measure.gram) : quantity;
 }
 
-/** Masses in the unit; energy is no mass. */
+/** Nutritional values of a portion, with masses in `unit`. */
 export const portion = (composition: Composition, grams: Decimal, unit: MassUnit = 'g'): Values =>
   withKilojoules((name) => {
     const content = composition[name];
     const value = new Decimal(content ?? 0).times(grams).dividedBy(100);
-    // The sign is that of a value which is rounded to zero, not of zero itself.
+    // Negative values that round to zero keep their sign, but zero itself has none.
     if (value.isZero()) return ZERO;
-    return unit === 'g' || name === 'energy' ? value : ounces(value);
+    return unit === 'g' || name === 'energy' ? value : gramsToOunces(value);
   });
 
-/** Of rounded values; the energy in kJ is that of the summed kcal. */
+/** Sum of rounded values; the energy in kJ is computed from the summed kcal. */
 export const sum = (list: readonly Values[]): Values =>
   withKilojoules((name) => list.reduce((total, values) => total.plus(values[name]), ZERO));
 
-/** The part of the energy that comes from each macro-nutrient, in percent; 0 where there is no energy. */
+/** Percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
 export const energyShares = (total: Values, unit: MassUnit): Macros =>
-  ofMacros((name) =>
-    total.energy.isZero() ? ZERO : rounded(total[name].times(KILOCALORIES[unit][name]).dividedBy(total.energy).times(100)),
+  macrosOf((name) =>
+    total.energy.isZero() ? ZERO : roundValue(total[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(total.energy).times(100)),
   );
 
-/** By unit of body weight; 0 where no weight is known. */
+/** Macronutrients per unit of body weight; 0 if the weight is unknown. */
 export const perBodyWeight = (total: Values, weight: string | undefined): Macros =>
-  ofMacros((name) => (weight === undefined ? ZERO : rounded(total[name].dividedBy(weight))));
+  macrosOf((name) => (weight === undefined ? ZERO : roundValue(total[name].dividedBy(weight))));
 
-/** With two places, and the sign of a negative value that is rounded to zero. */
+/** Formats values with two decimal places; negative values that round to zero keep their sign. */
 export const asTexts = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
-  each(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(PLACES)}`);
+  recordOf(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(PLACES)}`);

@@ -18,7 +18,7 @@ import { NutritionPlan } from './nutritionplan';
 import { AMOUNT_UNIT, UNIT_OF_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
-const MEAL_OF_PLAN: Rule = {
+const MEAL_BELONGS_TO_PLAN: Rule = {
   fields: ['planId', 'mealId'],
   message: 'The meal is not one of the plan.',
   async broken(rows, context) {
@@ -44,7 +44,7 @@ const MEAL_OF_PLAN: Rule = {
   ordering: ['eatenAt'],
   grouped: {},
   names: ['ingredient.name'],
-  rules: [UNIT_OF_INGREDIENT, MEAL_OF_PLAN],
+  rules: [UNIT_OF_INGREDIENT, MEAL_BELONGS_TO_PLAN],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })
 export class DiaryEntry extends Model<DiaryEntry> {

@@ -15,9 +15,9 @@ import { ACCEPTED, PENDING, STATUS } from './status';
 import { WorkoutLog } from './workoutlog';
 
 const via = 'exercise_base_id';
-const ofBase = (column: string) => ({ table: 'exercise_base', via, column });
+const throughBase = (column: string) => ({ table: 'exercise_base', via, column });
 
-/** Accepted exercises of the same language whose bases vary that of this row, itself included; in the order of their bases. */
+/** SQL: ids of the accepted exercises in the same language and the same variation group, this exercise included, ordered by base. */
 const variations = (alias: string) =>
   `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b ON b."variation_id" = own."variation_id"
    JOIN "exercise" e ON e."exercise_base_id" = b."id" WHERE own."id" = ${alias}."exercise_base_id"
@@ -79,7 +79,7 @@ export class Exercise extends Model<Exercise> {
     default: defaults.today,
   })
   declare createdOn: string | null;
-  @Ref(() => ExerciseCategory, { label: 'Category', through: ofBase('category_id') }) declare categoryId: number;
+  @Ref(() => ExerciseCategory, { label: 'Category', through: throughBase('category_id') }) declare categoryId: number;
   @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY, via } }) declare muscleIds: number[];
   @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...SECONDARY, via } })
   declare muscleSecondaryIds: number[];
@@ -106,7 +106,7 @@ export class Exercise extends Model<Exercise> {
   @Text({ label: 'Original name', help: 'The name as it was entered.', max: 200, default: '', hidden: true, blank: true })
   declare nameOriginal: string;
   @Ref(() => ExerciseBase, { label: 'Exercise base', hidden: true }) declare exerciseBaseId: number;
-  @Ref(() => License, { label: 'License of the base', through: ofBase('license_id'), hidden: true }) declare baseLicenseId: number;
+  @Ref(() => License, { label: 'License of the base', through: throughBase('license_id'), hidden: true }) declare baseLicenseId: number;
   @Children(() => ExerciseComment, 'exerciseId', { size: 3, help: 'Short hints.' }) declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', size: 3, help: 'Images of the base, main image first.' })
   declare images: ExerciseImage[];

@@ -12,10 +12,10 @@ import { Muscle } from './muscle';
 import { ACCEPTED, PENDING, STATUS } from './status';
 import { Variation } from './variation';
 
-/** The link tables of a base; a muscle is a primary or a secondary one. */
-const MUSCLES = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
-export const PRIMARY = { ...MUSCLES, fixed: { is_secondary: false } };
-export const SECONDARY = { ...MUSCLES, fixed: { is_secondary: true } };
+/** The link table of exercise bases and muscles; `is_secondary` tells primary from secondary muscles. */
+const MUSCLE_LINK = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
+export const PRIMARY = { ...MUSCLE_LINK, fixed: { is_secondary: false } };
+export const SECONDARY = { ...MUSCLE_LINK, fixed: { is_secondary: true } };
 export const EQUIPMENT = { table: 'exercise_base_equipment', own: 'exercise_base_id', other: 'equipment_id' };
 
 @Resource({

@@ -63,10 +63,10 @@ export class ExerciseImage extends Model<ExerciseImage> {
   declare licenseAuthor: string | null;
 }
 
-/** No row has it. */
-const NEW = 0;
+/** Stands for the id of a row that is not inserted yet; no stored row has id 0. */
+const NEW_ROW_ID = 0;
 
-const heldBy = async (id: number, { session }: Context, transaction: Transaction): Promise<Values> => {
+const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<Values> => {
   const attributes = ['exerciseBaseId', 'isMain', 'status'];
   const row = await ExerciseImage.findByPk(id, { attributes, raw: true, transaction, ...session.counted });
   if (!row) throw notFound();
@@ -74,58 +74,64 @@ const heldBy = async (id: number, { session }: Context, transaction: Transaction
 };
 
 /**
- * A main image takes the place of the base's others, but a pending one never that of an accepted one. While a base has no accepted main image,
- * every new one is a main image.
+ * Returns whether the written image becomes the main image of its base, and clears the flag of the base's other images if it was requested. A pending
+ * image never replaces an accepted main image. While a base has no accepted main image, every new image becomes a main image.
  */
-async function settleMain({ exerciseBaseId, isMain, status }: Values, id: number, { session }: Context, transaction: Transaction) {
+async function updateMainImage({ exerciseBaseId, isMain, status }: Values, id: number, { session }: Context, transaction: Transaction) {
   const options = { transaction, ...session.counted };
-  const others = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
-  const accepted = await ExerciseImage.findOne({ where: { ...others, status: ACCEPTED }, attributes: ['id'], raw: true, ...options });
-  if (!isMain) return !accepted && id === NEW;
-  if (accepted && status !== ACCEPTED) return false;
-  await ExerciseImage.update({ isMain: false }, { where: others, ...options });
+  const otherMainImages = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
+  const acceptedMain = await ExerciseImage.findOne({
+    where: { ...otherMainImages, status: ACCEPTED },
+    attributes: ['id'],
+    raw: true,
+    ...options,
+  });
+  if (!isMain) return !acceptedMain && id === NEW_ROW_ID;
+  if (acceptedMain && status !== ACCEPTED) return false;
+  await ExerciseImage.update({ isMain: false }, { where: otherMainImages, ...options });
   return true;
 }
 
 const CONTRIBUTORS = 'exercise_image_contributor';
 
-/** Of what a write is about to store: kept until it is noted. */
-const sizes = new WeakMap<Values, number>();
+/** Bytes of stored files by the values of their rows: set before the rows are written, recorded once their ids are known. */
+const storedBytes = new WeakMap<Values, number>();
 
-const base = crud(ExerciseImage, {
-  /** Writes of images of the same base wait for each other, so that two cannot both find the place free. */
+const ImageCrud = crud(ExerciseImage, {
+  /** Locks the exercise bases of the images, so that concurrent writes cannot both set the main image of a base. Checks the upload quota. */
   async begin(rows, context, transaction) {
     const { viewer, media, session } = context;
-    // A model has no word for rows that other rows name.
-    const bases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
+    // Raw SQL, because Sequelize has no condition for rows that another table refers to.
+    const lockBases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
     const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
-    await session.database.sequelize.query(bases, { bind, transaction, ...session.counted });
-    const sent = rows.flatMap(({ id, input, path }): Sent[] =>
+    await session.database.sequelize.query(lockBases, { bind, transaction, ...session.counted });
+    const uploads = rows.flatMap(({ id, input, path }): Sent[] =>
       input?.image ? [{ id, file: input.image as UploadedFile, path: [...path!, 'image'] }] : [],
     );
-    // Who runs the service adds as much as they like.
-    if (sent.length && !viewer!.isSuperuser && media.quota !== Infinity)
-      await demandRoom(CONTRIBUTORS, viewer!.id, sent, media.quota, session.database.sequelize, { transaction, ...session.counted });
+    // Superusers have no quota.
+    if (uploads.length && !viewer!.isSuperuser && media.quota !== Infinity)
+      await demandRoom(CONTRIBUTORS, viewer!.id, uploads, media.quota, session.database.sequelize, { transaction, ...session.counted });
   },
-  async before(values, context, transaction, id = NEW) {
-    if (id === NEW && context.viewer!.isSuperuser) {
+  async before(values, context, transaction, id = NEW_ROW_ID) {
+    if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
       values.status = ACCEPTED;
       values.licenseAuthor ??= new URL(context.baseUrl).hostname.slice(0, MAX_AUTHOR);
     }
-    const row = id === NEW ? values : { ...(await heldBy(id, context, transaction)), ...values };
-    if (values.isMain !== undefined || values.exerciseBaseId !== undefined) values.isMain = await settleMain(row, id, context, transaction);
+    const row = id === NEW_ROW_ID ? values : { ...(await loadImage(id, context, transaction)), ...values };
+    if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
+      values.isMain = await updateMainImage(row, id, context, transaction);
     if (values.image === undefined) return;
     const { database, counted } = context.session;
-    const wasTaken = hadFile(database.sequelize, { transaction, ...counted });
+    const isPathTaken = hadFile(database.sequelize, { transaction, ...counted });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
-    values.image = await context.media.store(folder, file, MAX_PATH, wasTaken);
-    sizes.set(values, await keptBytes(file));
+    values.image = await context.media.store(folder, file, MAX_PATH, isPathTaken);
+    storedBytes.set(values, await keptBytes(file));
   },
-  async after(written, { session }, transaction) {
-    const kept = written.flatMap(({ id, values }) => (sizes.has(values) ? [{ id, bytes: sizes.get(values)! }] : []));
-    if (kept.length) await noteBytes(CONTRIBUTORS, kept, session.database.sequelize, { transaction, ...session.counted });
+  async after(writtenRows, { session }, transaction) {
+    const newFiles = writtenRows.flatMap(({ id, values }) => (storedBytes.has(values) ? [{ id, bytes: storedBytes.get(values)! }] : []));
+    if (newFiles.length) await noteBytes(CONTRIBUTORS, newFiles, session.database.sequelize, { transaction, ...session.counted });
   },
   async undo({ image }, { media }) {
     if (typeof image === 'string') await media.remove([image]);
@@ -133,7 +139,7 @@ const base = crud(ExerciseImage, {
 });
 
 @Resolver(() => ExerciseImage)
-export default class ExerciseImageResolver extends base {
+export default class ExerciseImageResolver extends ImageCrud {
   @FieldResolver(() => String, { description: 'URL of the image.' })
   @Needs(() => ExerciseImage, 'image')
   image(@Root() row: PartOf<ExerciseImage, 'image'>, @Ctx() { baseUrl }: Context): string {

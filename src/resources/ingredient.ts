@@ -28,12 +28,12 @@ import { Language } from './language';
 import { License } from './license';
 import { ACCEPTED, PENDING, STATUS } from './status';
 
-const MEASURE = ['amount', 'gram', 'ingredientId'] as const;
-const MAX_CODE = 200;
-/** Names no ingredient. */
-const UNKNOWN = 0;
+const MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
+const MAX_CODE_LENGTH = 200;
+/** No stored ingredient has this id. */
+const NO_INGREDIENT_ID = 0;
 
-const grams = { digits: 6, places: 3, min: 0, max: 100 } as const;
+const GRAMS_PER_100_G = { digits: 6, places: 3, min: 0, max: 100 } as const;
 const filters = [
   'carbohydrates',
   'carbohydratesSugar',
@@ -94,15 +94,15 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare updatedOn: string;
   @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
-  @Decimal({ label: 'Protein', help: 'In g per 100 g of product.', ...grams }) declare protein: string;
-  @Decimal({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...grams }) declare carbohydrates: string;
-  @Decimal({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...grams, null: true })
+  @Decimal({ label: 'Protein', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare protein: string;
+  @Decimal({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare carbohydrates: string;
+  @Decimal({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
   declare carbohydratesSugar: string | null;
-  @Decimal({ label: 'Fat', help: 'In g per 100 g of product.', ...grams }) declare fat: string;
-  @Decimal({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...grams, null: true })
+  @Decimal({ label: 'Fat', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare fat: string;
+  @Decimal({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
   declare fatSaturated: string | null;
-  @Decimal({ label: 'Fibres', help: 'In g per 100 g of product.', ...grams, null: true }) declare fibres: string | null;
-  @Decimal({ label: 'Sodium', help: 'In g per 100 g of product.', ...grams, null: true }) declare sodium: string | null;
+  @Decimal({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare fibres: string | null;
+  @Decimal({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare sodium: string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @Text({
     label: 'Author',
@@ -125,7 +125,8 @@ export class Ingredient extends Model<Ingredient> {
     max: 2,
   })
   declare status: string;
-  @Text({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: MAX_CODE, null: true, blank: true, hidden: true }) declare code: string | null;
+  @Text({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: MAX_CODE_LENGTH, null: true, blank: true, hidden: true }) declare code:
+    string | null;
   @Text({
     label: 'Source name',
     note: 'Where the values come from, e.g. Open Food Facts.',
@@ -170,14 +171,14 @@ export class Ingredient extends Model<Ingredient> {
   @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'When the viewer ate it.' }) declare diaryEntries: DiaryEntry[];
 }
 
-/** A meal item or a diary entry, as far as its values depend on it. */
+/** The fields of a meal item or diary entry that determine its nutritional values. */
 export interface Portion {
   ingredientId: number;
   ingredientUnitId: number | null;
   amount: string;
 }
 
-/** Ingredients that are not shown yet count too. */
+/** The nutritional values of a portion. Ingredients that have not passed the review count too. */
 export async function portionValues(
   { ingredientId, ingredientUnitId, amount }: Portion,
   context: Context,
@@ -185,21 +186,21 @@ export async function portionValues(
 ): Promise<Values> {
   const [ingredient, measure] = await Promise.all([
     rowToCount(Ingredient, NUTRIENTS, ingredientId, context),
-    ingredientUnitId === null ? null : rowById(IngredientUnit, MEASURE, ingredientUnitId, context),
+    ingredientUnitId === null ? null : rowById(IngredientUnit, MEASURE_FIELDS, ingredientUnitId, context),
   ]);
   return portion(ingredient!, gramsOf(amount, measure), unit);
 }
 
-type Nourishing = PartOf<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
+type NutrientRow = PartOf<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 
-/** The household unit with this id, if it is one of the ingredient. */
-async function measureOf(ingredientId: number, unit: number | undefined, context: Context): Promise<HouseholdMeasure | undefined> {
-  const row = unit === undefined ? null : await rowById(IngredientUnit, MEASURE, unit, context);
+/** The household unit with this id; undefined if the ingredient has no such unit. */
+async function loadMeasure(ingredientId: number, unit: number | undefined, context: Context): Promise<HouseholdMeasure | undefined> {
+  const row = unit === undefined ? null : await rowById(IngredientUnit, MEASURE_FIELDS, unit, context);
   return row?.ingredientId === ingredientId ? row : undefined;
 }
 
-/** Of this amount in the measure, or in grams without one; all that is wrong is told at once. */
-function valuesIn(amount: string, measure: HouseholdMeasure | null | undefined, row: Nourishing) {
+/** The nutritional values of an amount in the household unit, or in grams if that is null. One error reports all invalid arguments. */
+function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
   const errors: FieldErrors = {};
   const problem = amountProblem(amount);
   if (problem) errors.amount = [problem];
@@ -208,8 +209,8 @@ function valuesIn(amount: string, measure: HouseholdMeasure | null | undefined, 
   return asTexts(portion(row, gramsOf(amount, measure)));
 }
 
-/** The number of 12 digits and that of 13 which begins with a zero are one: UPC-A is part of EAN-13. (GS1 General Specifications, 5.2) */
-const spellingsOf = (barcode: string): string[] =>
+/** A UPC-A barcode of 12 digits equals the EAN-13 barcode with a zero before it (GS1 General Specifications, section 5.2). */
+const equivalentBarcodes = (barcode: string): string[] =>
   /^\d{12}$/.test(barcode) ? [barcode, `0${barcode}`] : /^0\d{12}$/.test(barcode) ? [barcode, barcode.slice(1)] : [barcode];
 
 @Resolver(() => Ingredient)
@@ -225,10 +226,10 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const wrong = problems(code, { kind: 'string', maxLength: MAX_CODE, blank: true });
-    if (wrong.length) throw invalid({ code: wrong });
+    const issues = problems(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
+    if (issues.length) throw invalid({ code: issues });
     const { bind, values } = binder();
-    const where = whereOf([anyOf('code', spellingsOf(code.trim())), ...visible(Ingredient, context)], 't', bind);
+    const where = whereOf([anyOf('code', equivalentBarcodes(code.trim())), ...visible(Ingredient, context)], 't', bind);
     const languages = context.languages.flatMap((language) =>
       context.reference.all(Language).filter(({ shortName }) => shortName === language),
     );
@@ -243,11 +244,11 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Arg('amount', () => DecimalScalar, { description: 'In grams, or in the unit; five digits, two of them after the point.' })
     amount: string,
     @Arg('unit', () => ID, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
-    @Root() row: Nourishing,
+    @Root() row: NutrientRow,
     @Ctx() context: Context,
   ) {
     if (unit != null) refuseOtherType(IngredientUnit.name, unit, 'unit');
-    return valuesIn(amount, unit == null ? null : await measureOf(row.id, rowIdOf(IngredientUnit.name, unit.trim()), context), row);
+    return valuesOfAmount(amount, unit == null ? null : await loadMeasure(row.id, rowIdOf(IngredientUnit.name, unit.trim()), context), row);
   }
 
   @FieldResolver(() => FormValues, {
@@ -262,13 +263,13 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the unit. Required.' }) amount: string | null,
     @Arg('unit', () => String, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
     @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient once more.' }) ingredient: string | null,
-    @Root() row: Nourishing,
+    @Root() row: NutrientRow,
     @Ctx() context: Context,
   ) {
-    const named = integerIn(ingredient);
-    // The reference looks for the ingredient before it reads the rest of the form.
-    if (Number.isNaN(named)) throw invalid({ ingredient: [NOT_A_CHOICE] });
-    const measure = unit ? await measureOf(named ?? UNKNOWN, parseId(integerOf(unit)), context) : null;
-    return valuesIn(amount ?? '', measure, row);
+    const formIngredientId = integerIn(ingredient);
+    // The reference service validates the ingredient first and reports only its error.
+    if (Number.isNaN(formIngredientId)) throw invalid({ ingredient: [NOT_A_CHOICE] });
+    const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseId(integerOf(unit)), context) : null;
+    return valuesOfAmount(amount ?? '', measure, row);
   }
 }

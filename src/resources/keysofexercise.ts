@@ -1,4 +1,4 @@
-/** By what of its exercise a row is grouped. */
+/** Group keys for statistics of rows that refer to an exercise, each with the path of its relation. */
 export const KEYS_OF_EXERCISE = {
   exerciseBase: 'exercise.exerciseBase',
   exerciseCategory: 'exercise.category',

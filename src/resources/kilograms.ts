@@ -1,41 +1,41 @@
-/** Weights in kilograms beside what was written, worked out in SQL, so that lists can be compared, ordered and drawn whatever the unit. */
+/** Computed kilogram fields beside the logged weights. SQL computes them, so that weights in different units can be filtered, ordered and charted. */
 import { IN_KILOGRAMS, POUND } from '../contract/masses';
 
-/** Rows of `weight_unit`; the other units, such as plates or minutes, are no masses. */
+/** Ids of the mass units in `weight_unit`. Other units, such as plates, are not masses. */
 export const WEIGHTS = { kg: 1, lb: 2 } as const;
 export const BODY_WEIGHT = 3;
 
-const PLACES = 3;
+const DECIMAL_PLACES = 3;
 
-const ROUNDED = `Rounded to grams; a pound is exactly ${POUND} kg.`;
+const ROUNDING_NOTE = `Rounded to grams; a pound is exactly ${POUND} kg.`;
 
-/** Kilograms of one of the row's own unit; null where that is no mass. */
+/** SQL factor that converts the weight unit of a row to kilograms; NULL if the unit is not a mass. */
 export const unitFactor = (alias: string) =>
   `CASE ${alias}."weight_unit_id" WHEN ${WEIGHTS.kg} THEN 1 WHEN ${WEIGHTS.lb} THEN ${POUND} END`;
 
-/** Kilograms of one of the unit in which a body weight was logged. */
+/** SQL factor that converts the unit of a body weight entry to kilograms. */
 export const entryFactor = (alias: string) => `CASE ${alias}."unit" WHEN 'lb' THEN ${POUND} ELSE 1 END`;
 
-/** Kilograms of one of the unit that the owner prefers. */
+/** SQL factor that converts the unit in the profile of the row's owner to kilograms. */
 export const preferenceFactor = (alias: string) =>
   `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${POUND} ELSE 1 END`;
 
-/** A field of the mass of `weight` in kilograms, `factor` of it in SQL. */
-const kilograms = (note: string, factor: (alias: string) => string) =>
+/** Options of a computed field: the column `weight` times an SQL factor. */
+const kilogramField = (note: string, factor: (alias: string) => string) =>
   ({
     label: 'Weight in kg',
-    note: `${note} ${ROUNDED}`,
+    note: `${note} ${ROUNDING_NOTE}`,
     only: 'graphql',
     digits: 8,
-    places: PLACES,
-    sql: (alias: string) => `round(${alias}."weight" * ${factor(alias)}, ${PLACES})`,
+    places: DECIMAL_PLACES,
+    sql: (alias: string) => `round(${alias}."weight" * ${factor(alias)}, ${DECIMAL_PLACES})`,
   }) as const;
 
-/** By the row's own unit. */
+/** Kilogram field of rows that have a `weight_unit_id`. */
 export const byUnit = {
-  ...kilograms(`The weight ${IN_KILOGRAMS}; null where the unit is neither kg nor lb.`, unitFactor),
+  ...kilogramField(`The weight ${IN_KILOGRAMS}; null where the unit is neither kg nor lb.`, unitFactor),
   null: true,
 } as const;
 
-/** By the unit of a body weight. */
-export const byEntry = kilograms(`The weight ${IN_KILOGRAMS}.`, entryFactor);
+/** Kilogram field of body weight entries. */
+export const byEntry = kilogramField(`The weight ${IN_KILOGRAMS}.`, entryFactor);

@@ -1,4 +1,4 @@
-/** The unit of a body weight as it was logged, and the one in which formulas show masses. */
+/** Enum of mass units: the unit of a logged body weight, and the output unit of the analyses. */
 import { POUND, UNIT_TYPE } from '../contract/masses';
 import { choices } from '../core/model/choices';
 

@@ -34,7 +34,7 @@ export class Meal extends Model<Meal> {
   @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'What it consists of.' }) declare items: MealItem[];
 }
 
-/** The sum of the rounded values of its items. */
+/** The nutritional values of a meal: the sum of the rounded values of its items. */
 export async function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<Values> {
   const items = await rowsBelow(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], id, context);
   return sum(await Promise.all(items.map((item) => portionValues(item, context, unit))));

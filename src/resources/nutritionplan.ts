@@ -21,7 +21,7 @@ import { UNIT_SYSTEM } from './unitsystem';
 import { User } from './user';
 import { WeightEntry } from './weightentry';
 
-const ENGLISH = 2;
+const ENGLISH_ID = 2;
 
 const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
 
@@ -92,20 +92,21 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
-type Dieted = PartOf<NutritionPlan, 'id' | 'unitSystem'>;
-type Planned = PartOf<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
+type DiaryPlanRow = PartOf<NutritionPlan, 'id' | 'unitSystem'>;
+type PlanRow = PartOf<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
-/** REST shows masses in the unit that the owner of the plan prefers. */
-const unitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>, { api }: Context): MassUnit =>
+/** REST returns ounces if the owner of the plan prefers imperial units; GraphQL always returns grams. */
+const massUnitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>, { api }: Context): MassUnit =>
   api === 'rest' && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
-const dayFrom = (date: string, entries: readonly Values[]) => ({ ...asTexts(sum(entries)), date });
+const diaryDay = (date: string, entries: readonly Values[]) => ({ ...asTexts(sum(entries)), date });
 
-async function diaryOf(plan: Dieted, context: Context, among?: NamedCondition): Promise<Map<string, Values[]>> {
-  const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'ingredientUnitId', 'eatenAt', 'amount'], plan.id, context, among);
-  const values = await Promise.all(entries.map((entry) => portionValues(entry, context, unitOf(plan, context))));
+/** The nutritional values of the diary entries of a plan, grouped by date. */
+async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, Values[]>> {
+  const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'ingredientUnitId', 'eatenAt', 'amount'], plan.id, context, where);
+  const values = await Promise.all(entries.map((entry) => portionValues(entry, context, massUnitOf(plan, context))));
   const days = new Map<string, Values[]>();
-  // The database shows moments in the zone of the server.
+  // Timestamps arrive in the time zone of the server, so that their prefix is the date there.
   entries.forEach(({ eatenAt }, index) => {
     const date = eatenAt.slice(0, 'YYYY-MM-DD'.length);
     days.set(date, [...(days.get(date) ?? []), values[index]!]);
@@ -113,18 +114,18 @@ async function diaryOf(plan: Dieted, context: Context, among?: NamedCondition): 
   return days;
 }
 
-/** Entries of one day; the zone of the session, which is that of the server, turns the date into a moment. */
-const on = (date: string): NamedCondition => ({
+/** Condition for the entries of one day. The time zone of the database session, which is that of the server, sets the bounds of the day. */
+const entriesOf = (date: string): NamedCondition => ({
   name: date,
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-/** The reference adds floats to the integer 0, so that a day without entries has integers. */
+/** The sums of a day without entries. The reference service adds floats to the integer 0, so that an empty sum is an integer. */
 const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
-async function valuesOf(plan: Planned, context: Context) {
-  const unit = unitOf(plan, context);
-  // REST divides by the number as it was logged, whatever its unit.
+async function planValues(plan: PlanRow, context: Context) {
+  const unit = massUnitOf(plan, context);
+  // REST divides by the logged number, whatever its unit, as the reference service does.
   const bodyWeight = context.api === 'rest' ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
@@ -142,24 +143,24 @@ async function valuesOf(plan: Planned, context: Context) {
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
   complete(values, { languages, reference }, id) {
     if (id !== undefined) return;
-    const known = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
-    const preferred = languages.find((code) => known.has(code));
-    values.languageId = (preferred && known.get(preferred)) ?? ENGLISH;
+    const languageIds = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
+    const preferred = languages.find((code) => languageIds.has(code));
+    values.languageId = (preferred && languageIds.get(preferred)) ?? ENGLISH_ID;
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
   @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES } })
   @Needs(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
-  nutritionalValues(@Root() plan: Planned, @Ctx() context: Context) {
-    return context.memory.remember(`${context.api} values ${plan.id}`, plan.userId, context, () => valuesOf(plan, context));
+  nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
+    return context.memory.remember(`${context.api} values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
   @Extensions({ only: 'rest', cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
   @Needs(() => NutritionPlan, 'unitSystem')
-  async diaryDays(@Root() plan: Dieted, @Ctx() context: Context) {
-    const days = await diaryOf(plan, context);
-    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => dayFrom(date, entries));
+  async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
+    const days = await valuesByDate(plan, context);
+    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => diaryDay(date, entries));
   }
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
@@ -169,12 +170,12 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
     @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,
     @Arg('day', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) day: string | null,
-    @Root() plan: Dieted,
+    @Root() plan: DiaryPlanRow,
     @Ctx() context: Context,
   ) {
     const date = dayOf({ year, month, day }, today(context.timeZone));
     if (date === undefined) throw invalid({ date: ['Enter a valid date.'] });
-    const entries = [...(await diaryOf(plan, context, on(date))).values()].flat();
-    return entries.length > 0 ? dayFrom(date, entries) : INTEGER_ZEROS;
+    const entries = [...(await valuesByDate(plan, context, entriesOf(date))).values()].flat();
+    return entries.length > 0 ? diaryDay(date, entries) : INTEGER_ZEROS;
   }
 }

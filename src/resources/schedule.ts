@@ -37,7 +37,7 @@ export class Schedule extends Model<Schedule> {
 }
 
 export default crud(Schedule, {
-  /** Who makes a schedule active must see all that the same user has made active before. */
+  /** Locks the user, so that of two concurrent writes the second one sees and deactivates the schedule that the first one activated. */
   async begin(_rows, { viewer, session }, transaction) {
     await User.findByPk(viewer!.id, {
       attributes: ['id'],
@@ -47,11 +47,11 @@ export default crud(Schedule, {
       ...session.counted,
     });
   },
-  async after(written, context, transaction) {
-    // Of several that are to be active the last one is.
-    const active = written.findLast(({ values }) => values.isActive === true);
-    if (!active) return;
-    const where = { ...ownership(Schedule, context), id: { [Op.ne]: active.id }, isActive: true };
+  async after(writtenRows, context, transaction) {
+    // If several written schedules are active, only the last one remains so.
+    const lastActive = writtenRows.findLast(({ values }) => values.isActive === true);
+    if (!lastActive) return;
+    const where = { ...ownership(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
     await Schedule.update({ isActive: false }, { where, transaction, ...context.session.counted });
   },
 });

@@ -1,4 +1,4 @@
-/** The review that public contributions pass before everybody sees them. */
+/** Review status of contributions to the catalogue. Only accepted ones are visible to everybody. */
 import { choices } from '../core/model/choices';
 
 export const PENDING = '1';

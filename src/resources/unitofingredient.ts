@@ -1,6 +1,6 @@
+/** The unit of an amount of an ingredient: options of the reference, and the rule that the unit belongs to the ingredient. */
 import type { Rule } from '../core/model/registry';
 
-/** The reference to the unit of an amount of an ingredient. */
 export const AMOUNT_UNIT = {
   label: 'Weight unit',
   note: 'Unit of `amount`; null means grams.',
@@ -9,7 +9,6 @@ export const AMOUNT_UNIT = {
   null: true,
 } as const;
 
-/** Of what is an amount of an ingredient in one of its units. */
 export const UNIT_OF_INGREDIENT: Rule = {
   fields: ['ingredientId', 'ingredientUnitId'],
   message: 'The weight unit is not one of the ingredient.',

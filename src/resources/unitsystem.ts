@@ -1,4 +1,4 @@
-/** The units that a user prefers. */
+/** Enum of unit systems (metric, imperial), a preference of the user. */
 import { choices } from '../core/model/choices';
 
 export const UNIT_SYSTEM = choices('UnitSystem', 'The units in which a user thinks.', [

@@ -10,8 +10,8 @@ import { Resource } from '../core/model/resource';
 import { readOne } from '../core/read/row';
 import { UserProfile } from './userprofile';
 
-/** One `@` between a name and a domain with a dot: what else an address may be only its mail server knows. */
-const validAddress = (value: unknown) =>
+/** Requires one `@` between a name and a domain with a dot. Only the mail server can tell which names are valid. */
+const checkEmail = (value: unknown) =>
   value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value)) ? [] : ['Enter a valid e-mail address.'];
 
 @Resource({
@@ -32,7 +32,7 @@ export class User extends Model<User> {
   @Text({ label: 'User name', note: 'With which they sign in.', max: 150, readOnly: true }) declare username: string;
   @Text({ label: 'First name', note: 'Given name.', max: 150, blank: true }) declare firstName: string;
   @Text({ label: 'Last name', note: 'Family name.', max: 150, blank: true }) declare lastName: string;
-  @Text({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true, check: validAddress }) declare email: string;
+  @Text({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true, check: checkEmail }) declare email: string;
   @Flag({ label: 'Active', help: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
   @Flag({ label: 'Staff', note: 'Whether they help to run the service.', default: false, readOnly: true }) declare isStaff: boolean;
   @Flag({ label: 'Superuser', help: 'What they contribute is accepted at once.', default: false, readOnly: true })
@@ -53,7 +53,7 @@ export class User extends Model<User> {
     readOnly: true,
   })
   declare lastLoginAt: string | null;
-  /** A hash; never a field of any interface. */
+  /** The password hash. A plain column instead of a declared field, so that no API exposes it. */
   @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
 }
 

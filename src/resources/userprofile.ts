@@ -23,16 +23,17 @@ export const GENDER = choices('Gender', 'Of a person, as formulas for energy use
   ['MALE', '1', 'Male', 'A man.'],
   ['FEMALE', '2', 'Female', 'A woman.'],
 ]);
-const AGE = { min: 10, max: 100 } as const;
+const AGE_RANGE = { min: 10, max: 100 } as const;
 
-/** Whole years from one day to another. */
-const yearsBetween = (birth: string, day: string) => Math.floor(DateTime.fromISO(day).diff(DateTime.fromISO(birth), 'years').years);
+const fullYearsBetween = (birth: string, day: string) => Math.floor(DateTime.fromISO(day).diff(DateTime.fromISO(birth), 'years').years);
 
-/** From the day on which the minimal age is reached to the birthday of the maximal one. */
-const validBirthdate = (value: unknown, timeZone: string) => {
+/** Accepts ages from the minimum up to the birthday on which the maximum is reached. */
+const checkBirthdate = (value: unknown, timeZone: string) => {
   const day = DateTime.fromISO(today(timeZone));
   const birth = DateTime.fromISO(String(value));
-  return birth.plus({ years: AGE.min }) > day || birth.plus({ years: AGE.max }) < day ? [`${String(value)} is not a valid birthdate`] : [];
+  return birth.plus({ years: AGE_RANGE.min }) > day || birth.plus({ years: AGE_RANGE.max }) < day
+    ? [`${String(value)} is not a valid birthdate`]
+    : [];
 };
 
 @Resource({
@@ -94,13 +95,13 @@ export class UserProfile extends Model<UserProfile> {
   declare isTimerActive: boolean;
   @Whole({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
   declare timerPause: number;
-  @Whole({ label: 'Age', note: 'In years; worked out from the day of birth where that alone is given.', ...AGE, null: true }) declare age:
-    number | null;
+  @Whole({ label: 'Age', note: 'In years; worked out from the day of birth where that alone is given.', ...AGE_RANGE, null: true })
+  declare age: number | null;
   @Day({
     label: 'Date of Birth',
     note: 'The day on which the user was born; between 10 and 100 years ago.',
     null: true,
-    check: validBirthdate,
+    check: checkBirthdate,
   })
   declare birthdate: string | null;
   @Whole({ label: 'Height (cm)', note: 'In centimetres.', min: 140, max: 230, null: true }) declare height: number | null;
@@ -189,8 +190,8 @@ export class UserProfile extends Model<UserProfile> {
   declare canAddUser: boolean;
 }
 
-const base = crud(UserProfile, {
-  /** Without an age the birthdate tells it, whatever else is written. */
+const ProfileCrud = crud(UserProfile, {
+  /** Each write derives the age from the birthdate if no age is written or stored. */
   async before(values, context, transaction, id) {
     if (values.age != null || values.birthdate === null) return;
     const row = await UserProfile.findOne({
@@ -202,12 +203,12 @@ const base = crud(UserProfile, {
     });
     const age = values.age === undefined ? row?.get('age') : null;
     const birthdate = values.birthdate ?? row?.get('birthdate');
-    if (age == null && birthdate) values.age = yearsBetween(String(birthdate), today(context.timeZone));
+    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), today(context.timeZone));
   },
 });
 
 @Resolver(() => UserProfile)
-export default class UserProfileResolver extends base {
+export default class UserProfileResolver extends ProfileCrud {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
   @Extensions({ action: { name: 'username', key: 'username' } })
   @Needs(() => UserProfile, 'userId')

@@ -39,7 +39,7 @@ export class WeightEntry extends Model<WeightEntry> {
 }
 
 export default crud(WeightEntry, {
-  /** A number is meant in the unit of the profile where nothing else is said, and REST has nothing else to say. */
+  /** Clears the unit of a weight that comes without one, as always in REST; a trigger then sets the unit of the profile. */
   complete(values, { api }) {
     if (values.weight !== undefined && (api === 'rest' || values.unit === undefined)) values.unit = null;
   },

@@ -14,9 +14,10 @@ import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
 import { WorkoutSession } from './workoutsession';
 
-/** Each side of a day of training names the other by these columns; there is one session of a user and a day. */
-const SHARED = ['user_id', 'workout_id', 'date'] as const;
-const sameDay = (log: string, session: string) => SHARED.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
+/** Columns by which a log refers to its session and vice versa; a user has at most one session a day. */
+const SESSION_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
+const sameSession = (log: string, session: string) =>
+  SESSION_COLUMNS.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
 
 @Resource({
   rest: 'workoutlog',
@@ -49,8 +50,8 @@ export class WorkoutLog extends Model<WorkoutLog> {
     note: 'Id of the session of that workout on that day, if there is one.',
     null: true,
     only: 'graphql',
-    sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameDay(alias, 's')})`,
-    shares: SHARED,
+    sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameSession(alias, 's')})`,
+    shares: SESSION_COLUMNS,
   })
   declare sessionId: number | null;
   @Owner(() => User, { hidden: true }) declare userId: number;

@@ -14,8 +14,8 @@ const IMPRESSION = choices('WorkoutImpression', 'How well one exercised.', [
   ['GOOD', '3', 'Good', 'As well as one could.'],
 ]);
 
-/** Times of day with all their digits, so that texts compare as times do. */
-const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String(time).length);
+/** Pads a time of day to microseconds, so that comparing strings compares times. */
+const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.slice(String(time).length);
 
 @Resource({
   rest: 'workoutsession',
@@ -33,7 +33,7 @@ const precise = (time: unknown) => String(time) + '00:00:00.000000'.slice(String
     {
       fields: ['startTime', 'endTime'],
       message: 'The session ends before it starts.',
-      broken: (rows) => rows.map(({ startTime, endTime }) => precise(endTime) < precise(startTime)),
+      broken: (rows) => rows.map(({ startTime, endTime }) => withMicroseconds(endTime) < withMicroseconds(startTime)),
     },
   ],
   filters: ['date', 'workoutId', 'notes', 'impression', 'startTime', 'endTime'],

@@ -1,4 +1,4 @@
-/** Which muscles exercises train. */
+/** Groups the muscles that exercises train into primary and secondary ones, on the front and on the back of the body. */
 
 export interface Trained {
   muscleIds: readonly number[];
@@ -12,19 +12,19 @@ export interface MuscleGroups<M> {
   backSecondary: M[];
 }
 
-/** In first-seen order; a muscle that one of the exercises is for is not also a secondary one. */
+/** Muscles are in order of first occurrence. The primary muscles of any of the exercises are left out of the secondary ones. */
 export function muscleGroups<M extends { isFront: boolean }>(
-  trained: readonly Trained[],
-  muscle: (id: number) => M | null,
+  exercises: readonly Trained[],
+  findMuscle: (id: number) => M | null,
 ): MuscleGroups<M> {
-  const primary = new Set(trained.flatMap(({ muscleIds }) => muscleIds));
-  const secondary = new Set(trained.flatMap(({ muscleSecondaryIds }) => muscleSecondaryIds).filter((id) => !primary.has(id)));
-  const found = (ids: Iterable<number>, isFront: boolean) =>
-    [...ids].map(muscle).filter((row): row is M => row !== null && row.isFront === isFront);
+  const primary = new Set(exercises.flatMap(({ muscleIds }) => muscleIds));
+  const secondary = new Set(exercises.flatMap(({ muscleSecondaryIds }) => muscleSecondaryIds).filter((id) => !primary.has(id)));
+  const musclesOnSide = (ids: Iterable<number>, isFront: boolean) =>
+    [...ids].map(findMuscle).filter((row): row is M => row !== null && row.isFront === isFront);
   return {
-    front: found(primary, true),
-    back: found(primary, false),
-    frontSecondary: found(secondary, true),
-    backSecondary: found(secondary, false),
+    front: musclesOnSide(primary, true),
+    back: musclesOnSide(primary, false),
+    frontSecondary: musclesOnSide(secondary, true),
+    backSecondary: musclesOnSide(secondary, false),
   };
 }

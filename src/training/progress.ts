@@ -1,4 +1,4 @@
-/** What was logged for an exercise, day by day and as the lines of a chart. */
+/** Progress in an exercise: its logs grouped by day, and as lines of a chart. */
 
 export interface Entry {
   date: string;
@@ -21,7 +21,7 @@ export function byDay<T extends Entry>(entries: readonly T[]): LoggedDay<T>[] {
   return [...days].map(([date, logs]) => ({ date, logs }));
 }
 
-/** A line for each number of repetitions, in the order in which they first appear; of each day only the heaviest weight. */
+/** One line per number of repetitions, in order of first occurrence. A line has one point per day: the heaviest weight. */
 export function chartLines(entries: readonly Entry[]): Entry[][] {
   const lines = new Map<number, Map<string, Entry>>();
   for (const { date, reps, weight } of entries) {

@@ -1,3 +1,4 @@
+/** Autocomplete for exercises and ingredients by a part of their name; over REST only. */
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { NO_NULLS } from '../../contract/messages';
 import { MAX_PAGE } from '../../core/read/connection';
@@ -7,19 +8,18 @@ import { inCapitals } from './capitals';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
-const Part = () => Arg('term', () => String, { nullable: true, description: 'Part of the name, in capitals or not.' });
-const Language = (description: string) => Arg('language', () => String, { nullable: true, description });
+const TermArg = () => Arg('term', () => String, { nullable: true, description: 'Part of the name, in capitals or not.' });
+const LanguageArg = (description: string) => Arg('language', () => String, { nullable: true, description });
 
-/** The searches as REST has them: no term has no answer, and what is found is wrapped up for a widget. */
+/** Options of a REST search endpoint: the hits are below `suggestions`, as an autocomplete widget expects them. */
 const endpoint = (paths: string[], data: string) => ({
   cost: { weight: 50 },
-  // As many as may be found.
   listSize: { assumedSize: MAX_PAGE },
   only: 'rest',
   endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value: name data { ${data} }` },
 });
 
-function checked(term: string): string {
+function checkTerm(term: string): string {
   if (term.includes('\0')) throw badArgument('term', NO_NULLS);
   return term;
 }
@@ -32,14 +32,14 @@ export default class SearchResolver {
   })
   @Extensions(endpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'))
   async exerciseSuggestions(
-    @Part() term: string | null,
-    @Language(
+    @TermArg() term: string | null,
+    @LanguageArg(
       'Two-letter code; English if it is unknown, the language that the request accepts if absent. All but `de` are completed with English.',
     )
     language: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseHit[] | null> {
-    return term ? inCapitals(term, await findExercises(checked(term), exerciseLanguages(language, context), context)) : null;
+    return term ? inCapitals(term, await findExercises(checkTerm(term), exerciseLanguages(language, context), context)) : null;
   }
 
   @Query(() => [IngredientHit], {
@@ -48,13 +48,13 @@ export default class SearchResolver {
   })
   @Extensions(endpoint(['ingredient/search'], 'id: ingredientId name'))
   async ingredientSuggestions(
-    @Part() term: string | null,
-    @Language(
+    @TermArg() term: string | null,
+    @LanguageArg(
       'Two-letter code; English if it is unknown. Absent: the language that the request accepts, completed with English; German only for users whose profile says so.',
     )
     language: string | null,
     @Ctx() context: Context,
   ): Promise<IngredientHit[] | null> {
-    return term ? inCapitals(term, await findIngredients(checked(term), await ingredientLanguages(language, context), context)) : null;
+    return term ? inCapitals(term, await findIngredients(checkTerm(term), await ingredientLanguages(language, context), context)) : null;
   }
 }

@@ -1,4 +1,4 @@
-/** The languages that a search looks through. */
+/** Chooses the languages in which a search looks for names. */
 import { mayRead } from '../../core/access/access';
 import type { Context } from '../../core/context';
 import { rowsBelow } from '../../core/read/loaders';
@@ -6,40 +6,43 @@ import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 
 const ENGLISH = 'en';
-/** Languages with enough names of their own; others are completed with English. */
-const COMPLETE: readonly string[] = [ENGLISH, 'de'];
+/** Languages with enough entries; searches in all other languages include English. */
+const COMPLETE_LANGUAGES: readonly string[] = [ENGLISH, 'de'];
 
-interface Known {
+interface LanguageRow {
   id: number;
   shortName: string;
 }
 
-const known = ({ reference }: Context): Known[] => reference.all(Language);
+const allLanguages = ({ reference }: Context): LanguageRow[] => reference.all(Language);
 
-/** The language with this code, of the request if there is none; English if it is unknown. Undefined only where there are no languages. */
-function wanted(code: string | null | undefined, context: Context): Known | undefined {
-  const all = known(context);
-  const named = (shortName: string) => all.find((language) => language.shortName === shortName);
-  const found = code ? named(code) : context.languages.map(named).find(Boolean);
-  return found ?? named(ENGLISH);
+/** The language with this code, or without a code the first known one of Accept-Language. Defaults to English; undefined if no languages exist. */
+function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
+  const all = allLanguages(context);
+  const byCode = (shortName: string) => all.find((language) => language.shortName === shortName);
+  const match = code ? byCode(code) : context.languages.map(byCode).find(Boolean);
+  return match ?? byCode(ENGLISH);
 }
 
-const ids = (languages: readonly (Known | undefined)[]): number[] => [...new Set(languages.flatMap((language) => language?.id ?? []))];
+const uniqueIds = (languages: readonly (LanguageRow | undefined)[]): number[] => [
+  ...new Set(languages.flatMap((language) => language?.id ?? [])),
+];
 
-const english = (context: Context) => known(context).find(({ shortName }) => shortName === ENGLISH);
+const englishLanguage = (context: Context) => allLanguages(context).find(({ shortName }) => shortName === ENGLISH);
 
-/** What a language has of its own may be little, so English completes it. */
-const completed = (language: Known | undefined, context: Context): number[] =>
-  ids([language, language && COMPLETE.includes(language.shortName) ? undefined : english(context)]);
+/** The ids of a language and, unless it has enough entries, of English. */
+const withEnglish = (language: LanguageRow | undefined, context: Context): number[] =>
+  uniqueIds([language, language && COMPLETE_LANGUAGES.includes(language.shortName) ? undefined : englishLanguage(context)]);
 
-export const exerciseLanguages = (code: string | null | undefined, context: Context): number[] => completed(wanted(code, context), context);
+export const exerciseLanguages = (code: string | null | undefined, context: Context): number[] =>
+  withEnglish(requestedLanguage(code, context), context);
 
-/** Exactly the one that is named; else that of the request, completed, and English for a user who wants it too. */
+/** With a code, only that language. Otherwise that of the request, plus English if it has few entries or the viewer's profile asks for it. */
 export async function ingredientLanguages(code: string | null | undefined, context: Context): Promise<number[]> {
-  const language = wanted(code, context);
-  if (code) return ids([language]);
-  const languages = completed(language, context);
+  const language = requestedLanguage(code, context);
+  if (code) return uniqueIds([language]);
+  const languages = withEnglish(language, context);
   if (!context.viewer || languages.length > 1 || !mayRead(UserProfile, context)) return languages;
   const [profile] = await rowsBelow(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
-  return profile?.showEnglishIngredients ? [...new Set([...languages, ...ids([english(context)])])] : languages;
+  return profile?.showEnglishIngredients ? [...new Set([...languages, ...uniqueIds([englishLanguage(context)])])] : languages;
 }

@@ -1,4 +1,4 @@
-/** What the searches answer, and the statements that find it. */
+/** Search hits, and the SQL statements that find them. */
 import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
 import { published } from '../../core/access/access';
 import { anyOf, binder, equals, whereOf, type Condition } from '../../core/access/conditions';
@@ -13,14 +13,14 @@ import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
 import { ACCEPTED } from '../status';
 
-const THUMBNAIL = 'micro_cropped';
+const THUMBNAIL_ALIAS = 'micro_cropped';
 
-interface FoundIngredient {
+interface IngredientRow {
   id: number;
   name: string;
 }
 
-interface FoundExercise {
+interface ExerciseRow {
   id: number;
   name: string;
   category: string;
@@ -37,7 +37,7 @@ export class ExerciseHit {
   @Field(() => String, { description: 'Name of its category. Always English.' }) readonly category: string;
   private readonly path: string | null;
 
-  constructor({ id, name, category, image }: FoundExercise) {
+  constructor({ id, name, category, image }: ExerciseRow) {
     this.exerciseId = id;
     this.name = name;
     this.category = category;
@@ -51,7 +51,7 @@ export class ExerciseHit {
 
   @Field(() => String, { nullable: true, description: 'URL of a square of 30 pixels cut out of the main image, without scheme and host.' })
   async imageThumbnail(@Ctx() { media }: Context): Promise<string | null> {
-    return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL, await media.hasPngThumbnails(this.path)));
+    return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL_ALIAS, await media.hasPngThumbnails(this.path)));
   }
 
   @Field(() => ExerciseHit, { description: 'The hit itself, where a widget expects it.' })
@@ -66,7 +66,7 @@ export class IngredientHit {
   @Field(() => ID, { description: 'Id of the ingredient.' }) readonly ingredientId: number;
   @Field(() => String, { description: 'What it is called in its language.' }) readonly name: string;
 
-  constructor({ id, name }: FoundIngredient) {
+  constructor({ id, name }: IngredientRow) {
     this.ingredientId = id;
     this.name = name;
   }
@@ -78,51 +78,57 @@ export class IngredientHit {
   }
 }
 
-const nameOf = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
+const nameField = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
 
-/** As lists have them where nothing else decides. */
-const byName = (entity: Entity, { api }: Context): string =>
+/** The ORDER BY terms of the default order of a resource. */
+const defaultOrder = (entity: Entity, { api }: Context): string =>
   orderSql(bound(orderOf(entity, resourceOf(entity)!.ordering.map(orderKey), { api }), String));
 
-/** Of accepted exercises in these languages. */
-async function readExercises(named: Condition, order: Condition, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
+/** Reads the accepted exercises in these languages whose name satisfies the condition. */
+async function readExercises(
+  nameCondition: Condition,
+  order: Condition,
+  languages: readonly number[],
+  context: Context,
+): Promise<ExerciseHit[]> {
   const { bind, values } = binder();
-  const where = whereOf([named, anyOf('language_id', languages), ...published(Exercise)], 't', bind);
+  const where = whereOf([nameCondition, anyOf('language_id', languages), ...published(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
-  const found = await context.session.query(
+  const rows = await context.session.query(
     `SELECT t."id", t."name", c."name" AS "category", ${image} AS "image" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}
-     ORDER BY ${order('t', bind)}, ${byName(Exercise, context)} LIMIT ${MAX_PAGE}`,
+     ORDER BY ${order('t', bind)}, ${defaultOrder(Exercise, context)} LIMIT ${MAX_PAGE}`,
     values,
   );
-  return found.map((row) => new ExerciseHit(row as FoundExercise));
+  return rows.map((row) => new ExerciseHit(row as ExerciseRow));
 }
 
-/** Those with the term in their names, by category, then by name. */
+/** Accepted exercises whose name contains the term, ordered by category, then by name. */
 export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
-  return readExercises(has(nameOf.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
+  return readExercises(has(nameField.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
 }
 
-/** Those with the term in their names, by name. */
+/** Accepted ingredients whose name contains the term, ordered by name. */
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
-  const contains = has(nameOf.ingredient(), 'contains', term, true);
-  const found =
+  const contains = has(nameField.ingredient(), 'contains', term, true);
+  const rows =
     (await context.names.find(Ingredient, term, languages, MAX_PAGE, context.session)) ??
     (await readIngredients(contains, languages, context));
-  return found.map((ingredient) => new IngredientHit(ingredient));
+  return rows.map((ingredient) => new IngredientHit(ingredient));
 }
 
-async function readIngredients(named: Condition, languages: readonly number[], context: Context): Promise<FoundIngredient[]> {
-  // With one language an index has the rows in the order of their names.
-  const [only, ...others] = languages;
-  const spoken = only !== undefined && others.length === 0 ? equals('language_id', only) : anyOf('language_id', languages);
+async function readIngredients(nameCondition: Condition, languages: readonly number[], context: Context): Promise<IngredientRow[]> {
+  // For a single language, an index returns the rows in the order of their names.
+  const [language, ...otherLanguages] = languages;
+  const inLanguages =
+    language !== undefined && otherLanguages.length === 0 ? equals('language_id', language) : anyOf('language_id', languages);
   const { bind, values } = binder();
-  const where = whereOf([named, spoken, ...published(Ingredient)], 't', bind);
-  const order = byName(Ingredient, context);
+  const where = whereOf([nameCondition, inLanguages, ...published(Ingredient)], 't', bind);
+  const order = defaultOrder(Ingredient, context);
   const rows = await context.session.query(
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE}`,
     values,
   );
-  return rows as FoundIngredient[];
+  return rows as IngredientRow[];
 }

@@ -1,6 +1,6 @@
 /**
- * A workout worked out: everything that hangs below it in training order, with texts and muscles. What is not asked for is not read; what
- * was read is kept in memory as long as nothing of it changes.
+ * Canonical representation of a workout: everything below it in training order, with texts and muscles. Only selected parts are read. They stay in
+ * the derived-value cache until rows of the owner change.
  */
 import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -37,8 +37,8 @@ export class TrainedMuscles {
   @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
 }
 
-const musclesOf = (trained: readonly Trained[], { reference }: Context): MuscleGroups<RowOf<Muscle>> =>
-  muscleGroups(trained, (id) => reference.get(Muscle, id));
+const musclesOf = (exercises: readonly Trained[], { reference }: Context): MuscleGroups<RowOf<Muscle>> =>
+  muscleGroups(exercises, (id) => reference.get(Muscle, id));
 
 @ObjectType({ description: 'An image of an exercise in a workout.', simpleResolvers: true })
 export class CanonicalImage {
@@ -183,10 +183,10 @@ export class CanonicalWorkout extends Memoized {
   }
 }
 
-const MUSCLES = `muscles { front { ...muscle } back { ...muscle } frontsecondary: frontSecondary { ...muscle }
+const MUSCLES_SELECTION = `muscles { front { ...muscle } back { ...muscle } frontsecondary: frontSecondary { ...muscle }
   backsecondary: backSecondary { ...muscle } }`;
 
-/** As REST shows it. */
+/** Selection set of the REST representation. */
 export const CANONICAL_SELECTION = `obj: workout { ...workout } day_list: days {
   obj: day { ...day }
   set_list: sets {
@@ -195,7 +195,7 @@ export const CANONICAL_SELECTION = `obj: workout { ...workout } day_list: days {
       setting_obj_list: plannedSets { ...setting } setting_text: summary has_weight: hasWeight comment_list: comments
       image_list: images { image is_main: isMain } obj: exercise { ...exercise }
     }
-    is_superset: isSuperset settings_computed: sequence { ...setting } ${MUSCLES}
+    is_superset: isSuperset settings_computed: sequence { ...setting } ${MUSCLES_SELECTION}
   }
-  days_of_week: weekdays { text day_list: days { ...daysofweek } } ${MUSCLES}
-} ${MUSCLES}`;
+  days_of_week: weekdays { text day_list: days { ...daysofweek } } ${MUSCLES_SELECTION}
+} ${MUSCLES_SELECTION}`;

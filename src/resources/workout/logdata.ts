@@ -1,4 +1,4 @@
-/** What was logged for one exercise of a workout. */
+/** Training logs of one exercise of a workout, by day and as chart lines. */
 import { Field, Int, ObjectType } from 'type-graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
@@ -29,7 +29,7 @@ export class ExerciseLogData {
   @Field(() => [LogDay], { description: 'The same as a list, oldest first.' }) declare days: LogDay[];
 }
 
-/** Logs in other units cannot be compared. */
+/** Includes only logs of repetitions with a weight in kg or lb; other units cannot be compared. */
 export async function logDataOf(workoutId: number, exerciseId: number, context: Context): Promise<ExerciseLogData> {
   const logs = await rowsBelow(WorkoutLog, 'workoutId', allOf(WorkoutLog), workoutId, context, {
     name: `exercise ${exerciseId}`,
@@ -40,8 +40,8 @@ export async function logDataOf(workoutId: number, exerciseId: number, context: 
   return { chart: chartLines(logs), days: byDay(logs) };
 }
 
-/** What REST answers to whoever names no exercise. */
+/** REST response if the exercise id is missing. */
 export const NO_EXERCISE = "Please provide an exercise ID in the 'id' GET parameter";
 
-/** As REST shows it. */
+/** Selection set of the REST representation. */
 export const LOG_DATA_SELECTION = 'chart_data: chart { date weight reps } logs: days { key: date value: logs { ...workoutlog } }';

@@ -1,4 +1,4 @@
-/** The rows of a workout. Each kind is one statement for all that a request asks for. */
+/** Loaders of the rows below a workout. Each request reads each kind of row with a single statement. */
 import type { Context } from '../../core/context';
 import { fieldsOf, type Entity, type RowOf } from '../../core/model/fields';
 import { rowsBelow, rowToCount } from '../../core/read/loaders';
@@ -12,45 +12,46 @@ import type { Trained } from '../../training/muscles';
 import { byExercise, inWeekOrder } from '../../training/sequence';
 import { setSummary } from '../../training/texts';
 
-interface Identified {
+interface RowWithId {
   id: number;
 }
 
-/** Every field, for rows that are shown whole. */
+/** The names of all fields of an entity. */
 export const allOf = <M>(entity: Entity<M>) => fieldsOf(entity).map(({ name }) => name) as (keyof RowOf<M> & string)[];
 
-const below = <M>(entity: Entity<M>, by: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>
+const childrenOf = <M>(entity: Entity<M>, by: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>
   rowsBelow(entity, by, allOf(entity), id, context) as Promise<RowOf<M>[]>;
 
-const collected = async <S, T>(items: readonly S[], next: (item: S) => Promise<T[]>): Promise<T[]> =>
-  (await Promise.all(items.map(next))).flat();
+const flatMapAsync = async <S, T>(items: readonly S[], load: (item: S) => Promise<T[]>): Promise<T[]> =>
+  (await Promise.all(items.map(load))).flat();
 
-export const daysOf = async (workout: Identified, context: Context): Promise<RowOf<TrainingDay>[]> =>
-  inWeekOrder(await below(TrainingDay, 'workoutId', workout.id, context));
-export const setsOf = (day: Identified, context: Context): Promise<RowOf<SetGroup>[]> => below(SetGroup, 'trainingDayId', day.id, context);
-export const plannedSetsOf = (set: Identified, context: Context): Promise<RowOf<PlannedSet>[]> =>
-  below(PlannedSet, 'setGroupId', set.id, context);
+export const daysOf = async (workout: RowWithId, context: Context): Promise<RowOf<TrainingDay>[]> =>
+  inWeekOrder(await childrenOf(TrainingDay, 'workoutId', workout.id, context));
+export const setsOf = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
+  childrenOf(SetGroup, 'trainingDayId', day.id, context);
+export const plannedSetsOf = (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
+  childrenOf(PlannedSet, 'setGroupId', set.id, context);
 
 export const exerciseOf = (id: number, context: Context) =>
   rowToCount(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
-/** The planned sets of each exercise of a set. */
-export const exercisesOf = async (set: Identified, context: Context): Promise<RowOf<PlannedSet>[][]> =>
+/** The planned sets of a set group, grouped by exercise. */
+export const exercisesOf = async (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
   byExercise(await plannedSetsOf(set, context));
 
-export const trainedBySet = (set: Identified, context: Context): Promise<Trained[]> =>
+export const trainedBySet = (set: RowWithId, context: Context): Promise<Trained[]> =>
   exercisesOf(set, context).then((groups) =>
-    collected(groups, async ([first]) => {
+    flatMapAsync(groups, async ([first]) => {
       const exercise = await exerciseOf(first!.exerciseId, context);
       return exercise ? [exercise] : [];
     }),
   );
-export const trainedOnDay = (day: Identified, context: Context): Promise<Trained[]> =>
-  setsOf(day, context).then((sets) => collected(sets, (set) => trainedBySet(set, context)));
-export const trainedByWorkout = (workout: Identified, context: Context): Promise<Trained[]> =>
-  daysOf(workout, context).then((days) => collected(days, (day) => trainedOnDay(day, context)));
+export const trainedOnDay = (day: RowWithId, context: Context): Promise<Trained[]> =>
+  setsOf(day, context).then((sets) => flatMapAsync(sets, (set) => trainedBySet(set, context)));
+export const trainedByWorkout = (workout: RowWithId, context: Context): Promise<Trained[]> =>
+  daysOf(workout, context).then((days) => flatMapAsync(days, (day) => trainedOnDay(day, context)));
 
-/** Units are read from memory, which may be a moment behind the database. */
+/** The name of a unit from the catalogue cache, which may briefly lag behind the database; empty for an unknown unit. */
 const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { reference }: Context): string =>
   reference.get(entity, id)?.name ?? '';
 
