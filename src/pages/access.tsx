@@ -1,4 +1,4 @@
-/** Below the API key: access tokens, the browsers that are signed in, and what happened to the account lately. */
+/** Sections of the API key page below the key: access tokens, sessions and recent security events. */
 import type { ComponentChildren } from 'preact';
 import { nameOf, SCOPES, type Scope } from '../core/access/scopes';
 import { CopyButton } from './copy';
@@ -22,7 +22,7 @@ export interface ShownEvent {
   detail: string | null;
 }
 
-/** What the form of a new token had in it, if it was refused. */
+/** Values of a rejected form for a new access token, shown again with its validation errors. */
 export interface TokenForm {
   name: string;
   scopes: readonly string[];
@@ -30,7 +30,7 @@ export interface TokenForm {
   mistakes: readonly string[];
 }
 
-/** In days; the first one is offered. */
+/** Lifetimes of access tokens in days (empty: never expires). The first one is the default. */
 export const LIFETIMES: readonly [days: string, label: string][] = [
   ['90', 'in 90 days'],
   ['7', 'in 7 days'],
@@ -39,11 +39,11 @@ export const LIFETIMES: readonly [days: string, label: string][] = [
   ['', 'never'],
 ];
 
-const MINUTE = 'YYYY-MM-DDThh:mm'.length;
-const minute = (moment: string) => moment.slice(0, MINUTE).replace('T', ' ');
-const day = (moment: string) => moment.slice(0, 'YYYY-MM-DD'.length);
+const MINUTE_LENGTH = 'YYYY-MM-DDThh:mm'.length;
+const formatMinute = (timestamp: string) => timestamp.slice(0, MINUTE_LENGTH).replace('T', ' ');
+const formatDay = (timestamp: string) => timestamp.slice(0, 'YYYY-MM-DD'.length);
 
-function Action(props: { action: string; visitor: Visitor; class?: string; children: ComponentChildren }) {
+function ActionForm(props: { action: string; visitor: Visitor; class?: string; children: ComponentChildren }) {
   const { action, visitor, children } = props;
   return (
     <form method="post" action={KEY_PATH} class={props.class ?? 'inline'}>
@@ -70,16 +70,16 @@ function TokenTable({ tokens, visitor }: { tokens: readonly ShownToken[]; visito
             <tr>
               <th scope="row">{name}</th>
               <td>{scopes.map(nameOf).join(', ')}</td>
-              <td>{day(createdAt)}</td>
-              <td>{expiresAt === null ? 'never' : isExpired ? `ended ${day(expiresAt)}` : day(expiresAt)}</td>
-              <td>{lastUsedAt === null ? 'never' : minute(lastUsedAt)}</td>
+              <td>{formatDay(createdAt)}</td>
+              <td>{expiresAt === null ? 'never' : isExpired ? `ended ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
+              <td>{lastUsedAt === null ? 'never' : formatMinute(lastUsedAt)}</td>
               <td>
-                <Action action="revoke-token" visitor={visitor}>
+                <ActionForm action="revoke-token" visitor={visitor}>
                   <input type="hidden" name="id" value={id} />
                   <button class="plain" aria-label={`Revoke ${name}`}>
                     Revoke
                   </button>
-                </Action>
+                </ActionForm>
               </td>
             </tr>
           ))}
@@ -89,7 +89,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly ShownToken[]; visito
   );
 }
 
-function NewToken({ visitor, form }: { visitor: Visitor; form?: TokenForm }) {
+function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm }) {
   return (
     <>
       <h3 id="new-token">A new one</h3>
@@ -100,7 +100,7 @@ function NewToken({ visitor, form }: { visitor: Visitor; form?: TokenForm }) {
           ))}
         </div>
       )}
-      <Action action="create-token" visitor={visitor} class="fields">
+      <ActionForm action="create-token" visitor={visitor} class="fields">
         <div>
           <label for="token-name">Name</label>
           <input
@@ -140,7 +140,7 @@ function NewToken({ visitor, form }: { visitor: Visitor; form?: TokenForm }) {
         <div>
           <button>Make an access token</button>
         </div>
-      </Action>
+      </ActionForm>
     </>
   );
 }
@@ -167,12 +167,12 @@ export function Tokens({ tokens, visitor, form }: { tokens: readonly ShownToken[
         <details>
           <summary>Revoke all of them</summary>
           <p>Every program that uses one stops working. The API key stays.</p>
-          <Action action="revoke-tokens" visitor={visitor}>
+          <ActionForm action="revoke-tokens" visitor={visitor}>
             <button class="danger">Revoke all access tokens</button>
-          </Action>
+          </ActionForm>
         </details>
       )}
-      <NewToken visitor={visitor} form={form} />
+      <NewTokenForm visitor={visitor} form={form} />
     </>
   );
 }
@@ -182,9 +182,9 @@ export function Sessions({ visitor }: { visitor: Visitor }) {
     <>
       <h2>Browsers</h2>
       <p>All browsers that are signed in are signed out, this one too. Keys and tokens stay.</p>
-      <Action action="end-sessions" visitor={visitor}>
+      <ActionForm action="end-sessions" visitor={visitor}>
         <button class="plain">End all sessions</button>
-      </Action>
+      </ActionForm>
     </>
   );
 }
@@ -205,7 +205,7 @@ export function Events({ events }: { events: readonly ShownEvent[] }) {
           <tbody>
             {events.map(({ at, what, address, detail }) => (
               <tr>
-                <td>{minute(at)}</td>
+                <td>{formatMinute(at)}</td>
                 <td>{what}</td>
                 <td>{address ?? 'an operator'}</td>
                 <td>{detail}</td>

@@ -1,18 +1,18 @@
-/** Reading forms and answering with pages. */
+/** Reads form fields and query parameters, and sends HTML pages. */
 import type { Response } from 'express';
 import { PAGE_HEADERS } from './protection';
 
 export type Values = Record<string, unknown> | undefined;
 
-/** All values of a field of a form, or of a parameter of the address. */
+/** Returns all text values of a form field or query parameter. */
 export const texts = (values: Values, name: string): string[] =>
   [values?.[name]].flat().filter((value): value is string => typeof value === 'string');
 
-/** The last one if there are several. */
+/** Returns the last text value of a form field or query parameter, undefined if there is none. */
 export function text(values: Values, name: string): string | undefined {
   const value = values?.[name];
-  const one: unknown = Array.isArray(value) ? value.at(-1) : value;
-  return typeof one === 'string' ? one : undefined;
+  const lastValue: unknown = Array.isArray(value) ? value.at(-1) : value;
+  return typeof lastValue === 'string' ? lastValue : undefined;
 }
 
 export function answer(response: Response, status: number, page: string): void {

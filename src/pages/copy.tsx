@@ -1,7 +1,7 @@
-/** Copy buttons: there only where a script runs, because without one they could do nothing. */
+/** Buttons that copy a text to the clipboard. They stay hidden without JavaScript, because they need it. */
 export const COPY_PATH = '/pages/copy.js';
 
-/** Beside clipboards, which browsers offer over https only, it knows the old way: the visitor's own selection. */
+/** Uses the Clipboard API, which browsers offer over HTTPS only. Falls back to selecting the text and `execCommand('copy')`. */
 export const COPY_SCRIPT = `'use strict';
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const label = button.textContent;

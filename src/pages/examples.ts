@@ -1,4 +1,4 @@
-/** First calls with their answers as they are now, asked like anybody would. */
+/** Example requests of the landing page with their current responses. The operations run with the rights of the visitor. */
 import { print, parse } from 'graphql';
 import { page } from '../rest/dialect/pagination';
 import type { Prepare } from '../rest/endpoints';
@@ -6,49 +6,54 @@ import { BASE } from '../rest/routes';
 
 export interface Example {
   command: string;
-  /** Absent where it could not be had. */
+  /** Response body; absent if the operation failed. */
   answer?: string;
 }
 
 export interface Examples {
   rest: Example;
   graphql: Example & { query: string };
-  /** Of the exercise that the answer shows: what it trains. */
+  /** The first exercise and the ids of its muscles, for a drawing of the body. */
   figure?: { name: string; main: readonly string[]; secondary: readonly string[] };
 }
 
-const FEW = 2;
-const LIST = `${BASE}/exercisecategory/`;
-const CATEGORIES = `{ page: exerciseCategories(first: ${FEW}) { totalCount nodes { id name } } }`;
-const EXERCISES = `{ exercises(first: ${FEW}) { totalCount nodes { name category { name } } } }`;
-const FIGURE = '{ exercises(first: 1) { nodes { name muscleIds muscleSecondaryIds } } }';
+const EXAMPLE_ROWS = 2;
+const LIST_PATH = `${BASE}/exercisecategory/`;
+const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROWS}) { totalCount nodes { id name } } }`;
+const EXERCISES_QUERY = `{ exercises(first: ${EXAMPLE_ROWS}) { totalCount nodes { name category { name } } } }`;
+const FIGURE_QUERY = '{ exercises(first: 1) { nodes { name muscleIds muscleSecondaryIds } } }';
 
-const indented = (value: unknown) => JSON.stringify(value, null, 2);
+const formatJson = (value: unknown) => JSON.stringify(value, null, 2);
 
-interface Categories {
+interface CategoryPage {
   totalCount: number;
   nodes: { id: number; name: string }[];
 }
 
 export function examples(prepare: Prepare): (context: object, baseUrl: string) => Promise<Examples> {
-  const [categories, exercises, figure] = [CATEGORIES, EXERCISES, FIGURE].map(prepare);
+  const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, FIGURE_QUERY].map(prepare);
 
   return async (context, baseUrl) => {
-    // The front door is open, whatever is wrong behind it.
-    const ask = (run: typeof categories) => run!(context).catch(() => undefined);
-    const [listed, found, drawn] = await Promise.all([ask(categories), ask(exercises), ask(figure)]);
-    const { totalCount, nodes } = (listed?.data?.page ?? {}) as Partial<Categories>;
-    const query = new URLSearchParams({ limit: String(FEW) });
-    const body = nodes && page(`${baseUrl}${LIST}`, query, { limit: FEW, offset: 0 }, totalCount!, nodes);
-    const one = drawn?.data?.exercises?.nodes[0] as { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
+    // A failed operation only hides its example: the landing page must load even if the database is down.
+    const runOrUndefined = (run: typeof runCategories) => run!(context).catch(() => undefined);
+    const [categoriesResult, exercisesResult, figureResult] = await Promise.all([
+      runOrUndefined(runCategories),
+      runOrUndefined(runExercises),
+      runOrUndefined(runFigure),
+    ]);
+    const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;
+    const query = new URLSearchParams({ limit: String(EXAMPLE_ROWS) });
+    const body = nodes && page(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROWS, offset: 0 }, totalCount!, nodes);
+    const exercise = figureResult?.data?.exercises?.nodes[0] as
+      { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {
-      rest: { command: `curl '${baseUrl}${LIST}?${query.toString()}'`, ...(body && { answer: indented(body) }) },
+      rest: { command: `curl '${baseUrl}${LIST_PATH}?${query.toString()}'`, ...(body && { answer: formatJson(body) }) },
       graphql: {
-        query: print(parse(EXERCISES)),
-        command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES })}'`,
-        ...(found?.data && { answer: indented({ data: found.data }) }),
+        query: print(parse(EXERCISES_QUERY)),
+        command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES_QUERY })}'`,
+        ...(exercisesResult?.data && { answer: formatJson({ data: exercisesResult.data }) }),
       },
-      ...(one && { figure: { name: one.name, main: one.muscleIds, secondary: one.muscleSecondaryIds } }),
+      ...(exercise && { figure: { name: exercise.name, main: exercise.muscleIds, secondary: exercise.muscleSecondaryIds } }),
     };
   };
 }

@@ -1,2 +1,2 @@
-/** Where a list is to be had as a file: the name ends with the format. */
+/** Path of the export of a list as a file. The file extension is the format: `/graphql/export.csv`. */
 export const EXPORT_PATH = '/graphql/export';

@@ -1,4 +1,4 @@
-/** The API key of the visitor: whether there is one, what it is, a new one. */
+/** API key page: the key, usage examples, access tokens, sessions and security events. Replacing the key has a confirmation page. */
 import type { ComponentChildren } from 'preact';
 import { Events, Made, Sessions, Tokens, type ShownEvent, type ShownToken, type TokenForm } from './access';
 import { CopyButton, CopyScript } from './copy';
@@ -10,7 +10,7 @@ export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-t
 export interface ShownKey {
   id: string;
   created: string;
-  /** Absent where it cannot be shown. */
+  /** The key itself; absent if it cannot be decrypted because the secret key of the server was changed. */
   token?: string;
 }
 
@@ -22,17 +22,17 @@ export interface KeyPage {
   notice?: string;
   tokens: readonly ShownToken[];
   events: readonly ShownEvent[];
-  /** The access token that was made just now. */
+  /** The access token created by this request. It is shown only once. */
   made?: string;
-  /** The form of one that was refused. */
+  /** Values of a rejected form for a new access token. */
   form?: TokenForm;
 }
 
 const HOME: Crumb = { label: 'Fitgraph', href: '/' };
-const VISIBLE = 4;
+const VISIBLE_CHARACTERS = 4;
 const QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
 
-const masked = (token: string) => token.slice(0, VISIBLE) + '•'.repeat(token.length - VISIBLE);
+const maskToken = (token: string) => token.slice(0, VISIBLE_CHARACTERS) + '•'.repeat(token.length - VISIBLE_CHARACTERS);
 
 function ActionForm(props: { action: KeyAction; replaced?: string; visitor: Visitor; children: ComponentChildren }) {
   const { action, replaced, visitor, children } = props;
@@ -58,7 +58,7 @@ function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVis
     <>
       <p>You have a key, made on {created.slice(0, 10)}.</p>
       <div class="row">
-        <code id="key">{revealed ? token : masked(token)}</code>
+        <code id="key">{revealed ? token : maskToken(token)}</code>
         {revealed ? (
           <CopyButton of="key" label="Copy the key" />
         ) : (
@@ -84,7 +84,7 @@ function Example({ id, title, text }: { id: string; title: string; text: string 
 }
 
 export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, made, form }: KeyPage): string {
-  const header = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
+  const authHeader = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
   return renderPage({
     title: 'API key',
     visitor,
@@ -120,11 +120,11 @@ export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, event
             Put your key in the place of <code>&lt;key&gt;</code>, or show it above: then the examples have it.
           </p>
         )}
-        <Example id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${header}'`} />
+        <Example id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${authHeader}'`} />
         <Example
           id="graphql"
           title="GraphQL"
-          text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${header}' \\\n  -d '${JSON.stringify({ query: QUERY })}'`}
+          text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${authHeader}' \\\n  -d '${JSON.stringify({ query: QUERY })}'`}
         />
         <Tokens tokens={tokens} visitor={visitor} form={form} />
         <Sessions visitor={visitor} />

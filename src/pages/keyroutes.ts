@@ -1,4 +1,4 @@
-/** The key page: what its forms do. All of it works without a script. */
+/** Routes of the API key page: show, create and replace the key, create and revoke access tokens, end sessions. Works without JavaScript. */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { InvalidInput } from '../core/model/errors';
 import { parseId } from '../core/model/ids';
@@ -14,27 +14,27 @@ export interface KeyExchange {
   visitor(): Visitor;
   account: {
     key(): Promise<ShownKey | undefined>;
-    renewKey(replaced?: string): Promise<void>;
+    renewKey(replacedKeyId?: string): Promise<void>;
     accessTokens(): Promise<readonly ShownToken[]>;
-    /** The latest. */
+    /** The most recent security events of the account. */
     events(): Promise<readonly ShownEvent[]>;
     credentials(): {
-      createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ token: string }>;
+      createAccessToken(options: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ token: string }>;
       revokeAccessTokens(id?: number): Promise<number>;
       endSessions(): Promise<number>;
     };
   };
-  /** Answers a Set-Cookie header. */
+  /** Ends the session and returns the Set-Cookie header that removes its cookie. */
   endSession(): Promise<string>;
 }
 
-interface KeyPages<E extends KeyExchange> {
+interface KeyPageOptions<E extends KeyExchange> {
   form: RequestHandler;
-  /** The exchange of somebody who is signed in; others are sent to sign in first. */
+  /** Returns the exchange of the signed-in user. Redirects anonymous clients to the login page and returns undefined. */
   signedIn(request: Request, response: Response): Promise<E | undefined>;
 }
 
-type Outcome = Pick<KeyPage, 'notice' | 'made' | 'form'>;
+type ActionResult = Pick<KeyPage, 'notice' | 'made' | 'form'>;
 
 const NOTICES: Partial<Record<KeyAction, string>> = {
   make: 'Your key was made.',
@@ -43,9 +43,9 @@ const NOTICES: Partial<Record<KeyAction, string>> = {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function createToken(values: Values, exchange: KeyExchange): Promise<Outcome> {
+async function createToken(values: Values, exchange: KeyExchange): Promise<ActionResult> {
   const form = { name: text(values, 'name') ?? '', scopes: texts(values, 'scope'), days: text(values, 'days') ?? '' };
-  const days = LIFETIMES.find(([offered]) => offered === form.days)?.[0] ?? LIFETIMES[0]![0];
+  const days = LIFETIMES.find(([lifetime]) => lifetime === form.days)?.[0] ?? LIFETIMES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
     return { made: (await exchange.account.credentials().createAccessToken({ ...form, expiresAt })).token };
@@ -56,23 +56,23 @@ async function createToken(values: Values, exchange: KeyExchange): Promise<Outco
   }
 }
 
-async function revokeTokens(id: string | undefined, exchange: KeyExchange): Promise<Outcome> {
-  const number = id === undefined ? undefined : parseId(id);
-  // What cannot be an id is none, and must not stand for all.
-  const count = id !== undefined && number === undefined ? 0 : await exchange.account.credentials().revokeAccessTokens(number);
-  return { notice: count ? 'Revoked: it works no more.' : 'There was nothing to revoke.' };
+async function revokeTokens(id: string | undefined, exchange: KeyExchange): Promise<ActionResult> {
+  const tokenId = id === undefined ? undefined : parseId(id);
+  // An invalid id revokes nothing: passing undefined on would revoke all tokens.
+  const revokedCount = id !== undefined && tokenId === undefined ? 0 : await exchange.account.credentials().revokeAccessTokens(tokenId);
+  return { notice: revokedCount ? 'Revoked: it works no more.' : 'There was nothing to revoke.' };
 }
 
-export function addKeyPages<E extends KeyExchange>(router: Router, { form, signedIn }: KeyPages<E>): void {
-  async function show(exchange: E, response: Response, revealed: boolean, outcome: Outcome = {}): Promise<void> {
+export function addKeyPages<E extends KeyExchange>(router: Router, { form, signedIn }: KeyPageOptions<E>): void {
+  async function sendKeyPage(exchange: E, response: Response, revealed: boolean, actionResult: ActionResult = {}): Promise<void> {
     const [key, tokens, events] = [await exchange.account.key(), await exchange.account.accessTokens(), await exchange.account.events()];
-    const page = keyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, tokens, events, revealed, ...outcome });
-    answer(response, outcome.form ? 400 : 200, page);
+    const page = keyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, tokens, events, revealed, ...actionResult });
+    answer(response, actionResult.form ? 400 : 200, page);
   }
 
   router.get(KEY_PATH, async (request, response) => {
     const exchange = await signedIn(request, response);
-    if (exchange) await show(exchange, response, false);
+    if (exchange) await sendKeyPage(exchange, response, false);
   });
 
   router.post(KEY_PATH, form, async (request, response) => {
@@ -80,9 +80,9 @@ export function addKeyPages<E extends KeyExchange>(router: Router, { form, signe
     if (!exchange) return;
     const values = request.body as Values;
     const action = text(values, 'action') as KeyAction | undefined;
-    if (action === 'create-token') return show(exchange, response, false, await createToken(values, exchange));
-    if (action === 'revoke-token') return show(exchange, response, false, await revokeTokens(text(values, 'id') ?? '', exchange));
-    if (action === 'revoke-tokens') return show(exchange, response, false, await revokeTokens(undefined, exchange));
+    if (action === 'create-token') return sendKeyPage(exchange, response, false, await createToken(values, exchange));
+    if (action === 'revoke-token') return sendKeyPage(exchange, response, false, await revokeTokens(text(values, 'id') ?? '', exchange));
+    if (action === 'revoke-tokens') return sendKeyPage(exchange, response, false, await revokeTokens(undefined, exchange));
     if (action === 'end-sessions') {
       await exchange.account.credentials().endSessions();
       return response
@@ -90,11 +90,11 @@ export function addKeyPages<E extends KeyExchange>(router: Router, { form, signe
         .set(PAGE_HEADERS)
         .redirect(303, '/login');
     }
-    const before = await exchange.account.key();
-    if (action === 'make' && !before) await exchange.account.renewKey();
+    const previousKey = await exchange.account.key();
+    if (action === 'make' && !previousKey) await exchange.account.renewKey();
     if (action === 'replace') await exchange.account.renewKey(text(values, 'replaced') ?? '');
     const key = await exchange.account.key();
-    return show(exchange, response, true, { notice: key?.id === before?.id ? undefined : action && NOTICES[action] });
+    return sendKeyPage(exchange, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICES[action] });
   });
 
   router.get(REPLACE_PATH, async (request, response) => {

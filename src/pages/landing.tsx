@@ -1,22 +1,22 @@
-/** The front door: what this is, and the ways in. */
+/** Landing page: what Fitgraph is, where to sign in, and example requests for REST and GraphQL. */
 import { CopyButton, CopyScript } from './copy';
 import type { Example, Examples } from './examples';
 import { renderPage, type Visitor } from './layout';
 
-const WIDTH = 420;
-const HEIGHT = 150;
+const CHART_WIDTH = 420;
+const CHART_HEIGHT = 150;
 const DAYS = 90;
 
-/** A picture of what is drawn of somebody's weight: ninety days, downwards on the whole. */
+/** Decorative line chart of a body weight that falls over 90 days. */
 function Illustration() {
   const points = Array.from({ length: DAYS }, (_none, day) => {
-    const drop = 24 + day * 0.95 + 9 * Math.sin(day / 4.1) + 5 * Math.sin(day * 1.7);
-    return `${((day * WIDTH) / (DAYS - 1)).toFixed(1)} ${drop.toFixed(1)}`;
+    const y = 24 + day * 0.95 + 9 * Math.sin(day / 4.1) + 5 * Math.sin(day * 1.7);
+    return `${((day * CHART_WIDTH) / (DAYS - 1)).toFixed(1)} ${y.toFixed(1)}`;
   });
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" focusable="false">
+    <svg viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`} aria-hidden="true" focusable="false">
       {[30, 70, 110].map((y) => (
-        <path key={y} d={`M0 ${y}H${WIDTH}`} stroke="var(--line)" />
+        <path key={y} d={`M0 ${y}H${CHART_WIDTH}`} stroke="var(--line)" />
       ))}
       <path d={`M${points.join('L')}`} fill="none" stroke="var(--accent)" stroke-width="2.5" stroke-linejoin="round" />
     </svg>
@@ -41,7 +41,7 @@ function Picture({ figure }: Pick<Examples, 'figure'>) {
   );
 }
 
-function Call({ id, title, example }: { id: string; title: string; example: Example }) {
+function ExampleRequest({ id, title, example }: { id: string; title: string; example: Example }) {
   return (
     <section>
       <h2 id={id}>{title}</h2>
@@ -58,7 +58,7 @@ function Call({ id, title, example }: { id: string; title: string; example: Exam
   );
 }
 
-function SigningIn({ visitor }: { visitor: Visitor }) {
+function SignInHint({ visitor }: { visitor: Visitor }) {
   if (visitor.username !== undefined)
     return (
       <p>
@@ -96,7 +96,7 @@ export function landingPage(visitor: Visitor, { rest, graphql, figure }: Example
                 Try a query
               </a>
             </p>
-            <SigningIn visitor={visitor} />
+            <SignInHint visitor={visitor} />
           </div>
           <Picture figure={figure} />
         </div>
@@ -124,8 +124,8 @@ export function landingPage(visitor: Visitor, { rest, graphql, figure }: Example
           </li>
         </ul>
         <div class="halves">
-          <Call id="rest" title="A first call to REST" example={rest} />
-          <Call id="graphql" title="A first call to GraphQL" example={graphql} />
+          <ExampleRequest id="rest" title="A first call to REST" example={rest} />
+          <ExampleRequest id="graphql" title="A first call to GraphQL" example={graphql} />
         </div>
         <p>
           <a href={`/playground?query=${encodeURIComponent(graphql.query)}`}>Open this query in the playground</a>

@@ -1,16 +1,16 @@
-/** The frame of every page: head, navigation, breadcrumbs, footer. Works without JavaScript, in light and dark, on a phone. */
+/** Layout of every HTML page: head, navigation, breadcrumbs and main content. Works without JavaScript, in light and dark mode, on narrow screens. */
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { STYLE } from './style';
 
 export interface Crumb {
   label: string;
-  /** Absent on the page itself. */
+  /** URL of the page; absent for the current page. */
   href?: string;
 }
 
 export interface Visitor {
-  /** Absent: nobody is signed in. */
+  /** Name of the signed-in user; absent if nobody is signed in. */
   username?: string;
   csrfToken?: string;
 }
@@ -19,9 +19,9 @@ interface PageProps {
   title: string;
   visitor: Visitor;
   crumbs?: readonly Crumb[];
-  /** The page to which whoever signs in comes back. */
+  /** Path to return to after login. */
   signInFor?: string;
-  /** Where it is not that of all pages. */
+  /** Style sheet that replaces the default one. */
   style?: string;
   head?: ComponentChildren;
   children: ComponentChildren;

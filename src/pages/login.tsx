@@ -1,8 +1,8 @@
-/** The form to sign in. */
+/** Login page: a form for user name and password. */
 import { renderPage } from './layout';
 
 export interface LoginForm {
-  /** What was typed before; never the password. */
+  /** User name of a failed attempt; the password is never sent back. */
   username?: string;
   next?: string;
   csrfToken: string;
@@ -10,7 +10,7 @@ export interface LoginForm {
 }
 
 export function loginPage({ username, next, csrfToken, error }: LoginForm): string {
-  const described = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
+  const errorAttributes = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
   return renderPage({
     title: error === undefined ? 'Sign in' : 'Error: sign in',
     visitor: {},
@@ -36,12 +36,12 @@ export function loginPage({ username, next, csrfToken, error }: LoginForm): stri
               autocomplete="username"
               autocapitalize="none"
               spellcheck={false}
-              {...described}
+              {...errorAttributes}
             />
           </div>
           <div>
             <label for="password">Password</label>
-            <input id="password" name="password" type="password" required autocomplete="current-password" {...described} />
+            <input id="password" name="password" type="password" required autocomplete="current-password" {...errorAttributes} />
           </div>
           <div>
             <button>Sign in</button>

@@ -1,28 +1,29 @@
 /**
- * The CSRF token of the sign-in form, where there is no session yet that it could belong to: the form sends what a cookie says too. Other
- * sites' pages can neither read that cookie nor have it sent along.
+ * CSRF token of the login form, as a double-submit cookie: the form must send the value of the cookie, because there is no session yet that could
+ * hold the token. Pages of other sites can neither read the cookie nor make browsers send it (SameSite=Strict).
+ * (https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html)
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 
-const NAME = 'fitgraph-login';
-const PATH = '/login';
+const COOKIE_NAME = 'fitgraph-login';
+const COOKIE_PATH = '/login';
 const LIFETIME_SECONDS = 60 * 60;
-const TOKEN = /^[\w-]{43}$/;
+const TOKEN_PATTERN = /^[\w-]{43}$/;
 
 export const newLoginToken = (): string => randomBytes(32).toString('base64url');
 
 export function loginTokenOf(cookies: string | undefined): string | undefined {
-  const token = cookies === undefined ? undefined : parseCookie(cookies)[NAME];
-  return token !== undefined && TOKEN.test(token) ? token : undefined;
+  const token = cookies === undefined ? undefined : parseCookie(cookies)[COOKIE_NAME];
+  return token !== undefined && TOKEN_PATTERN.test(token) ? token : undefined;
 }
 
-/** The Set-Cookie header that gives the browser a token, or takes it away. */
+/** Returns the Set-Cookie header that stores the token, or deletes the cookie if `token` is undefined. */
 export const loginTokenCookie = (token: string | undefined, secure: boolean): string =>
-  stringifySetCookie(NAME, token ?? '', {
+  stringifySetCookie(COOKIE_NAME, token ?? '', {
     httpOnly: true,
     sameSite: 'strict',
-    path: PATH,
+    path: COOKIE_PATH,
     secure,
     maxAge: token === undefined ? 0 : LIFETIME_SECONDS,
   });

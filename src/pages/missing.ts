@@ -1,4 +1,4 @@
-/** What is answered where there is nothing: a page to a browser, JSON to everybody else. */
+/** Handler for unknown paths (404): an HTML page for browsers, JSON for other clients. */
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { problemPage } from './problem';
@@ -11,7 +11,7 @@ export const missingPage =
     response.status(404).vary('Accept');
     if (request.accepts(['json', 'html']) !== 'html') return void response.json({ detail: 'Not found.' });
     const exchange = exchangeOf(request);
-    // The page tells who looks at it, if that can be told.
+    // The header of the page shows the signed-in user. Bad credentials are ignored here.
     await exchange.authenticate().catch(() => false);
     const link = { href: '/', label: 'Go to the front page' };
     response.set(PAGE_HEADERS).type('html');

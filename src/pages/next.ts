@@ -1,15 +1,15 @@
-/** Where a visitor goes after signing in. */
+/** Redirect target after login, restricted to paths of this site. (Open redirects: https://cwe.mitre.org/data/definitions/601.html) */
 
-const HERE = 'http://here.invalid';
+const PLACEHOLDER_ORIGIN = 'http://here.invalid';
 
 /**
- * The path if it is one of this site, else undefined. Browsers read addresses with more leniency than they are written: backslashes are
- * slashes, tabs are nothing, dots go away; so it is taken apart as they do it.
+ * Returns the path if it belongs to this site, else undefined. Parses it like a browser (https://url.spec.whatwg.org): backslashes are read as
+ * slashes, tabs are dropped and dot segments are resolved.
  */
 export function ownPath(next: string | undefined): string | undefined {
-  if (!next?.startsWith('/') || !URL.canParse(next, HERE)) return undefined;
-  const { origin, pathname, search, hash } = new URL(next, HERE);
-  // `/.//other.example` is a path here, but what is left of it names another host.
-  if (origin !== HERE || pathname.startsWith('//')) return undefined;
+  if (!next?.startsWith('/') || !URL.canParse(next, PLACEHOLDER_ORIGIN)) return undefined;
+  const { origin, pathname, search, hash } = new URL(next, PLACEHOLDER_ORIGIN);
+  // `/.//other.example` is a path of this site, but its normalized form `//other.example` names another host.
+  if (origin !== PLACEHOLDER_ORIGIN || pathname.startsWith('//')) return undefined;
   return pathname + search + hash;
 }

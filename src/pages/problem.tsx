@@ -1,4 +1,4 @@
-/** A page that could not be answered as asked, and what to do about it. */
+/** Error page: a message, and a link to another page. */
 import { renderPage, type Visitor } from './layout';
 
 export interface Problem {

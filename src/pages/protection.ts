@@ -1,12 +1,12 @@
-/** Headers of every page: what it may load, who may frame it, and that nobody keeps it. */
+/** Security headers of HTML pages: content security policy, framing, referrer and caching. */
 import { createHash } from 'node:crypto';
 import { PRIVATE } from '../rest/respond';
 import { STYLE } from './style';
 
-/** As a source of styles: this very sheet, inlined. */
+/** Returns the Content-Security-Policy source that allows this inline style sheet by its hash. */
 export const inlined = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** `styles` are those that a page may have; `connections` where its scripts may send requests. */
+/** `styles` are the sources of `style-src`; `connections` are those of `connect-src`, for pages whose scripts send requests. */
 export const protection = (styles: string, connections = "'none'"): Readonly<Record<string, string>> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -21,7 +21,7 @@ export const protection = (styles: string, connections = "'none'"): Readonly<Rec
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // A page knows its visitor: names, tokens of forms, keys.
+  // Pages contain personal data: the user name, CSRF tokens, API keys.
   'Cache-Control': PRIVATE,
 });
 

@@ -1,4 +1,4 @@
-/** Accounts are the operator's to make; this page tells visitors and operators so. */
+/** Page that explains how to get an account: there is no self-registration, operators create accounts on the command line. */
 import { renderPage, type Visitor } from './layout';
 
 export function registerPage(visitor: Visitor): string {

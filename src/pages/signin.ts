@@ -1,4 +1,4 @@
-/** The front door, sign-in and sign-out, and the key page. Everything works without a script. */
+/** Routes of the landing page, the registration page, login, logout and the API key page. All work without JavaScript. */
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
@@ -21,26 +21,26 @@ import { PAGE_HEADERS } from './protection';
 import { registerPage } from './register';
 
 export interface PageExchange extends KeyExchange {
-  /** For operations. */
+  /** Context with which GraphQL operations are executed. */
   context: object;
-  /** Whether cookies are to be Secure. */
+  /** Whether cookies have the Secure attribute. */
   secure: boolean;
-  /** Whether somebody is signed in; throws a GraphQLError where the CSRF token is missing. */
+  /** Returns whether the visitor is signed in. Throws a GraphQLError if a required CSRF token is missing. */
   authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
-  /** Answers a Set-Cookie header; throws a GraphQLError for a wrong name or password, or too many tries. */
+  /** Starts a session and returns its Set-Cookie header. Throws a GraphQLError for wrong credentials or too many attempts. */
   startSession(username: string, password: string): Promise<string>;
 }
 
 const MAX_FORM_BYTES = 10 * 1024;
 const statusOf = (error: GraphQLError) => STATUSES[String(error.extensions.code)] ?? 400;
 
-const refusal = ({ path }: Request, message: string, visitor: Visitor): string =>
+const rejectionPage = ({ path }: Request, message: string, visitor: Visitor): string =>
   problemPage({ title: 'Refused', message, link: { href: path === '/logout' ? '/' : path, label: 'Load the page again' } }, visitor);
 
 const readForm = parsedWithin(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
-  answer(response, 413, refusal(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
+  answer(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
 );
-const form: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());
+const parseForm: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());
 
 type ExchangeOf = (request: IncomingMessage) => PageExchange;
 
@@ -53,51 +53,51 @@ export function signInPages(exchangeOf: ExchangeOf, prepare: Prepare): Router {
 class SignInPages {
   constructor(
     private readonly exchangeOf: ExchangeOf,
-    private readonly shown: ReturnType<typeof examples>,
+    private readonly loadExamples: ReturnType<typeof examples>,
   ) {}
 
   addTo(router: Router): void {
-    router.get('/', (request, response) => this.landing(request, response));
-    router.get('/register', (request, response) => this.register(request, response));
+    router.get('/', (request, response) => this.sendLandingPage(request, response));
+    router.get('/register', (request, response) => this.sendRegisterPage(request, response));
     router.get(COPY_PATH, (_request, response) => {
       response.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).type('js').send(COPY_SCRIPT);
     });
-    router.get('/login', (request, response) => this.login(request, response));
-    router.post('/login', form, (request, response) => this.signIn(request, response));
-    router.post('/logout', form, (request, response) => this.signOut(request, response));
-    addKeyPages(router, { form, signedIn: (request, response) => this.signedIn(request, response) });
-    const refused: ErrorRequestHandler = (error, request, response, next) => {
+    router.get('/login', (request, response) => this.sendLoginPage(request, response));
+    router.post('/login', parseForm, (request, response) => this.signIn(request, response));
+    router.post('/logout', parseForm, (request, response) => this.signOut(request, response));
+    addKeyPages(router, { form: parseForm, signedIn: (request, response) => this.requireSignIn(request, response) });
+    const handleError: ErrorRequestHandler = (error, request, response, next) => {
       if (response.headersSent || !(error instanceof GraphQLError) || isPassing(error)) return next(error);
-      this.refused(error, request, response);
+      this.sendRejection(error, request, response);
     };
-    router.use(refused);
+    router.use(handleError);
   }
 
   private authenticate(request: Request): Promise<boolean> {
     return this.exchangeOf(request).authenticate(async () => text(request.body, 'csrfToken'));
   }
 
-  private async signedIn(request: Request, response: Response): Promise<PageExchange | undefined> {
+  private async requireSignIn(request: Request, response: Response): Promise<PageExchange | undefined> {
     if (await this.authenticate(request)) return this.exchangeOf(request);
     response.set(PAGE_HEADERS).redirect(303, `/login?next=${encodeURIComponent(request.path)}`);
     return undefined;
   }
 
-  private async landing(request: Request, response: Response): Promise<void> {
+  private async sendLandingPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
     const exchange = this.exchangeOf(request);
-    answer(response, 200, landingPage(exchange.visitor(), await this.shown(exchange.context, exchange.baseUrl)));
+    answer(response, 200, landingPage(exchange.visitor(), await this.loadExamples(exchange.context, exchange.baseUrl)));
   }
 
-  private async register(request: Request, response: Response): Promise<void> {
+  private async sendRegisterPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
     answer(response, 200, registerPage(this.exchangeOf(request).visitor()));
   }
 
-  private async login(request: Request, response: Response): Promise<void> {
+  private async sendLoginPage(request: Request, response: Response): Promise<void> {
     const next = ownPath(text(request.query, 'next'));
     if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
-    // Forms in other tabs stay good.
+    // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginTokenOf(request.headers.cookie) ?? newLoginToken();
     response.append('Set-Cookie', loginTokenCookie(csrfToken, this.exchangeOf(request).secure));
     answer(response, 200, loginPage({ next, csrfToken }));
@@ -106,9 +106,9 @@ class SignInPages {
   private async signIn(request: Request, response: Response): Promise<void> {
     const next = ownPath(text(request.body, 'next'));
     const csrfToken = loginTokenOf(request.headers.cookie);
-    if (csrfToken === undefined || !isLoginToken(csrfToken, text(request.body, 'csrfToken'))) return tooOld(response, next);
+    if (csrfToken === undefined || !isLoginToken(csrfToken, text(request.body, 'csrfToken'))) return sendFormExpired(response, next);
     const exchange = this.exchangeOf(request);
-    // Blanks around them don't count, as over the interfaces.
+    // Surrounding whitespace is ignored, as in REST and GraphQL.
     const username = (text(request.body, 'username') ?? '').trim();
     const password = (text(request.body, 'password') ?? '').trim();
     try {
@@ -129,12 +129,12 @@ class SignInPages {
     response.set(PAGE_HEADERS).redirect(303, '/');
   }
 
-  private refused(error: GraphQLError, request: Request, response: Response): void {
-    answer(response, statusOf(error), refusal(request, error.message, this.exchangeOf(request).visitor()));
+  private sendRejection(error: GraphQLError, request: Request, response: Response): void {
+    answer(response, statusOf(error), rejectionPage(request, error.message, this.exchangeOf(request).visitor()));
   }
 }
 
-function tooOld(response: Response, next: string | undefined): void {
+function sendFormExpired(response: Response, next: string | undefined): void {
   const message = 'The form was too old, or your browser does not keep cookies for this site. Please load the form again.';
   const href = `/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`;
   answer(response, 403, problemPage({ title: 'Sign in again', message, link: { href, label: 'Load the form' } }, {}));

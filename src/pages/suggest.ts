@@ -1,4 +1,4 @@
-/** Search fields of forms suggest rows while a name is typed, where a script runs. Without one the form finds them once it is sent. */
+/** Autocomplete for relation fields: suggests rows while a name is typed. Without JavaScript the name is looked up when the form is sent. */
 import type { IncomingMessage } from 'node:http';
 import express, { type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
@@ -10,7 +10,7 @@ import type { PageExchange } from './signin';
 export const SUGGEST_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
 
-/** Whoever chooses a row has its name in the field, and its id beside it. */
+/** Shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into the hidden one beside it. */
 const SUGGEST_SCRIPT = `'use strict';
 for (const input of document.querySelectorAll('input[data-suggest]')) {
   const list = document.createElement('datalist');
@@ -58,7 +58,7 @@ export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf:
     const naming = typeof type === 'string' ? namingOf(type) : undefined;
     const name = typeof text === 'string' ? text.trim() : '';
     const exchange = exchangeOf(request);
-    // Who is nobody finds what everybody sees.
+    // Anonymous clients, and those with bad credentials, find public rows only.
     await exchange.authenticate().catch(() => false);
     response.set('Cache-Control', PRIVATE).json((name && (await naming?.find?.(exchange.context, name))) || []);
   });

@@ -1,13 +1,12 @@
-/** Charts with their values, and how far back they go. */
+/** Charts of a list page, with a table of their values and a period selector. */
 import type { Chart } from './chart';
 import { address } from './lists';
 import { PERIOD_KEY, PERIODS } from './view/series';
 import type { HtmlView } from './view/view';
 
-/** Of more days the newest are shown. */
-const MAX_DAYS = 60;
+const MAX_LISTED_DAYS = 60;
 
-const nameOf = (days: number) => (days === 0 ? 'All' : days === 365 ? '1 year' : `${days} days`);
+const periodLabel = (days: number) => (days === 0 ? 'All' : days === 365 ? '1 year' : `${days} days`);
 
 function Periods({ view, days }: { view: HtmlView; days: number }) {
   return (
@@ -18,14 +17,14 @@ function Periods({ view, days }: { view: HtmlView; days: number }) {
           href={address(view, { [PERIOD_KEY]: index === 0 ? null : String(period) })}
           {...(period === days && { 'aria-current': 'true' })}
         >
-          {nameOf(period)}
+          {periodLabel(period)}
         </a>
       ))}
     </nav>
   );
 }
 
-function Values({ chart: { names, values, title } }: { chart: Chart }) {
+function ValueTable({ chart: { names, values, title } }: { chart: Chart }) {
   return (
     <details>
       <summary>Values</summary>
@@ -42,7 +41,7 @@ function Values({ chart: { names, values, title } }: { chart: Chart }) {
             </tr>
           </thead>
           <tbody>
-            {values.slice(0, MAX_DAYS).map(([day, numbers]) => (
+            {values.slice(0, MAX_LISTED_DAYS).map(([day, numbers]) => (
               <tr key={day}>
                 <th scope="row">{day}</th>
                 {numbers.map((number, index) => (
@@ -55,12 +54,12 @@ function Values({ chart: { names, values, title } }: { chart: Chart }) {
           </tbody>
         </table>
       </div>
-      {values.length > MAX_DAYS && <p class="help">{`The newest ${MAX_DAYS} of ${values.length} days.`}</p>}
+      {values.length > MAX_LISTED_DAYS && <p class="help">{`The newest ${MAX_LISTED_DAYS} of ${values.length} days.`}</p>}
     </details>
   );
 }
 
-/** Beside the picture, where long names have room. */
+/** Legend outside of the SVG, where long names have room. */
 function Legend({ chart: { legend } }: { chart: Chart }) {
   if (legend.length === 0) return null;
   return (
@@ -93,7 +92,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Char
             dangerouslySetInnerHTML={{ __html: chart.svg }}
           />
           <Legend chart={chart} />
-          <Values chart={chart} />
+          <ValueTable chart={chart} />
         </figure>
       ))}
       {drawn && <Periods view={view} days={drawn.days} />}

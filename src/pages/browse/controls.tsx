@@ -1,4 +1,4 @@
-/** One input of a form with its label, its help and its errors, chosen by what the field holds. */
+/** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
 import type { JSX } from 'preact';
 import { messageOf, rangeOf } from './messages';
 import type { Control } from './view/view';
@@ -7,45 +7,45 @@ import { Words } from './words';
 
 export interface ControlProps {
   control: Control;
-  /** Tells the inputs of several forms on one page apart. */
+  /** Prefix of element ids, unique per form of the page. */
   prefix: string;
   values: readonly string[];
   errors?: readonly string[];
-  /** An input that narrows a list: nothing chosen means any. */
+  /** Whether the input filters a list. An empty choice then means any value. */
   filter?: boolean;
-  /** The first one that is wrong. */
+  /** Whether the input has the focus, as the first invalid one. */
   focused?: boolean;
-  /** The browser checks too. */
+  /** Whether the browser validates required fields, in addition to the server. */
   checked?: boolean;
   base: string;
 }
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
 
-/** Longer texts get more lines. */
-const LINE = 120;
-const DATE = /^\d{4}-\d\d-\d\d/;
-const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
-const NUMBER = /^-?\d+(\.\d+)?$/;
+/** Fields with a larger maximum length are edited in a textarea. */
+const MAX_INPUT_LENGTH = 120;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
+const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
+const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
 
-type Test = (value: string) => boolean;
-const isNumber: Test = (value) => NUMBER.test(value);
-const isTime: Test = (value) => TIME.test(value);
-const isDate: Test = (value) => {
-  const moment = DATE.test(value) ? Date.parse(`${value}T00:00:00Z`) : NaN;
-  // The 30th of February is read as the 2nd of March.
+type ValueCheck = (value: string) => boolean;
+const isNumber: ValueCheck = (value) => NUMBER_PATTERN.test(value);
+const isTime: ValueCheck = (value) => TIME_PATTERN.test(value);
+const isDate: ValueCheck = (value) => {
+  const moment = DATE_PATTERN.test(value) ? Date.parse(`${value}T00:00:00Z`) : NaN;
+  // Date.parse reads 30 February as 2 March, so the result is compared with the input.
   return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
 };
-const isMoment: Test = (value) => {
+const isMoment: ValueCheck = (value) => {
   const [day = '', time = ''] = value.split('T');
   return isDate(day) && isTime(time);
 };
-const isAnything: Test = () => true;
+const isAnything: ValueCheck = () => true;
 
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
-/** The input type of a kind, and the values that such an input can show; any other value is shown as text, so that it is not lost. */
-const TYPES: Partial<Record<Control['kind'], readonly [InputType, Test]>> = {
+/** Input type per kind, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
+const INPUT_TYPES: Partial<Record<Control['kind'], readonly [InputType, ValueCheck]>> = {
   integer: ['number', isNumber],
   decimal: ['number', isNumber],
   relation: ['number', isNumber],
@@ -56,39 +56,43 @@ const TYPES: Partial<Record<Control['kind'], readonly [InputType, Test]>> = {
   password: ['password', isAnything],
 };
 
-function typeOf({ kind, commas, searched }: Control, value: string): InputType {
+function inputTypeOf({ kind, commas, searched }: Control, value: string): InputType {
   if (searched) return 'search';
-  const [type, shows] = (!commas && TYPES[kind]) || ['text' as const, isAnything];
-  return value === '' || shows(value) ? type : 'text';
+  const [type, canShow] = (!commas && INPUT_TYPES[kind]) || ['text' as const, isAnything];
+  return value === '' || canShow(value) ? type : 'text';
 }
 
-const step = ({ kind, places }: Control) =>
+const stepOf = ({ kind, places }: Control) =>
   kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
 
 export function limitsOf(control: Control): string | undefined {
   const { kind, minLength, maxLength, places } = control;
-  const words: string[] = [];
+  const parts: string[] = [];
   const range = rangeOf(control);
-  if (range) words.push(range);
-  if (places && kind === 'decimal') words.push(`up to ${places} decimal places`);
-  if (minLength !== undefined && maxLength !== undefined) words.push(`${minLength} to ${maxLength} characters`);
-  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') words.push(`at most ${maxLength} characters`);
-  return words.length ? `${words.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
+  if (range) parts.push(range);
+  if (places && kind === 'decimal') parts.push(`up to ${places} decimal places`);
+  if (minLength !== undefined && maxLength !== undefined) parts.push(`${minLength} to ${maxLength} characters`);
+  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') parts.push(`at most ${maxLength} characters`);
+  return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
 }
 
 function Select({ control, id, values, filter, common }: ControlProps & { id: string; common: object }) {
   const { choices = [], required } = control;
-  const chosen = values.at(-1) ?? '';
-  const nothing = filter ? 'Any' : '–';
-  // Programs know it as a row of hyphens.
-  const options = choices.map(({ value, label }) => ({ value: value ?? '', label: /^-+$/.test(String(label)) ? nothing : String(label) }));
-  if (!options.some(({ value }) => value === '') && (filter || !required || chosen === '')) options.unshift({ value: '', label: nothing });
-  // What was sent but is no choice is kept, and the message beside it says why it is wrong.
-  if (!options.some(({ value }) => value === chosen)) options.push({ value: chosen, label: chosen });
+  const chosenValue = values.at(-1) ?? '';
+  const emptyLabel = filter ? 'Any' : '–';
+  // REST labels the empty choice with hyphens.
+  const options = choices.map(({ value, label }) => ({
+    value: value ?? '',
+    label: /^-+$/.test(String(label)) ? emptyLabel : String(label),
+  }));
+  if (!options.some(({ value }) => value === '') && (filter || !required || chosenValue === ''))
+    options.unshift({ value: '', label: emptyLabel });
+  // An invalid choice that was sent stays selected; the error message beside it explains what is wrong.
+  if (!options.some(({ value }) => value === chosenValue)) options.push({ value: chosenValue, label: chosenValue });
   return (
     <select id={id} name={control.key} {...common}>
       {options.map(({ value, label }) => (
-        <option key={value} value={value} selected={value === chosen}>
+        <option key={value} value={value} selected={value === chosenValue}>
           {label}
         </option>
       ))}
@@ -96,7 +100,7 @@ function Select({ control, id, values, filter, common }: ControlProps & { id: st
   );
 }
 
-function Several({ control, id, values, describedBy }: ControlProps & { id: string; describedBy?: string }) {
+function CheckboxGroup({ control, id, values, describedBy }: ControlProps & { id: string; describedBy?: string }) {
   return (
     <div class="checks" id={id} tabIndex={-1} role="group" aria-label={control.label} aria-describedby={describedBy}>
       {control.choices!.map(({ value, label }) => (
@@ -108,8 +112,8 @@ function Several({ control, id, values, describedBy }: ControlProps & { id: stri
   );
 }
 
-/** Below the field itself, so that the one that is chosen is sent after what was typed, and counts. */
-function Found({ control: { key, label, found = [] } }: { control: Control }) {
+/** Radio buttons for the rows that match a typed name. They come after the text input: of two values with the same key the last one counts. */
+function FoundRows({ control: { key, label, found = [] } }: { control: Control }) {
   if (found.length === 0) return null;
   return (
     <div class="checks" role="radiogroup" aria-label={`${label}: found`}>
@@ -126,33 +130,33 @@ function Input(props: ControlProps & { id: string; common: object; describedBy?:
   const { control, id, values, filter, common } = props;
   const { key, kind, choices, many, line, maxLength } = control;
   const value = control.chosen ?? values.at(-1) ?? '';
-  if (many && choices) return <Several {...props} />;
+  if (many && choices) return <CheckboxGroup {...props} />;
   if (kind === 'boolean' && filter)
     return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
   if (kind === 'boolean')
     return (
       <>
-        {/* An unchecked box sends nothing, which a PATCH would take for unchanged. */}
+        {/* An unchecked checkbox sends nothing, which PATCH would read as unchanged. */}
         <input type="hidden" name={key} value="false" />
         <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...common} />
       </>
     );
   if (choices && !control.commas) return <Select {...props} />;
   if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
-  if (kind === 'string' && !filter && !line && (maxLength === undefined || maxLength > LINE))
+  if (kind === 'string' && !filter && !line && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
     return (
       <textarea id={id} name={key} {...common}>
-        {/* A browser drops the first line break. */ `\n${value}`}
+        {/* HTML drops the first line break of a textarea. */ `\n${value}`}
       </textarea>
     );
-  const type = typeOf(control, value);
+  const type = inputTypeOf(control, value);
   const limits = type === 'number' ? { min: control.min, max: control.max } : {};
-  const shown = type === 'password' ? undefined : value;
-  const attributes = { type, id, name: key, value: shown, step: step(control), ...limits, autocomplete: 'off', ...common };
+  const inputValue = type === 'password' ? undefined : value;
+  const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...common };
   if (control.searched) Object.assign(attributes, { 'data-suggest': control.searched });
   return (
     <>
-      {/* preact knows the roles of each single type, and this is any of several. */}
+      {/* Preact types the attributes of each input type separately; this input is one of several types. */}
       <input {...(attributes as JSX.IntrinsicElements['input'])} />
       {control.searched && !filter && (
         <input type="hidden" id={`${id}-chosen`} name={`${CHOSEN}${key}`} value={control.chosen === undefined ? '' : values.at(-1)} />
@@ -167,24 +171,24 @@ export function Field(props: ControlProps) {
   const limits = filter ? undefined : limitsOf(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commas;
   const hasHelp = Boolean(control.help ?? limits) || needsId;
-  const described = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
+  const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
   const common = {
-    'aria-describedby': described,
+    'aria-describedby': describedByIds,
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !filter && { 'aria-required': 'true' }),
     ...(focused && { autofocus: true }),
     ...(checked && control.required && { required: true }),
   };
-  const grouped = control.many && control.choices;
-  const Label = grouped ? 'div' : 'label';
+  const isGroup = control.many && control.choices;
+  const Label = isGroup ? 'div' : 'label';
   return (
     <div class={errors.length ? 'field wrong' : 'field'}>
-      <Label class="label" {...(!grouped && { for: id })}>
+      <Label class="label" {...(!isGroup && { for: id })}>
         {control.label}
         {!control.required && !filter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
       </Label>
-      <Input {...props} id={id} common={common} describedBy={described} />
-      <Found control={control} />
+      <Input {...props} id={id} common={common} describedBy={describedByIds} />
+      <FoundRows control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
           <Words text={[control.help, limits].filter(Boolean).join(' ')} />

@@ -1,8 +1,8 @@
-/** Errors in words: what it means and what to do. */
+/** Explanations of HTTP errors: what the status means and what to do. */
 import type { HtmlView } from './view/view';
 import { loginLink } from './forms';
 
-const WORDS: Readonly<Record<number, readonly [string, string]>> = {
+const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
   400: ['Something is not right', 'A part of the request could not be used; the answer below says which.'],
   401: ['Wrong name or password', 'Check both and try again.'],
   403: ['Not allowed', 'You don’t have permission to do this.'],
@@ -15,16 +15,16 @@ const WORDS: Readonly<Record<number, readonly [string, string]>> = {
   429: ['Too many attempts', 'Please wait a little and try again.'],
 };
 
-/** Of a form that failed what it was for: what is wrong with it stands beside it. */
+/** Returns the heading of the page. A page with a rejected form keeps its usual heading, because the form shows what is wrong. */
 export function headlineOf({ status, name, signedIn, visitor, forms, resource, kind }: HtmlView): string {
   if (resource && forms.some(({ failed }) => failed)) return kind === 'list' ? `New ${resource.singular.toLowerCase()}` : name;
   if (status === 403 && !signedIn && visitor.username === undefined) return 'Please sign in';
-  return status < 400 ? name : (WORDS[status]?.[0] ?? 'Something went wrong');
+  return status < 400 ? name : (MESSAGES_BY_STATUS[status]?.[0] ?? 'Something went wrong');
 }
 
 export function Trouble({ view }: { view: HtmlView }) {
   const { status, signedIn, visitor, resource, base, filters, errors, forms } = view;
-  // Forms and filters say in their own places what is wrong with them.
+  // Rejected forms and filters show their own messages.
   if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;
   if (status === 403 && !signedIn && visitor.username === undefined)
     return (
@@ -37,7 +37,7 @@ export function Trouble({ view }: { view: HtmlView }) {
     );
   return (
     <div class="alert">
-      <p>{WORDS[status]?.[1] ?? 'The answer below says more.'}</p>
+      <p>{MESSAGES_BY_STATUS[status]?.[1] ?? 'The answer below says more.'}</p>
       {(status === 404 || status === 405) && (
         <p class="row">
           {resource && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}

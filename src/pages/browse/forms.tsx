@@ -1,23 +1,22 @@
-/** Forms that write: fields, raw JSON, deletion. They POST, because HTML knows no other method, and say in a field what they mean. */
+/** Forms that write: fields, raw JSON and deletion. HTML forms can only GET or POST, so the field `_method` names another method. */
 import type { HtmlView, WriteForm } from './view/view';
 import { Field, inputId } from './controls';
 import { CHOOSE_AGAIN, messageOf } from './messages';
 
-const VERBS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH: 'Save' };
+const BUTTON_LABELS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH: 'Save' };
 
-const verbOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' : undefined);
+const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' : undefined);
 
 const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
-const Csrf = ({ visitor }: HtmlView) => <input type="hidden" name="csrfToken" value={visitor.csrfToken ?? ''} />;
+const CsrfField = ({ visitor }: HtmlView) => <input type="hidden" name="csrfToken" value={visitor.csrfToken ?? ''} />;
 
-/** A POST needs no field that says so. */
-const Button = ({ method, verb }: { method: string; verb?: string }) => (
-  <button {...(method !== 'POST' && { name: '_method', value: method })}>{verb ?? VERBS[method]}</button>
+const SubmitButton = ({ method, verb }: { method: string; verb?: string }) => (
+  <button {...(method !== 'POST' && { name: '_method', value: method })}>{verb ?? BUTTON_LABELS[method]}</button>
 );
 
-/** For who writes the body as programs do, and means its method. */
-const Methods = ({ methods, verb }: { methods: readonly string[]; verb?: string }) => (
+/** Buttons of the JSON form, one per method. */
+const MethodButtons = ({ methods, verb }: { methods: readonly string[]; verb?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
       <button key={method} class={index ? 'plain' : ''} {...(method !== 'POST' && { name: '_method', value: method })}>
@@ -27,15 +26,14 @@ const Methods = ({ methods, verb }: { methods: readonly string[]; verb?: string 
   </div>
 );
 
-function Fields({ view, form }: { view: HtmlView; form: WriteForm }) {
+function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   const failed = form.failed === 'fields';
-  const wrong = failed ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
-  const files = form.controls.some(({ kind }) => kind === 'image');
+  const firstInvalidKey = failed ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
+  const hasFiles = form.controls.some(({ kind }) => kind === 'image');
   return (
-    // The server checks and says what is wrong; the browser's own checks would say less. But a file that is wrong
-    // has to be chosen again.
-    <form class="fields" method="post" action={form.action} noValidate={!files} encType={files ? 'multipart/form-data' : undefined}>
-      <Csrf {...view} />
+    // Messages of the server say more than those of browsers. But a file must be chosen again after an error, so browsers validate forms with files.
+    <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
+      <CsrfField {...view} />
       {form.controls.map((control) => (
         <Field
           key={control.key}
@@ -43,26 +41,26 @@ function Fields({ view, form }: { view: HtmlView; form: WriteForm }) {
           prefix={prefixOf(form)}
           values={form.values[control.key] ?? []}
           errors={failed ? view.errors[control.key] : undefined}
-          focused={control.key === wrong}
-          checked={files}
+          focused={control.key === firstInvalidKey}
+          checked={hasFiles}
           base={view.base}
         />
       ))}
       <div>
-        <Button method={form.methods[0]!} verb={verbOf(view)} />
+        <SubmitButton method={form.methods[0]!} verb={buttonLabelOf(view)} />
       </div>
     </form>
   );
 }
 
-function Raw({ view, form }: { view: HtmlView; form: WriteForm }) {
+function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   const id = `${prefixOf(form)}-raw`;
   const failed = form.failed === 'raw';
   return (
     <details open={failed}>
       <summary>As JSON</summary>
       <form class="fields" method="post" action={form.action}>
-        <Csrf {...view} />
+        <CsrfField {...view} />
         <input type="hidden" name="_content_type" value="application/json" />
         <div class={failed ? 'field wrong' : 'field'}>
           <label for={id}>Body</label>
@@ -76,18 +74,18 @@ function Raw({ view, form }: { view: HtmlView; form: WriteForm }) {
             {`\n${form.raw}`}
           </textarea>
         </div>
-        <Methods {...form} verb={verbOf(view)} />
+        <MethodButtons {...form} verb={buttonLabelOf(view)} />
       </form>
     </details>
   );
 }
 
-function Deletion({ view }: { view: HtmlView }) {
+function DeleteForm({ view }: { view: HtmlView }) {
   return (
     <details class="deletion">
       <summary>Delete</summary>
       <form method="post" action={view.path}>
-        <Csrf {...view} />
+        <CsrfField {...view} />
         <p>This can’t be undone. Everything that belongs to it is deleted too.</p>
         <button class="danger" name="_method" value="DELETE">
           Delete for good
@@ -97,8 +95,8 @@ function Deletion({ view }: { view: HtmlView }) {
   );
 }
 
-/** The session ended while the form was filled in: it is here still, with a token of the new one if there is one. */
-function Again({ view }: { view: HtmlView }) {
+/** Shown if the session ended while the form was filled in. The form keeps its values; its CSRF token is that of the current session. */
+function SessionExpired({ view }: { view: HtmlView }) {
   if (view.visitor.username !== undefined) return <> The form had expired. Please send it again.</>;
   return (
     <>
@@ -111,7 +109,7 @@ function Again({ view }: { view: HtmlView }) {
   );
 }
 
-/** What went wrong, before everything else, with links to the fields. */
+/** Error summary at the top of the page, with links to the invalid fields. */
 export function Problems({ view }: { view: HtmlView }) {
   const form = view.forms.find(({ failed }) => failed);
   if (!form) return null;
@@ -122,14 +120,14 @@ export function Problems({ view }: { view: HtmlView }) {
     <div class="alert" role="alert" id="problems">
       <strong>Couldn’t save.</strong>
       {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server refused it.'}</>}
-      {!view.signedIn && view.kind !== 'login' && <Again view={view} />}
+      {!view.signedIn && view.kind !== 'login' && <SessionExpired view={view} />}
       {entries.length > 0 && (
         <ul>
           {entries.map(([key, messages]) => {
             const control = form.controls.find((candidate) => candidate.key === key);
             const label = control?.label ?? (key === 'non_field_errors' ? undefined : key);
-            const said = control && form.failed === 'fields' ? messageOf(control, form.values[key] ?? [], messages) : messages.join(' ');
-            const text = `${label ? `${label}: ` : ''}${said}`;
+            const message = control && form.failed === 'fields' ? messageOf(control, form.values[key] ?? [], messages) : messages.join(' ');
+            const text = `${label ? `${label}: ` : ''}${message}`;
             return (
               <li key={key}>{control && form.failed === 'fields' ? <a href={`#${inputId(prefixOf(form), key)}`}>{text}</a> : text}</li>
             );
@@ -147,7 +145,7 @@ export const newOf = ({ resource }: HtmlView) => `New ${resource!.singular.toLow
 
 export function Forms({ view }: { view: HtmlView }) {
   const { forms, removable, locked, kind, status } = view;
-  // Where nothing at all can be seen, the error says so already.
+  // If nothing can be read at all, the error message already asks to sign in.
   if (locked.length > 0 && status !== 403)
     return (
       <p class="locked">
@@ -155,12 +153,12 @@ export function Forms({ view }: { view: HtmlView }) {
       </p>
     );
   const [form] = forms;
-  if (!form) return removable ? <Deletion view={view} /> : null;
+  if (!form) return removable ? <DeleteForm view={view} /> : null;
   const title = kind === 'login' ? 'Get a token' : kind === 'list' ? newOf(view) : 'Edit';
   const fields = (
     <>
-      <Fields view={view} form={form} />
-      {!form.controls.some(({ kind: field }) => field === 'image') && <Raw view={view} form={form} />}
+      <FieldsForm view={view} form={form} />
+      {!form.controls.some(({ kind: field }) => field === 'image') && <JsonForm view={view} form={form} />}
     </>
   );
   if (kind === 'login')
@@ -174,10 +172,10 @@ export function Forms({ view }: { view: HtmlView }) {
     <>
       <details class="write" open={form.failed !== undefined}>
         <summary>{title}</summary>
-        {/* What a link leads into is opened. */}
+        {/* Browsers open a `<details>` if a link targets an element inside it. */}
         <div id="write">{fields}</div>
       </details>
-      {removable && <Deletion view={view} />}
+      {removable && <DeleteForm view={view} />}
     </>
   );
 }

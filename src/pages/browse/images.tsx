@@ -1,10 +1,10 @@
-/** Images that an answer names, as thumbnails. */
+/** Images that a response refers to, as thumbnails. */
 import { mediaUrl, thumbnailName } from '../../files/paths';
 import type { HtmlView } from './view/view';
 
 interface Picture {
   src: string;
-  /** Where it is in full; itself if absent. */
+  /** URL of the image in full size; `src` if absent. */
   href?: string;
   alt: string;
   width: number;
@@ -12,77 +12,79 @@ interface Picture {
 }
 
 const MAX_PICTURES = 40;
-const SIDE = 160;
-const PICTURE = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
+const THUMBNAIL_SIZE = 160;
+const IMAGE_EXTENSION = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
 
-/** Only what we serve ourselves: the address below our own host, else nothing. */
-function own(value: unknown, baseUrl: string): string | undefined {
-  if (typeof value !== 'string' || !PICTURE.test(value)) return undefined;
+/** Returns the path of an image on this server; undefined for other URLs. */
+function localPath(value: unknown, baseUrl: string): string | undefined {
+  if (typeof value !== 'string' || !IMAGE_EXTENSION.test(value)) return undefined;
   if (value.startsWith(`${baseUrl}/`)) return value.slice(baseUrl.length);
   return /^\/[a-z]/i.test(value) ? value : undefined;
 }
 
-/** Of what was uploaded; made when a browser first asks for it. */
+/** Returns the thumbnail of an uploaded image, which is generated at its first request. Other images are returned unchanged. */
 const thumbnail = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailName(src, alias, false) : src);
 
-/** Of an image that we serve; nothing of any other. */
+/** Returns the thumbnail of an image on this server; undefined for other images. */
 export function thumbnailOf(image: string, baseUrl: string, alias: string): string | undefined {
-  const src = own(image, baseUrl);
+  const src = localPath(image, baseUrl);
   return src && thumbnail(src, alias);
 }
 
-/** `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
-function sizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
+/** Reads the thumbnails of an image: `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
+function imageSizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
   if (!isObject(body)) return [];
   return Object.entries(body).flatMap(([name, entry]): Picture[] => {
     if (!isObject(entry) || !isObject(entry.settings)) return [];
-    const src = own(entry.url, baseUrl);
+    const src = localPath(entry.url, baseUrl);
     const [width, height] = Array.isArray(entry.settings.size) ? (entry.settings.size as unknown[]).map(Number) : [];
     return src && width && height ? [{ src, alt: `Image ${id}, ${name.replaceAll('_', ' ')}`, width, height }] : [];
   });
 }
 
-/** Every `image` of every row, told apart by the nearest name and id around it. */
-function pictures(value: unknown, { baseUrl }: HtmlView, name = '', found: Picture[] = []): Picture[] {
-  if (found.length >= MAX_PICTURES || !isObject(value)) return found;
+/** Collects the `image` of every row. The alternative text is the nearest enclosing name, or the id. */
+function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', result: Picture[] = []): Picture[] {
+  if (result.length >= MAX_PICTURES || !isObject(value)) return result;
   if (Array.isArray(value)) {
-    for (const item of value) pictures(item, { baseUrl } as HtmlView, name, found);
-    return found;
+    for (const item of value) collectPictures(item, { baseUrl } as HtmlView, name, result);
+    return result;
   }
-  const named = typeof value.name === 'string' ? value.name : name;
-  const src = own(value.image, baseUrl);
-  const alt = named ? `Image of ${named}` : `Image ${String(value.id ?? '')}`.trim();
-  if (src) found.push({ src: thumbnail(src), href: src, alt, width: SIDE, height: SIDE });
-  for (const inner of Object.values(value)) if (isObject(inner)) pictures(inner, { baseUrl } as HtmlView, named, found);
-  return found;
+  const nearestName = typeof value.name === 'string' ? value.name : name;
+  const src = localPath(value.image, baseUrl);
+  const alt = nearestName ? `Image of ${nearestName}` : `Image ${String(value.id ?? '')}`.trim();
+  if (src) result.push({ src: thumbnail(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
+  for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, { baseUrl } as HtmlView, nearestName, result);
+  return result;
 }
 
-/** Of muscles, where they are what is shown; among other things there would be too many. */
-function drawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
+/** Drawings of muscles, on pages about muscles only: elsewhere there would be too many. */
+function muscleDrawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
   const rows = isObject(body) && Array.isArray(body.results) ? (body.results as unknown[]) : [body];
   return rows.flatMap((row): Picture[] => {
-    const src = isObject(row) ? own(row.image_url_main, baseUrl) : undefined;
-    return src ? [{ src, alt: `Drawing of ${String((row as { name: unknown }).name)}`, width: SIDE, height: SIDE }] : [];
+    const src = isObject(row) ? localPath(row.image_url_main, baseUrl) : undefined;
+    return src
+      ? [{ src, alt: `Drawing of ${String((row as { name: unknown }).name)}`, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE }]
+      : [];
   });
 }
 
 export function Images({ view }: { view: HtmlView }) {
   const { body, status } = view;
   if (status >= 300) return null;
-  const scaled = sizes(body, view);
-  const shown = scaled.length ? scaled : [...drawings(body, view), ...pictures(body, view)];
-  if (shown.length === 0) return null;
+  const sizedPictures = imageSizes(body, view);
+  const visiblePictures = sizedPictures.length ? sizedPictures : [...muscleDrawings(body, view), ...collectPictures(body, view)];
+  if (visiblePictures.length === 0) return null;
   return (
     <section aria-label="Images">
-      <ul class={scaled.length ? 'pictures sizes' : 'pictures'}>
-        {shown.map(({ src, href = src, alt, width, height }, index) => (
+      <ul class={sizedPictures.length ? 'pictures sizes' : 'pictures'}>
+        {visiblePictures.map(({ src, href = src, alt, width, height }, index) => (
           <li key={index}>
             <a href={href}>
               <img src={src} alt={alt} width={width} height={height} loading="lazy" />
             </a>
-            {scaled.length > 0 && <span class="help">{`${alt.split(', ')[1]} (${width} × ${height})`}</span>}
+            {sizedPictures.length > 0 && <span class="help">{`${alt.split(', ')[1]} (${width} × ${height})`}</span>}
           </li>
         ))}
       </ul>

@@ -1,4 +1,7 @@
-/** The API as pages: every answer with what a person wants to know of it, and what they can do next. */
+/**
+ * Browsable API: renders REST responses as HTML pages with tables, forms and charts. (As in
+ * https://www.django-rest-framework.org/topics/browsable-api/)
+ */
 import { setImmediate } from 'node:timers/promises';
 import { renderPage } from '../layout';
 import { protection } from '../protection';
@@ -44,23 +47,23 @@ function Notice({ view }: { view: HtmlView }) {
   );
 }
 
-/** Of a long answer this much is shown; the rest is a click away. */
-const MAX_JSON = 1200;
+/** Characters of rows in the JSON panel. A link leads to the complete response. */
+const MAX_JSON_LENGTH = 1200;
 
-/** The first rows of a list, as many as are not too long. */
-function clipped(view: HtmlView): { body: unknown; left: number } {
+/** Returns the first rows of a list that fit into the JSON panel, at least one, and the number of rows left out. */
+function clipRows(view: HtmlView): { body: unknown; remainingRows: number } {
   const envelope = envelopeOf(view);
-  if (!envelope) return { body: view.body, left: 0 };
+  if (!envelope) return { body: view.body, remainingRows: 0 };
   let length = 0;
-  const shown = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_JSON || index === 0);
-  return { body: { ...envelope, results: shown }, left: envelope.results.length - shown.length };
+  const visibleRows = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_JSON_LENGTH || index === 0);
+  return { body: { ...envelope, results: visibleRows }, remainingRows: envelope.results.length - visibleRows.length };
 }
 
-/** For who writes programs; open where nothing else shows the answer. */
-function Json({ view, open }: { view: HtmlView; open: boolean }) {
+/** JSON panel; open if nothing else on the page shows the data. */
+function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   const { links, base } = view;
   if (view.body === undefined) return null;
-  const { body, left } = clipped(view);
+  const { body, remainingRows } = clipRows(view);
   return (
     <details open={open} name={GROUP}>
       <summary>JSON</summary>
@@ -71,9 +74,9 @@ function Json({ view, open }: { view: HtmlView; open: boolean }) {
         aria-label="The answer as JSON"
         dangerouslySetInnerHTML={{ __html: highlight(body, links, base) }}
       />
-      {left > 0 && (
+      {remainingRows > 0 && (
         <p class="help">
-          {`${left} more rows of this page are in `}
+          {`${remainingRows} more rows of this page are in `}
           <a href={address(view, { format: 'json', indent: '2' })}>the whole answer</a>.
         </p>
       )}
@@ -83,10 +86,10 @@ function Json({ view, open }: { view: HtmlView; open: boolean }) {
 
 function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] }) {
   const { resource, description, sheet, kind, status } = view;
-  const failed = view.forms.some((form) => form.failed);
+  const hasFailedForm = view.forms.some((form) => form.failed);
   const isList = envelopeOf(view) !== undefined;
-  const file = fileOf(view);
-  const isRead =
+  const csvUrl = fileOf(view);
+  const showsData =
     sheet !== undefined ||
     (kind === 'detail' && view.thing !== undefined) ||
     kind === 'root' ||
@@ -104,7 +107,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
           <Words text={description} />
         </p>
       )}
-      {isList && !failed && view.forms.length > 0 && (
+      {isList && !hasFailedForm && view.forms.length > 0 && (
         <p>
           <a class="button plain" href="#write">
             {newOf(view)}
@@ -114,14 +117,14 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       <Notice view={view} />
       <Problems view={view} />
       <Trouble view={view} />
-      {failed && <Forms view={view} />}
+      {hasFailedForm && <Forms view={view} />}
       <Filters view={view} />
       <Charts view={view} charts={charts} />
-      {sheet && sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={view.baseUrl} mark={LISTED} view={view} />}
+      {sheet && sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={view.baseUrl} mark={LIST_TABLE_CLASS} view={view} />}
       <Neighbours view={view} label="Pages" />
-      {file !== undefined && (
+      {csvUrl !== undefined && (
         <p class="help further">
-          All rows as a file: <a href={file}>CSV</a>
+          All rows as a file: <a href={csvUrl}>CSV</a>
         </p>
       )}
       {!sheet && <Nutrition view={view} />}
@@ -132,11 +135,11 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
       <Branches view={view} />
       <Resources view={view} />
       <Related view={view} />
-      {!failed && <Forms view={view} />}
+      {!hasFailedForm && <Forms view={view} />}
       <section class="programs" aria-labelledby="programs">
         <h2 id="programs">For programs</h2>
         <div class="tabs">
-          <Json view={view} open={!isRead && !failed} />
+          <JsonPanel view={view} open={!showsData && !hasFailedForm} />
           <Exchange view={view} />
           <AsGraphQL view={view} />
           <Options view={view} />
@@ -146,21 +149,21 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] })
   );
 }
 
-const LISTED = 'listed';
+const LIST_TABLE_CLASS = 'listed';
 
-/** What is said on cards beside the values of each table of the page. */
-const labelsOf = (view: HtmlView): string =>
+/** Returns the CSS that labels the values of each table where rows are shown as cards. */
+const cardStyleOf = (view: HtmlView): string =>
   [
-    ...(view.sheet ? [cardLabels(LISTED, view.sheet)] : []),
+    ...(view.sheet ? [cardLabels(LIST_TABLE_CLASS, view.sheet)] : []),
     ...branchesOf(view).map(({ sheet }, index) => cardLabels(markOf(index), sheet)),
   ].join('');
 
-/** Bars and charts have styles of their own, which change with the data. */
-const STYLES = "'unsafe-inline'";
-const headers = protection(STYLES);
-const suggestingHeaders = protection(STYLES, "'self'");
+/** Bars and charts have inline styles that change with the data, so hashes cannot allow them. */
+const STYLE_SOURCES = "'unsafe-inline'";
+const headers = protection(STYLE_SOURCES);
+const headersWithSuggestions = protection(STYLE_SOURCES, "'self'");
 
-/** Of a row its name, and what it is. */
+/** Returns the document title: for a row its name and what it is. */
 function titleOf(view: HtmlView): string {
   const { kind, resource, thing, action, status } = view;
   const headline = headlineOf(view);
@@ -171,22 +174,22 @@ function titleOf(view: HtmlView): string {
 
 export async function browsePage(view: HtmlView): Promise<Page> {
   const charts = await chartsOf(view);
-  const labels = labelsOf(view);
-  const suggests = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searched }) => searched);
+  const cardStyle = cardStyleOf(view);
+  const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searched }) => searched);
   const text = renderPage({
     title: titleOf(view),
     visitor: view.visitor,
     crumbs: crumbsOf(view),
-    style: `${BROWSE_STYLE}@media screen and (max-width:44rem){${labels}}`,
+    style: `${BROWSE_STYLE}@media screen and (max-width:44rem){${cardStyle}}`,
     head: (
       <>
         <script src={TABS_PATH} defer />
-        {suggests && <script src={SUGGEST_PATH} defer />}
+        {hasSuggestions && <script src={SUGGEST_PATH} defer />}
       </>
     ),
     children: <Content view={view} charts={charts} />,
   });
-  return { text, headers: suggests ? suggestingHeaders : headers };
+  return { text, headers: hasSuggestions ? headersWithSuggestions : headers };
 }
 
 export function browsePages(sources: Sources): Pages {
@@ -195,7 +198,7 @@ export function browsePages(sources: Sources): Pages {
     understand: understanding(sources),
     async show(shown) {
       const view = await views.of(shown);
-      // Others are heard in between.
+      // Yields to the event loop between reading and rendering.
       await setImmediate();
       return browsePage(view);
     },

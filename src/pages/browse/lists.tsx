@@ -1,10 +1,10 @@
-/** What a list can be asked: filters, orders, neighbouring pages. All of it is links and a GET form, so every state has an address. */
+/** Filter form, sort order and pagination of list pages. All are links or a GET form, so that every state has a URL. */
 import type { Control, HtmlView } from './view/view';
 import { Field } from './controls';
 import { messageOf } from './messages';
 import { PERIOD_KEY } from './view/series';
 
-/** The address with these parameters set, or (null) left out. */
+/** Returns the URL of the page with these parameters set, or removed (null). */
 export function address({ path, query }: HtmlView, changes: Record<string, string | null>): string {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
@@ -15,27 +15,27 @@ export function address({ path, query }: HtmlView, changes: Record<string, strin
   return text ? `${path}?${text}` : path;
 }
 
-/** What was chosen, as people read it. */
-const saidOf = ({ choices, chosen }: Control, values: readonly string[]): string =>
+/** Returns the values of a filter as readable text. */
+const labelsOf = ({ choices, chosen }: Control, values: readonly string[]): string =>
   chosen ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function Filters({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, base, kind, window } = view;
   const isList = kind === 'list';
   if (filters.length === 0 && (!isList || view.orderable.length === 0)) return null;
-  const active = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
-  const mistaken = view.method === 'GET' && filters.some(({ key }) => errors[key]);
-  const sorted = isList && view.orderable.length > 0;
-  const kept = [sorted ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
+  const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
+  const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
+  const isSortable = isList && view.orderable.length > 0;
+  const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
   return (
-    <details class="filters" open={mistaken || !isList}>
+    <details class="filters" open={hasErrors || !isList}>
       <summary>
         {isList ? 'Filter and sort' : 'Parameters'}
-        {isList && active.length > 0 && (
-          <span class="count">{` ${active.map((control) => `${control.label}: ${saidOf(control, query.getAll(control.key))}`).join(', ')}`}</span>
+        {isList && activeFilters.length > 0 && (
+          <span class="count">{` ${activeFilters.map((field) => `${field.label}: ${labelsOf(field, query.getAll(field.key))}`).join(', ')}`}</span>
         )}
       </summary>
-      {mistaken && (
+      {hasErrors && (
         <p class="alert" role="alert">
           The filter could not be used.{' '}
           {filters
@@ -45,7 +45,7 @@ export function Filters({ view }: { view: HtmlView }) {
         </p>
       )}
       <form method="get" action={path} noValidate>
-        {kept.map((key) => (
+        {preservedKeys.map((key) => (
           <input key={key} type="hidden" name={key} value={query.get(key)!} />
         ))}
         <div class="grid">
@@ -55,12 +55,12 @@ export function Filters({ view }: { view: HtmlView }) {
               control={control}
               prefix="f"
               values={query.getAll(control.key)}
-              errors={mistaken ? errors[control.key] : undefined}
+              errors={hasErrors ? errors[control.key] : undefined}
               filter
               base={base}
             />
           ))}
-          {sorted && <Order view={view} />}
+          {isSortable && <SortSelect view={view} />}
           {isList && (
             <Field
               control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
@@ -73,8 +73,8 @@ export function Filters({ view }: { view: HtmlView }) {
         </div>
         <div class="row">
           <button>{isList ? 'Show' : 'Run'}</button>
-          {active.length > 0 && (
-            <a href={address(view, { offset: null, ...Object.fromEntries(active.map(({ key }) => [key, null])) })}>Clear</a>
+          {activeFilters.length > 0 && (
+            <a href={address(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
           )}
         </div>
       </form>
@@ -82,8 +82,8 @@ export function Filters({ view }: { view: HtmlView }) {
   );
 }
 
-/** Where there are no headers to sort by, as on a phone, and for what has no column. */
-function Order({ view }: { view: HtmlView }) {
+/** Select element for the sort order: narrow screens have no column headers, and some fields have no column. */
+function SortSelect({ view }: { view: HtmlView }) {
   const { orderable, query, labels } = view;
   const current = query.getAll('ordering').at(-1) ?? '';
   const options = orderable.flatMap((key) => [
@@ -118,7 +118,7 @@ interface Envelope {
 export const envelopeOf = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
 
-function Nothing({ view: { filters, query, path } }: { view: HtmlView }) {
+function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
   if (!filters.some(({ key }) => query.get(key))) return <p>Nothing here yet.</p>;
   return (
     <p>
@@ -132,24 +132,24 @@ export function Neighbours({ view, label }: { view: HtmlView; label: string }) {
   if (!envelope) return null;
   const { count, results } = envelope;
   const { offset, limit } = view.window!;
-  if (count === 0) return <Nothing view={view} />;
-  const to = (start: number) => address(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
-  const step = (rel: string, text: string, start: number | undefined) =>
+  if (count === 0) return <EmptyList view={view} />;
+  const pageUrl = (start: number) => address(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
+  const pageLink = (rel: string, text: string, start: number | undefined) =>
     start === undefined ? (
       <span class="button plain off">{text}</span>
     ) : (
-      <a class="button plain" rel={rel} href={to(start)}>
+      <a class="button plain" rel={rel} href={pageUrl(start)}>
         {text}
       </a>
     );
   return (
     <nav class="neighbours row" aria-label={label}>
-      {step('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
+      {pageLink('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
       <span>
         {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON answer has more. `}
         {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : `None here; ${count} in all`}
       </span>
-      {step('next', 'Next →', envelope.next ? offset + limit : undefined)}
+      {pageLink('next', 'Next →', envelope.next ? offset + limit : undefined)}
     </nav>
   );
 }

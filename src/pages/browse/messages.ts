@@ -1,12 +1,12 @@
-/** What is wrong with a field, as one person tells another. What is not known here is said as programs hear it. */
+/** Validation messages of form fields in plain language. Falls back to the messages of the REST API. */
 import { withArticle } from '../../core/model/inflection';
 import type { Control } from './view/view';
 
-/** A page cannot fill in a file input. */
+/** Browsers do not let a page prefill a file input. */
 export const CHOOSE_AGAIN = 'Please choose the file again: browsers do not keep it.';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
-const CHOSEN = ['relation', 'choice', 'image'];
+const SELECTABLE_KINDS = ['relation', 'choice', 'image'];
 const EXAMPLES: Partial<Record<Control['kind'], string>> = {
   date: 'Enter a date, such as 2026-01-31.',
   time: 'Enter a time, such as 07:30.',
@@ -15,7 +15,7 @@ const EXAMPLES: Partial<Record<Control['kind'], string>> = {
 
 const isBounded = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
 
-/** `Between 30 and 600 kg`, as far as there are bounds and a unit. */
+/** Returns the allowed range as text, such as `Between 30 and 600 kg`; undefined if the field has no bounds. */
 export function rangeOf({ min, max, unit }: Control): string | undefined {
   const inUnit = unit === undefined ? '' : ` ${unit}`;
   if (isBounded(min) && isBounded(max)) return `Between ${min} and ${max}${inUnit}`;
@@ -23,14 +23,14 @@ export function rangeOf({ min, max, unit }: Control): string | undefined {
   return isBounded(max) ? `At most ${max}${inUnit}` : undefined;
 }
 
-const lower = (label: string) => (/^[A-Z][a-z ]/.test(label) ? label.replace(/^./, (letter) => letter.toLowerCase()) : label);
+const lowerFirst = (label: string) => (/^[A-Z][a-z ]/.test(label) ? label.replace(/^./, (letter) => letter.toLowerCase()) : label);
 
-function missing({ label, kind, choices }: Control): string {
-  const what = withArticle(lower(label));
-  return choices || CHOSEN.includes(kind) ? `Choose ${what}.` : `Enter ${what}.`;
+function missingValueMessage({ label, kind, choices }: Control): string {
+  const nounPhrase = withArticle(lowerFirst(label));
+  return choices || SELECTABLE_KINDS.includes(kind) ? `Choose ${nounPhrase}.` : `Enter ${nounPhrase}.`;
 }
 
-function number(control: Control, text: string): string | undefined {
+function numberMessage(control: Control, text: string): string | undefined {
   if (!NUMBER.test(text)) return control.kind === 'integer' ? 'Enter a whole number.' : 'Enter a number.';
   const value = Number(text);
   const { min = -Infinity, max = Infinity } = control;
@@ -40,11 +40,11 @@ function number(control: Control, text: string): string | undefined {
 export function messageOf(control: Control, values: readonly string[], messages: readonly string[]): string {
   const text = values.at(-1)?.trim() ?? '';
   const { kind, found, required } = control;
-  const said = messages.join(' ');
-  // What became of a file only the server knows.
-  if (kind === 'image') return `${said} ${CHOOSE_AGAIN}`;
-  if (text === '' && required) return missing(control);
+  const restMessage = messages.join(' ');
+  // Only the server knows what is wrong with a file.
+  if (kind === 'image') return `${restMessage} ${CHOOSE_AGAIN}`;
+  if (text === '' && required) return missingValueMessage(control);
   if (found) return found.length ? 'Which one do you mean? Choose it below.' : `Nothing is called “${text}”.`;
-  if (text !== '' && (kind === 'decimal' || kind === 'integer')) return number(control, text) ?? said;
-  return (text !== '' && EXAMPLES[kind]) || said;
+  if (text !== '' && (kind === 'decimal' || kind === 'integer')) return numberMessage(control, text) ?? restMessage;
+  return (text !== '' && EXAMPLES[kind]) || restMessage;
 }

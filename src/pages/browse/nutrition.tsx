@@ -1,11 +1,11 @@
-/** Nutrition values as a table with bars, wherever an answer has them. */
+/** Nutrition values of a response as tables with bars. */
 import type { HtmlView } from './view/view';
 import { envelopeOf } from './lists';
 
 type Amounts = Record<string, unknown>;
 
-/** In the order of a food label; an inner value is part of the one before it. */
-const ROWS = [
+/** Nutrients in the order of a food label. An `inner` nutrient is part of the one above it. */
+const NUTRIENTS = [
   { key: 'energy', label: 'Energy', unit: 'kcal' },
   { key: 'energy_kilojoule', label: 'Energy', unit: 'kJ' },
   { key: 'fat', label: 'Fat', mass: true },
@@ -23,9 +23,10 @@ const isObject = (value: unknown): value is Amounts => value !== null && typeof 
 const isAmounts = (value: unknown): value is Amounts & { energy: unknown } => isObject(value) && 'energy' in value && 'protein' in value;
 const isMacros = (value: unknown): value is Amounts => isObject(value) && MACROS.every((key) => key in value) && !('energy' in value);
 
-const amount = (value: unknown): number | undefined => (value === null || value === undefined || value === '' ? undefined : Number(value));
+const amountOf = (value: unknown): number | undefined =>
+  value === null || value === undefined || value === '' ? undefined : Number(value);
 
-/** A bar says the same as the number beside it, so it is drawn for the eye only. */
+/** Bar beside a number. Screen readers skip it, because the number says the same. */
 function Bar({ share }: { share: number }) {
   const width = Math.max(0, Math.min(100, share * 100));
   return (
@@ -44,17 +45,17 @@ function Goal({ energy, goal }: { energy: number; goal: number }) {
   );
 }
 
-interface Measured {
+interface TableProps {
   caption: string;
-  /** Of masses. */
+  /** Unit of nutrients that are masses. */
   unit: string;
-  /** Of the energy of a day, in kcal. */
+  /** Daily energy goal in kcal. */
   goal?: number;
 }
 
-function One({ values, caption, unit, goal }: Measured & { values: Amounts }) {
-  const rows = ROWS.filter(({ key }) => amount(values[key]) !== undefined);
-  const most = Math.max(...rows.map((row) => ('mass' in row ? amount(values[row.key])! : 0)), 0);
+function SingleTable({ values, caption, unit, goal }: TableProps & { values: Amounts }) {
+  const rows = NUTRIENTS.filter(({ key }) => amountOf(values[key]) !== undefined);
+  const maxMass = Math.max(...rows.map((row) => ('mass' in row ? amountOf(values[row.key])! : 0)), 0);
   return (
     <div class="scroll">
       <table class="nutrition">
@@ -74,10 +75,10 @@ function One({ values, caption, unit, goal }: Measured & { values: Amounts }) {
               <th scope="row" class={'inner' in row ? 'inner' : ''}>
                 {row.label}
               </th>
-              <td class="number">{`${amount(values[row.key])} ${'unit' in row ? row.unit : unit}`}</td>
+              <td class="number">{`${amountOf(values[row.key])} ${'unit' in row ? row.unit : unit}`}</td>
               <td>
-                {'mass' in row && <Bar share={most ? amount(values[row.key])! / most : 0} />}
-                {row.key === 'energy' && goal !== undefined && <Goal energy={amount(values.energy)!} goal={goal} />}
+                {'mass' in row && <Bar share={maxMass ? amountOf(values[row.key])! / maxMass : 0} />}
+                {row.key === 'energy' && goal !== undefined && <Goal energy={amountOf(values.energy)!} goal={goal} />}
               </td>
             </tr>
           ))}
@@ -87,10 +88,10 @@ function One({ values, caption, unit, goal }: Measured & { values: Amounts }) {
   );
 }
 
-/** Several rows at once: one line each, a bar for the energy, towards the goal where there is one. */
-function Many({ rows, caption, unit, goal, nameOf }: Measured & { rows: readonly Amounts[]; nameOf(row: Amounts): string }) {
-  const most = goal ?? Math.max(...rows.map((row) => amount(row.energy) ?? 0), 0);
-  const columns = ROWS.filter(({ key }) => rows.some((row) => amount(row[key]) !== undefined));
+/** Table of several rows. The energy of each has a bar, relative to the goal or else to the largest value. */
+function ComparisonTable({ rows, caption, unit, goal, nameOf }: TableProps & { rows: readonly Amounts[]; nameOf(row: Amounts): string }) {
+  const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
+  const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
   return (
     <div class="scroll" tabIndex={0}>
       <table class="nutrition">
@@ -111,8 +112,8 @@ function Many({ rows, caption, unit, goal, nameOf }: Measured & { rows: readonly
               <th scope="row">{nameOf(row)}</th>
               {columns.map(({ key }) => (
                 <td key={key} class="number">
-                  {amount(row[key]) ?? '–'}
-                  {key === 'energy' && <Bar share={most ? (amount(row.energy) ?? 0) / most : 0} />}
+                  {amountOf(row[key]) ?? '–'}
+                  {key === 'energy' && <Bar share={maxEnergy ? (amountOf(row.energy) ?? 0) / maxEnergy : 0} />}
                 </td>
               ))}
             </tr>
@@ -123,8 +124,8 @@ function Many({ rows, caption, unit, goal, nameOf }: Measured & { rows: readonly
   );
 }
 
-function Shares({ values, caption, unit }: { values: Amounts; caption: string; unit: string }) {
-  const most = unit === '%' ? 100 : Math.max(...MACROS.map((key) => amount(values[key]) ?? 0));
+function MacroTable({ values, caption, unit }: { values: Amounts; caption: string; unit: string }) {
+  const maxShare = unit === '%' ? 100 : Math.max(...MACROS.map((key) => amountOf(values[key]) ?? 0));
   return (
     <table class="nutrition">
       <caption>{caption}</caption>
@@ -136,7 +137,7 @@ function Shares({ values, caption, unit }: { values: Amounts; caption: string; u
               {String(values[key])} {unit}
             </td>
             <td>
-              <Bar share={most ? (amount(values[key]) ?? 0) / most : 0} />
+              <Bar share={maxShare ? (amountOf(values[key]) ?? 0) / maxShare : 0} />
             </td>
           </tr>
         ))}
@@ -153,21 +154,21 @@ const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '')
 export const isNutrition = ({ body }: HtmlView): boolean =>
   [body].flat().some((value) => isAmounts(value) || (isObject(value) && isAmounts(value.total)));
 
-export const isNutrient = (key: string): boolean => ROWS.some((row) => row.key === key);
+export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.key === key);
 
 export function Nutrition({ view }: { view: HtmlView }) {
   const { body, status, kind, thing } = view;
   if (status >= 300 || kind === 'root') return null;
-  const found = envelopeOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
-  const rows = found?.filter(isAmounts);
+  const listRows = envelopeOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
+  const rows = listRows?.filter(isAmounts);
   const unit = thing?.massUnit ?? 'g';
-  // Of days and whole plans; a part of them has no goal of its own.
-  const measured = { unit, goal: thing?.goal };
+  // Only days and whole nutrition plans are compared with the energy goal.
+  const tableProps = { unit, goal: thing?.goal };
   const note = kind === 'action' ? undefined : <p class="help">Per 100 g.</p>;
   if (rows?.length)
     return (
       <section aria-label="Nutrition values">
-        <Many rows={rows} caption={goalCaption(thing?.goal)} {...measured} nameOf={nameOf} />
+        <ComparisonTable rows={rows} caption={goalCaption(thing?.goal)} {...tableProps} nameOf={nameOf} />
         {note}
       </section>
     );
@@ -176,10 +177,10 @@ export function Nutrition({ view }: { view: HtmlView }) {
   if (!total) return null;
   return (
     <section aria-label="Nutrition values">
-      <One values={total} caption="Nutrition values" {...measured} />
-      {isMacros(body.percent) && <Shares values={body.percent} caption="Share of the energy" unit="%" />}
+      <SingleTable values={total} caption="Nutrition values" {...tableProps} />
+      {isMacros(body.percent) && <MacroTable values={body.percent} caption="Share of the energy" unit="%" />}
       {isMacros(body.per_kg) && (
-        <Shares values={body.per_kg} caption={`For each ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
+        <MacroTable values={body.per_kg} caption={`For each ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
       )}
       {note}
     </section>

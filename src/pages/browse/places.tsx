@@ -1,6 +1,6 @@
-/** Where one can go from here: the resources of the root, the actions of a row, other views of the same rows. */
+/** Navigation of the browsable pages: breadcrumbs, the resources of the API root and the actions of a row. */
 import { camel } from '../../contract/casing';
-import { label as named } from '../../core/model/inflection';
+import { label as humanize } from '../../core/model/inflection';
 import type { Crumb } from '../layout';
 import type { HtmlView } from './view/view';
 import { questionOf } from './view/wording';
@@ -13,10 +13,10 @@ export function crumbsOf({ kind, base, resource, id, action, name, thing }: Html
   if (!resource) return [...root, { label: name }];
   const list = `${base}/${resource.name}/`;
   if (id === undefined) return [...root, { label: resource.plural }];
-  const all = [...root, { label: resource.plural, href: list }];
-  const one = thing?.name ?? `${resource.singular} ${id}`;
-  if (action === undefined) return [...all, { label: one }];
-  return [...all, { label: one, href: `${list}${encodeURIComponent(id)}/` }, { label: name }];
+  const listCrumbs = [...root, { label: resource.plural, href: list }];
+  const rowLabel = thing?.name ?? `${resource.singular} ${id}`;
+  if (action === undefined) return [...listCrumbs, { label: rowLabel }];
+  return [...listCrumbs, { label: rowLabel, href: `${list}${encodeURIComponent(id)}/` }, { label: name }];
 }
 
 export function Resources({ view }: { view: HtmlView }) {
@@ -46,7 +46,7 @@ export function Resources({ view }: { view: HtmlView }) {
   );
 }
 
-/** What else can be asked of a row. */
+/** Links to the other actions of a row. */
 export function Related({ view }: { view: HtmlView }) {
   const { kind, actions, resource, base, id, action, status } = view;
   if (!resource || status >= 400 || id === undefined || kind === 'list') return null;
@@ -54,7 +54,7 @@ export function Related({ view }: { view: HtmlView }) {
     .filter(({ name }) => name !== action)
     .map(({ name, description }) => ({
       href: `${base}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
-      label: questionOf(named(camel(name))),
+      label: questionOf(humanize(camel(name))),
       description,
     }));
   if (links.length === 0) return null;

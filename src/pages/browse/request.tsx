@@ -1,4 +1,4 @@
-/** What was asked and what came back: the request line, the status, the headers, and the ways to ask the same otherwise. */
+/** Developer panels of a page: the HTTP request and response, the OPTIONS response and the equivalent GraphQL operation. */
 import { STATUS_CODES } from 'node:http';
 import type { HtmlView } from './view/view';
 import { KEY_PATH } from '../keypath';
@@ -6,8 +6,8 @@ import { EXPORT_PATH } from '../exportpath';
 import { address, envelopeOf } from './lists';
 import { GROUP } from './tabs';
 
-/** Of the request, as a program sends it for the same as JSON. */
-function Asking({ view }: { view: HtmlView }) {
+/** Request headers for the same response as JSON. */
+function RequestHeaders({ view }: { view: HtmlView }) {
   const { baseUrl, method, signedIn, kinds } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
   if (!['GET', 'HEAD', 'DELETE'].includes(method))
@@ -25,7 +25,7 @@ function Asking({ view }: { view: HtmlView }) {
   );
 }
 
-/** The rows of the list as a file: all of those that the page is one of. */
+/** Returns the URL of the list as CSV, with all rows instead of one page. */
 export function fileOf(view: HtmlView): string | undefined {
   if (!view.graphql || !envelopeOf(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
@@ -33,9 +33,9 @@ export function fileOf(view: HtmlView): string | undefined {
   return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;
 }
 
-const SHOWN = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
+const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
-/** The same rows in other shapes. */
+/** Links to other representations of the same rows. */
 function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) {
   if (siblings.length === 0 || action !== undefined) return null;
   const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
@@ -53,13 +53,13 @@ function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) 
 
 export function Exchange({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allow, body } = view;
-  const all: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
+  const allHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
     <details class="exchange" name={GROUP}>
       <summary>Request</summary>
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
         <strong>{method}</strong> {url}
-        <Asking view={view} />
+        <RequestHeaders view={view} />
       </pre>
       <p class="answer">
         <span class={status < 400 ? 'status good' : 'status bad'}>
@@ -82,10 +82,10 @@ export function Exchange({ view }: { view: HtmlView }) {
         )}
       </p>
       <dl class="headers">
-        {SHOWN.filter((name) => all[name]).map((name) => (
+        {VISIBLE_HEADERS.filter((name) => allHeaders[name]).map((name) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{all[name]}</dd>
+            <dd>{allHeaders[name]}</dd>
           </div>
         ))}
       </dl>
@@ -94,27 +94,27 @@ export function Exchange({ view }: { view: HtmlView }) {
   );
 }
 
-/** It is mostly quotes, which stand for themselves in a text. */
-const quotable = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+/** Escapes a text for HTML, except for quotes: the text is mostly quotes, which need no escaping outside of attributes. */
+const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 export function Options({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
     <details name={GROUP}>
       <summary>Fields (OPTIONS)</summary>
-      {/* Browsers open what a link leads into. */}
+      {/* Browsers open a `<details>` if a link targets an element inside it. */}
       <pre
         id="options"
         tabIndex={0}
         role="region"
         aria-label="OPTIONS"
-        dangerouslySetInnerHTML={{ __html: quotable(JSON.stringify(view.options, null, 1)) }}
+        dangerouslySetInnerHTML={{ __html: escapeText(JSON.stringify(view.options, null, 1)) }}
       />
     </details>
   );
 }
 
-/** The operation that made this very page; REST only names it otherwise. */
+/** The GraphQL operation behind this page, as clients can send it themselves. */
 export function AsGraphQL({ view }: { view: HtmlView }) {
   const { graphql } = view;
   if (!graphql) return null;

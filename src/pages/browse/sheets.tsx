@@ -1,14 +1,14 @@
-/** Rows as a table: names, pictures in place, headers that sort. On a narrow screen each row is a card. */
+/** Tables of rows with links, thumbnails and sortable headers. On narrow screens each row is a card. */
 import { Fragment } from 'preact';
 import { address } from './lists';
 import { thumbnailOf } from './images';
 import type { Cell, Column, HtmlView, Sheet, SheetRow } from './view/view';
 
-const SIDE = 40;
+const THUMBNAIL_SIZE = 40;
 
 function Picture({ of, alt, baseUrl }: { of: string; alt: string; baseUrl: string }) {
   const src = thumbnailOf(of, baseUrl, 'thumbnail');
-  return src === undefined ? null : <img class="thumb" src={src} alt={alt} width={SIDE} height={SIDE} loading="lazy" />;
+  return src === undefined ? null : <img class="thumb" src={src} alt={alt} width={THUMBNAIL_SIZE} height={THUMBNAIL_SIZE} loading="lazy" />;
 }
 
 export function Value({ cell, name, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
@@ -46,11 +46,11 @@ function Header({ column: { key, label, sortable, as }, view }: { column: Column
   );
 }
 
-/** `mark` tells it from other tables of the page; `view` is given where the table is what the page is about, and can be sorted. */
+/** `mark` is a CSS class that is unique on the page. Headers sort the list if `view` is given: only the main table of a list page is sortable. */
 export function Table({ sheet, baseUrl, mark, view }: { sheet: Sheet; baseUrl: string; mark: string; view?: HtmlView }) {
   const { title, columns, rows } = sheet;
   const classes = columns.slice(1).map(({ as }) => as);
-  const line = ({ id, name, href, picture, cells }: SheetRow) => (
+  const renderRow = ({ id, name, href, picture, cells }: SheetRow) => (
     <tr key={id}>
       <th scope="row">
         {picture !== undefined && <Picture of={picture} alt="" baseUrl={baseUrl} />}
@@ -73,17 +73,17 @@ export function Table({ sheet, baseUrl, mark, view }: { sheet: Sheet; baseUrl: s
             ))}
           </tr>
         </thead>
-        <tbody>{rows.map(line)}</tbody>
+        <tbody>{rows.map(renderRow)}</tbody>
       </table>
     </div>
   );
 }
 
-const quoted = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
+const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
-/** On cards each value stands beside the label of its column, which is said once for all of them. */
+/** Returns the CSS that shows column labels beside the values of a card. As CSS they are sent once, not once per cell. */
 export const cardLabels = (mark: string, { columns }: Sheet): string =>
   columns
     .slice(1)
-    .map(({ label }, index) => `.${mark} td:nth-child(${index + 2})::before{content:${quoted(label)}}`)
+    .map(({ label }, index) => `.${mark} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)
     .join('');

@@ -1,6 +1,6 @@
+/** Style sheet of the browsable pages; contains that of all pages. */
 import { STYLE } from '../style';
 
-/** What the pages of the API need besides the style of all pages. */
 export const BROWSE_STYLE = `${STYLE}
 .tag{font-size:.8rem;font-weight:600;border:1px solid var(--accent);color:var(--accent);border-radius:99px;padding:.1rem .6rem;margin-left:.6rem;vertical-align:middle}
 .exchange .line{margin:.5rem 0 0;border-radius:6px 6px 0 0;font-size:14px;padding:.6rem .9rem}

@@ -1,4 +1,4 @@
-/** What a search has found, as links to it. */
+/** Results of a search as links to the rows. */
 import type { HtmlView } from './view/view';
 
 interface Suggestion {
@@ -11,7 +11,7 @@ export function suggestionsOf({ kind, status, body }: HtmlView): readonly Sugges
   return kind === 'free' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
 }
 
-/** They belong to the list below whose address the search is. */
+/** The URL of a search is below that of its list (`exercise/search/`), which is the base of the URLs of the rows. */
 export function Suggestions({ view }: { view: HtmlView }) {
   const found = suggestionsOf(view);
   if (!found) return null;

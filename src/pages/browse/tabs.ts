@@ -1,11 +1,11 @@
-/** What a page has for programs, one beside the other; the one that was opened last is open on the next page too, where a script runs. */
+/** Tabs for the developer panels of a page (`<details name>`). A script reopens the tab that was open on the previous page. */
 import express, { type Router } from 'express';
 
-/** Tabs of one group close each other; a browser does that itself. */
+/** Value of `<details name>`. Browsers keep at most one element of a group open. */
 export const GROUP = 'program';
 export const TABS_PATH = '/pages/tabs.js';
 
-/** A browser may refuse to keep anything; then tabs are closed as they are without a script. */
+/** If localStorage is blocked, all tabs start closed, as without JavaScript. */
 const TABS_SCRIPT = `'use strict';
 {
   const KEY = 'fitgraph-tab';

@@ -1,11 +1,11 @@
-/** A row as a thing: what is known of it, and what hangs below it, with links both ways. */
+/** Detail page of a row: its fields and its child rows. */
 import type { Below, HtmlView } from './view/view';
 import { isNutrient, isNutrition } from './nutrition';
 import { Table, Value } from './sheets';
 import { Figure } from './training';
 
-/** What HTML marks up, as plain text. */
-const plain = (html: string): string =>
+/** Converts HTML to plain text. */
+const htmlToText = (html: string): string =>
   html
     .replace(/<\/(p|li|div|h\d)>|<br\s*\/?>/gi, '\n')
     .replace(/<[a-z/!][^>]*>/gi, '')
@@ -14,15 +14,15 @@ const plain = (html: string): string =>
     .trim();
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&nbsp;': ' ', '&#39;': "'" };
 
-const MUSCLES = 'muscles';
-const SECONDARY = 'muscles_secondary';
-/** People look for what a row is first. */
-const LAST = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
+const MUSCLES_KEY = 'muscles';
+const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
+/** Fields about the record rather than its content; they are shown last. */
+const TRAILING_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
-/** The muscles that it trains, on one figure. */
-function Trained({ view }: { view: HtmlView }) {
+/** Figure with the muscles that an exercise trains. */
+function MuscleFigure({ view }: { view: HtmlView }) {
   const linksOf = (key: string) => view.thing?.facts.find((fact) => fact.key === key)?.cell.links ?? [];
-  const [main, secondary] = [linksOf(MUSCLES), linksOf(SECONDARY)];
+  const [main, secondary] = [linksOf(MUSCLES_KEY), linksOf(SECONDARY_MUSCLES_KEY)];
   if (main.length + secondary.length === 0) return null;
   const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
   const alt = [names(main), secondary.length ? `also ${names(secondary)}` : ''].filter(Boolean).join('; ');
@@ -32,21 +32,21 @@ function Trained({ view }: { view: HtmlView }) {
 export function Facts({ view }: { view: HtmlView }) {
   const { thing, baseUrl } = view;
   if (!thing) return null;
-  const eaten = isNutrition(view);
-  // The heading says the name already, and what is not known is not worth a line.
+  const hasNutritionTable = isNutrition(view);
+  // Leaves out the name (it is the heading), empty fields, and nutrients if a table of them is shown.
   const facts = thing.facts.filter(
-    ({ key, cell: { text, links } }) => !(eaten && isNutrient(key)) && ((text && text !== thing.name) || links?.length),
+    ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== thing.name) || links?.length),
   );
-  const inOrder = [...facts.filter(({ key }) => !LAST.has(key)), ...facts.filter(({ key }) => LAST.has(key))];
+  const orderedFacts = [...facts.filter(({ key }) => !TRAILING_KEYS.has(key)), ...facts.filter(({ key }) => TRAILING_KEYS.has(key))];
   return (
     <div class="thing">
-      <Trained view={view} />
+      <MuscleFigure view={view} />
       <dl class="facts">
-        {inOrder.map(({ label, key, cell }) => (
+        {orderedFacts.map(({ label, key, cell }) => (
           <div key={key}>
             <dt>{label}</dt>
             <dd>
-              <Value cell={cell.text === undefined ? cell : { text: plain(cell.text) }} name={thing.name} baseUrl={baseUrl} />
+              <Value cell={cell.text === undefined ? cell : { text: htmlToText(cell.text) }} name={thing.name} baseUrl={baseUrl} />
             </dd>
           </div>
         ))}
@@ -55,7 +55,7 @@ export function Facts({ view }: { view: HtmlView }) {
   );
 }
 
-function Branch({ branch: { label, total, sheet, all, add }, index, baseUrl }: { branch: Below; index: number; baseUrl: string }) {
+function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }: { branch: Below; index: number; baseUrl: string }) {
   return (
     <section>
       <h2>
@@ -74,7 +74,7 @@ function Branch({ branch: { label, total, sheet, all, add }, index, baseUrl }: {
 
 export const markOf = (index: number) => `below${index}`;
 
-/** Of what there is none and can be none added, nothing is said. */
+/** Returns the lists of child rows, without empty ones to which the visitor cannot add rows. */
 export const branchesOf = ({ thing, kind }: HtmlView): readonly Below[] =>
   kind === 'detail' ? (thing?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
 
@@ -82,7 +82,7 @@ export function Branches({ view }: { view: HtmlView }) {
   return (
     <>
       {branchesOf(view).map((branch, index) => (
-        <Branch key={branch.label} branch={branch} index={index} baseUrl={view.baseUrl} />
+        <ChildList key={branch.label} branch={branch} index={index} baseUrl={view.baseUrl} />
       ))}
     </>
   );

@@ -1,4 +1,4 @@
-/** A workout as it is trained: its days, their sets, how each exercise is done, and on a figure what all of it trains. */
+/** Training plan of a workout: its days, sets and exercises, with a figure of the trained muscles. */
 import type { HtmlView, Training as Plan } from './view/view';
 
 export function Figure({ main, secondary, alt }: Pick<Plan, 'main' | 'secondary'> & { alt: string }) {

@@ -1,9 +1,9 @@
-/** A description of the schema: prose, with names between backticks. */
+/** Renders a description from the GraphQL schema: text between backticks becomes code. */
 export const Words = ({ text }: { text: string }) => <>{text.split('`').map((part, index) => (index % 2 ? <code>{part}</code> : part))}</>;
 
-const DAY = /(\d{4}-\d\d-\d\d)/;
+const DATE_PATTERN = /(\d{4}-\d\d-\d\d)/;
 
-/** A heading whose days stay whole at the end of a line. */
+/** Keeps dates such as 2026-01-31 in one piece at line breaks. */
 export const Unbroken = ({ text }: { text: string }) => (
-  <>{text.split(DAY).map((part, index) => (index % 2 ? <span class="unbroken">{part}</span> : part))}</>
+  <>{text.split(DATE_PATTERN).map((part, index) => (index % 2 ? <span class="unbroken">{part}</span> : part))}</>
 );

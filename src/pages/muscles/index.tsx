@@ -1,4 +1,4 @@
-/** Drawings of muscles: `/static/images/muscles/<main|secondary>/muscle-<id>.svg`, which muscles name, and `body.svg` of all that an exercise trains. */
+/** SVG drawings of single muscles (`/static/images/muscles/<main|secondary>/muscle-<id>.svg`) and of several on one figure (`body.svg`). */
 import express, { type Response, type Router } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import { BODY, HEAD, SHAPES } from './shapes';
@@ -8,20 +8,19 @@ interface Muscle {
   isFront: boolean;
 }
 
-/** Seen on bright and on dark pages. */
+/** Colours that are visible on light and on dark pages. */
 const COLOURS: Readonly<Record<string, string>> = { main: '#d1242f', secondary: '#e08600' };
 const SKIN = '#c3c9d1';
-/** An image knows how bright the page is that shows it. */
-const DARK = '@media (prefers-color-scheme:dark){.skin{fill:#3d4650}.main{fill:#ff6b6b}.secondary{fill:#ffb340}}';
+/** Colours in dark mode. An SVG image follows the colour scheme of the page that embeds it. */
+const DARK_MODE_STYLE = '@media (prefers-color-scheme:dark){.skin{fill:#3d4650}.main{fill:#ff6b6b}.secondary{fill:#ffb340}}';
 const DAY_SECONDS = 24 * 60 * 60;
-/** Nobody has more. */
 const MAX_MUSCLES = 40;
-const WIDTH = 200;
+const FIGURE_WIDTH = 200;
 
-type Painted = readonly [muscle: Muscle, colour: string];
+type ColouredMuscle = readonly [muscle: Muscle, colour: string];
 
-function Figure({ muscles }: { muscles: readonly Painted[] }) {
-  const half = (
+function Figure({ muscles }: { muscles: readonly ColouredMuscle[] }) {
+  const halfFigure = (
     <g>
       <path d={BODY} fill={SKIN} class="skin" />
       {muscles.map(([{ name }, colour]) => SHAPES[name] && <path key={name} d={SHAPES[name]} fill={COLOURS[colour]} class={colour} />)}
@@ -30,20 +29,20 @@ function Figure({ muscles }: { muscles: readonly Painted[] }) {
   return (
     <>
       <ellipse {...HEAD} fill={SKIN} class="skin" />
-      {half}
-      <g transform="matrix(-1 0 0 1 200 0)">{half}</g>
+      {halfFigure}
+      <g transform="matrix(-1 0 0 1 200 0)">{halfFigure}</g>
     </>
   );
 }
 
-function Drawing({ title, figures }: { title: string; figures: readonly (readonly Painted[])[] }) {
-  const width = WIDTH * figures.length;
+function Drawing({ title, figures }: { title: string; figures: readonly (readonly ColouredMuscle[])[] }) {
+  const width = FIGURE_WIDTH * figures.length;
   return (
     <svg xmlns="http://www.w3.org/2000/svg" viewBox={`0 0 ${width} 400`} width={width} height="400" role="img">
       <title>{title}</title>
-      <style>{DARK}</style>
+      <style>{DARK_MODE_STYLE}</style>
       {figures.map((muscles, index) => (
-        <g key={index} {...(index > 0 && { transform: `translate(${index * WIDTH} 0)` })}>
+        <g key={index} {...(index > 0 && { transform: `translate(${index * FIGURE_WIDTH} 0)` })}>
           <Figure muscles={muscles} />
         </g>
       ))}
@@ -51,7 +50,7 @@ function Drawing({ title, figures }: { title: string; figures: readonly (readonl
   );
 }
 
-function send(response: Response, title: string, figures: readonly (readonly Painted[])[]): void {
+function sendDrawing(response: Response, title: string, figures: readonly (readonly ColouredMuscle[])[]): void {
   response
     .type('svg')
     .set({
@@ -61,18 +60,20 @@ function send(response: Response, title: string, figures: readonly (readonly Pai
     .send(renderToString(<Drawing title={title} figures={figures} />));
 }
 
-/** A muscle that nobody drew, one of the operator's own perhaps, is the figure alone. */
+/** Muscles without a drawing, such as those added by an operator, are shown as the figure alone. */
 export function muscleDrawings(muscleOf: (id: number) => Muscle | null): Router {
   const router = express.Router({ caseSensitive: true });
-  /** `1,2,3`; what is no muscle is left out. */
-  const namedBy = (ids: unknown): Muscle[] =>
+  /** Parses comma-separated ids of muscles, such as `1,2,3`. Unknown ids are ignored. */
+  const parseMuscles = (ids: unknown): Muscle[] =>
     (typeof ids === 'string' ? ids.split(',', MAX_MUSCLES) : []).flatMap((id) => (/^\d{1,9}$/.test(id) && muscleOf(Number(id))) || []);
 
   router.get('/static/images/muscles/body.svg', ({ query }, response) => {
-    const painted: Painted[] = ['secondary', 'main'].flatMap((colour) => namedBy(query[colour]).map((muscle): Painted => [muscle, colour]));
-    const names = painted.map(([{ name }]) => name).join(', ');
-    const side = (front: boolean) => painted.filter(([{ isFront }]) => isFront === front);
-    send(response, names || 'The body', [side(true), side(false)]);
+    const colouredMuscles: ColouredMuscle[] = ['secondary', 'main'].flatMap((colour) =>
+      parseMuscles(query[colour]).map((muscle): ColouredMuscle => [muscle, colour]),
+    );
+    const names = colouredMuscles.map(([{ name }]) => name).join(', ');
+    const musclesOfSide = (front: boolean) => colouredMuscles.filter(([{ isFront }]) => isFront === front);
+    sendDrawing(response, names || 'The body', [musclesOfSide(true), musclesOfSide(false)]);
   });
 
   router.get('/static/images/muscles/:kind/:file', (request, response, next) => {
@@ -80,7 +81,7 @@ export function muscleDrawings(muscleOf: (id: number) => Muscle | null): Router 
     const id = /^muscle-(\d{1,9})\.svg$/.exec(file)?.[1];
     const muscle = id === undefined ? null : muscleOf(Number(id));
     if (!Object.hasOwn(COLOURS, kind) || !muscle) return next();
-    send(response, `${muscle.name}, ${muscle.isFront ? 'front' : 'back'} of the body`, [[[muscle, kind]]]);
+    sendDrawing(response, `${muscle.name}, ${muscle.isFront ? 'front' : 'back'} of the body`, [[[muscle, kind]]]);
   });
   return router;
 }

@@ -1,37 +1,39 @@
-/** The files of the bundle, compressed when it was built: they are the same for everybody, so their length tells nothing. */
+/**
+ * Serves the files of the bundle, precompressed by the build. They are equal for all clients, so compression leaks nothing.
+ * (https://en.wikipedia.org/wiki/BREACH)
+ */
 import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import Negotiator from 'negotiator';
 
 const TYPES: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
-/** The best one first. */
+/** Content encodings in order of preference. */
 const CODINGS = ['br', 'gzip'] as const;
 const ENDINGS = { br: '.br', gzip: '.gz' } as const;
-/** The names that the build gives. */
-const NAME = /^\/[\w.-]+\.(js|css)$/;
-/** Of the header that is looked at. */
-const MAX_HEADER = 256;
+/** Matches the names of files that the build generates. */
+const ASSET_PATH = /^\/[\w.-]+\.(js|css)$/;
+const MAX_HEADER_LENGTH = 256;
 
-/** In which of the codings that there are files of, if any. */
+/** Negotiates the content encoding of precompressed files; undefined if the client accepts none of them. */
 export function codingOf(request: IncomingMessage): 'br' | 'gzip' | undefined {
-  if ((request.headers['accept-encoding'] ?? '').length > MAX_HEADER) return undefined;
+  if ((request.headers['accept-encoding'] ?? '').length > MAX_HEADER_LENGTH) return undefined;
   const acceptable = new Negotiator(request).encodings(['br', 'gzip']);
   return CODINGS.find((coding) => acceptable.includes(coding));
 }
 
-/** Beside `x.js` stands `x.js.br` and `x.js.gz` where that is shorter. */
+/** Beside `x.js` there are `x.js.br` and `x.js.gz`, if they are smaller. */
 export function assets(folder: string): RequestHandler {
   const router = express.Router({ caseSensitive: true });
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
-  const plain = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
+  const serveUncompressed = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
   router.use((request, response, next) => {
-    const type = TYPES[NAME.exec(request.path)?.[1] ?? ''];
+    const type = TYPES[ASSET_PATH.exec(request.path)?.[1] ?? ''];
     const coding = codingOf(request);
-    if (type === undefined || coding === undefined) return plain(request, response, next);
+    if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
     const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
     response.sendFile(`${request.path}${ENDINGS[coding]}`, { root: folder, immutable: true, maxAge: '1y', headers }, (error) => {
-      // What is too short to be compressed is there as it is.
-      if (error && !response.headersSent) plain(request, response, next);
+      // The compressed file does not exist, because it would not be smaller.
+      if (error && !response.headersSent) serveUncompressed(request, response, next);
     });
   });
   return router;

@@ -1,4 +1,4 @@
-/** `GET /playground`: GraphiQL in the browser, served whole from here. The page may load nothing from any other origin. `GET /graphql` leads here. */
+/** `GET /playground`: GraphiQL, served by this server alone. The page loads nothing from other origins. `GET /graphql` in a browser leads here. */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -11,24 +11,24 @@ import { assets } from './assets';
 import { schemaFile } from './schemafile';
 import { ASSETS, missingPage, playgroundPage, type Manifest } from './page';
 
-/** Who looks at the page: the session of a browser gives queries its rights, together with the token of the visitor. */
-interface Visit {
+/** Authentication of the visitor. The session cookie authenticates queries only together with the CSRF token of the visitor. */
+interface RequestContext {
   authenticate(): Promise<boolean>;
   visitor(): Visitor;
 }
 
 interface Limits {
-  /** The server refuses what a visitor types. */
+  /** Whether the server rejects operations that are not registered. */
   persistedOnly: boolean;
-  /** Whoever may not ask for the schema has no use for the page. */
+  /** Who may read the schema, without which the page is useless. */
   introspection: 'anyone' | 'users';
 }
 
-// Under jest this file runs as it is, three folders below the project; compiled, three folders below dist.
-const project = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
-const built = join(project, 'dist', 'playground');
+// Under Jest this file is in src/pages/playground, compiled in dist/src/pages/playground.
+const projectFolder = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
+const bundleFolder = join(projectFolder, 'dist', 'playground');
 
-/** Monaco, the editor inside GraphiQL, sets inline styles, carries its fonts and pictures as `data:` and runs in workers. */
+/** Monaco, the editor of GraphiQL, sets inline styles, embeds fonts and images as `data:` URLs and runs in workers. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,66 +38,66 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "worker-src 'self' blob:",
   "base-uri 'none'",
-  // To sign out.
+  // The logout form is sent to this server.
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Serves the page and its assets; `folder` holds the bundle. Without a bundle the page is a 503 that says how to build it. */
+/** Serves the page and its assets. `folder` contains the bundle; without one the page is a 503 with build instructions. */
 export function playground(
-  visitOf: (request: IncomingMessage) => Visit,
+  contextOf: (request: IncomingMessage) => RequestContext,
   { persistedOnly, introspection }: Limits,
   schema: GraphQLSchema,
-  folder: string = built,
+  folder: string = bundleFolder,
 ): Router {
   const router = express.Router({ caseSensitive: true });
-  // The assets too: a worker obeys the policy of its own answer, not that of the page.
-  router.use(PLAYGROUND_PATH, protect);
+  // The assets need these headers, too: a worker obeys the policy of its own response, not that of the page.
+  router.use(PLAYGROUND_PATH, setSecurityHeaders);
   router.get(PLAYGROUND_PATH, async (req, res) => {
-    const visit = visitOf(req);
-    const signedIn = await visit.authenticate().catch(() => false);
+    const context = contextOf(req);
+    const signedIn = await context.authenticate().catch(() => false);
     if (introspection === 'users' && !signedIn)
       return res.set('Cache-Control', PRIVATE).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
-    // Read anew each time, so that a build behind a running server shows at once.
+    // The manifest is read at each request, so that a new build needs no restart.
     const manifest = await readManifest(folder);
-    const visitor = visit.visitor();
+    const visitor = context.visitor();
     res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE).type('html');
     if (manifest) res.send(playgroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
     else res.status(503).send(missingPage(visitor, persistedOnly));
   });
   router.get('/graphql', (req, res, next) => {
-    if (!isReader(req)) return next();
+    if (!prefersHtml(req)) return next();
     res
       .status(303)
       .location(PLAYGROUND_PATH + req.originalUrl.slice(req.path.length))
       .end();
   });
-  const file = schemaFile(schema, introspection === 'anyone');
+  const sendSchema = schemaFile(schema, introspection === 'anyone');
   router.get(SCHEMA_PATH, async (req, res, next) => {
     if (persistedOnly) return next();
     if (
       introspection === 'users' &&
-      !(await visitOf(req)
+      !(await contextOf(req)
         .authenticate()
         .catch(() => false))
     )
       return next();
-    await file(req, res);
+    await sendSchema(req, res);
   });
   router.use(ASSETS, assets(join(folder, 'assets')));
   return router;
 }
 
-const MACHINES = ['application/graphql-response+json', 'application/json'];
+const API_MEDIA_TYPES = ['application/graphql-response+json', 'application/json'];
 
-/** Whoever follows a link to the address of the API: a program asks for JSON, or for anything. */
-const isReader = (req: Request): boolean => req.accepts([...MACHINES, 'text/html']) === 'text/html';
+/** Whether a browser follows a link to the API. Programs ask for JSON or accept anything. */
+const prefersHtml = (req: Request): boolean => req.accepts([...API_MEDIA_TYPES, 'text/html']) === 'text/html';
 
-function protect(_req: Request, res: Response, next: NextFunction): void {
+function setSecurityHeaders(_req: Request, res: Response, next: NextFunction): void {
   res.set({
     'Content-Security-Policy': contentSecurityPolicy,
     'X-Content-Type-Options': 'nosniff',
-    // The address may hold a query, which is nobody else's business.
+    // The URL may contain a query, which other sites must not see.
     'Referrer-Policy': 'same-origin',
   });
   next();

@@ -1,15 +1,15 @@
-/** The frame of the playground, which is there before its script is: header, title and the worked questions, each a link that asks it. */
+/** HTML page of the playground: header, title and links to the worked questions, which are visible before the script has loaded. */
 import { renderPage, type Visitor } from '../layout';
 import { FRAME } from '../style';
 import { PLAYGROUND_PATH } from './answer/link';
 import { QUESTIONS } from './questions/all';
 import { GROUPS } from './questions/question';
 
-/** What `scripts/build.mjs` leaves beside the assets: file names, which carry a hash of their content. */
+/** File names of the bundle, which contain a hash of the content. Written by `scripts/build.mjs`. */
 export interface Manifest {
   script: string;
   style: string;
-  /** What the script needs at once; told early, it comes beside it and not after it. */
+  /** Modules that the script imports. They are preloaded in parallel with the script. */
   needed: string[];
 }
 
@@ -36,12 +36,12 @@ noscript p{padding:0 1rem}
 interface Props {
   manifest: Manifest;
   visitor: Visitor;
-  /** Of this page, to come back to. */
+  /** URL of this page, to return to after login. */
   address: string;
   persistedOnly: boolean;
 }
 
-const OnlyTrusted = () => (
+const PersistedOnlyNotice = () => (
   <p role="note">
     This server runs only operations that are registered with it (PERSISTED_ONLY): what is typed here is refused. The REST interface is open
     as ever.
@@ -86,7 +86,7 @@ export function playgroundPage({ manifest, visitor, address, persistedOnly }: Pr
     children: (
       <>
         <h1>GraphQL playground</h1>
-        {persistedOnly && <OnlyTrusted />}
+        {persistedOnly && <PersistedOnlyNotice />}
         <noscript>
           <p>
             The playground needs JavaScript. The API doesn't: send queries to <code>/graphql</code> with any HTTP client.
@@ -95,7 +95,7 @@ export function playgroundPage({ manifest, visitor, address, persistedOnly }: Pr
         <div id="playground">
           <Skeleton />
         </div>
-        {/* Here and not in the head: the page is seen before it is there. */}
+        {/* In the body, so that the page is rendered before the style sheet has loaded. */}
         <link rel="stylesheet" href={`${ASSETS}/${manifest.style}`} />
       </>
     ),
@@ -108,7 +108,7 @@ export function missingPage(visitor: Visitor, persistedOnly: boolean): string {
     visitor,
     children: (
       <>
-        {persistedOnly && <OnlyTrusted />}
+        {persistedOnly && <PersistedOnlyNotice />}
         <h1>The playground is not built</h1>
         <p>
           Run <code>npm run build</code> in the folder of the project, then load this page again.

@@ -1,6 +1,6 @@
 /**
- * The schema as a file: what GraphiQL would ask for at each visit, made and compressed once. It is the same for everybody, so its length tells
- * nothing, and it is no part of what a visitor may spend.
+ * Serves the introspection result as a file, generated and compressed once, because GraphiQL requests it at each visit. It is equal for all clients,
+ * so compression leaks nothing, and it is not charged to the budget of the visitor.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -12,22 +12,22 @@ import { listedByName } from './introspection';
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-interface Made {
+interface SchemaFile {
   tag: string;
   bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>;
 }
 
-async function made(schema: GraphQLSchema): Promise<Made> {
+async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
   const identity = Buffer.from(JSON.stringify(listedByName(introspectionFromSchema(schema))));
-  const [br, zipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI), promisify<Buffer, Buffer>(gzip)(identity)]);
-  return { tag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: zipped, identity } };
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI), promisify<Buffer, Buffer>(gzip)(identity)]);
+  return { tag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
 }
 
-/** `isPublic` says whether whoever asks matters, so that nobody keeps it for others. */
+/** `isPublic` is false if only signed-in users may read the schema; then shared caches must not store it. */
 export function schemaFile(schema: GraphQLSchema, isPublic: boolean): (request: Request, response: Response) => Promise<void> {
-  let file: Promise<Made> | undefined;
+  let cachedFile: Promise<SchemaFile> | undefined;
   return async (request, response) => {
-    const { tag, bodies } = await (file ??= made(schema));
+    const { tag, bodies } = await (cachedFile ??= buildFile(schema));
     const coding = codingOf(request) ?? 'identity';
     if (coding !== 'identity') response.set('Content-Encoding', coding);
     response

@@ -1,6 +1,6 @@
-/** The page's own assets. Files of their own, because the page allows no inline script and no inline style. */
+/** Script and style sheet of the API reference: separate files, because its content security policy forbids inline scripts and styles. */
 
-/** What runs once Swagger UI is there; `address` is that of the OpenAPI document. */
+/** Returns the script that starts Swagger UI with the OpenAPI document at `address`. */
 export const script = (address: string): string => `'use strict';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);

@@ -1,4 +1,4 @@
-/** The description of the REST API: the OpenAPI document, and a page that shows it. The page may load nothing from any other origin. */
+/** API reference: the OpenAPI document as JSON and YAML, and a page that shows it with Swagger UI. Nothing is loaded from other origins. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -18,14 +18,14 @@ import { referencePage } from './page';
 const ROOT = `${BASE}/schema`;
 const DOCS = `${ROOT}/docs`;
 
-/** Whether a request is for this router; the REST interface has everything else below its base. */
+/** Whether the URL belongs to the API reference. All other URLs below the base path belong to the REST API. */
 export const isReference = (url: string): boolean => url.startsWith(ROOT) && /^(?:$|[./?])/.test(url.slice(ROOT.length));
 
 const FORMATS = ['json', 'yaml'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Media types of the document, the first of each being that of the answer. */
-const MEDIA: readonly (readonly [string, Format])[] = [
+/** Media types of the document by format. The first one of each format is the Content-Type of the response. */
+const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],
   ['text/yaml', 'yaml'],
@@ -34,77 +34,80 @@ const MEDIA: readonly (readonly [string, Format])[] = [
   ['application/vnd.oai.openapi', 'yaml'],
 ];
 
-const LIBRARY = dirname(require.resolve('swagger-ui-dist/package.json'));
+const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
 
 const PAGE_HEADERS = protection(`'self' ${inlined(FRAME)}`, "'self'");
 
-/** One request, as the application sees it. */
-interface Visit {
-  /** Scheme and host of the service as the client knows it. */
+interface RequestContext {
+  /** Scheme and host as the client sees them. */
   baseUrl: string;
-  /** Whether cookies are Secure, which is part of their name. */
+  /** Whether cookies are Secure. The name of the session cookie, which the document states, depends on it. */
   secure: boolean;
   authenticate(): Promise<boolean>;
   visitor(): Visitor;
 }
 
-export function reference(schema: GraphQLSchema, visitOf: (request: IncomingMessage) => Visit): Router {
+export function reference(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
-  router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], readOnly);
+  router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], rejectWrites);
   const textsFor = (secure: boolean) => openApiTexts(schema, { cookie: cookieName(secure), csrfHeader: CSRF_HEADER });
-  const [plain, secured] = [textsFor(false), textsFor(true)];
-  serveDocument(router, (format, { baseUrl, secure }) => (secure ? secured : plain)[format](baseUrl), visitOf);
-  servePage(router, visitOf);
+  const [documentTexts, secureDocumentTexts] = [textsFor(false), textsFor(true)];
+  serveDocument(router, (format, { baseUrl, secure }) => (secure ? secureDocumentTexts : documentTexts)[format](baseUrl), contextOf);
+  servePage(router, contextOf);
   return router;
 }
 
-function serveDocument(router: Router, text: (format: Format, visit: Visit) => string, visitOf: (request: Request) => Visit): void {
-  const send = (request: Request, response: Response, format: Format) => {
+function serveDocument(
+  router: Router,
+  documentText: (format: Format, context: RequestContext) => string,
+  contextOf: (request: Request) => RequestContext,
+): void {
+  const sendDocument = (request: Request, response: Response, format: Format) => {
     response.set({
       Vary: 'Accept, Accept-Encoding',
       'Cache-Control': 'no-cache',
       'X-Content-Type-Options': 'nosniff',
       'Access-Control-Allow-Origin': '*',
     });
-    response.type(MEDIA.find(([, candidate]) => candidate === format)![0]).send(text(format, visitOf(request)));
+    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(documentText(format, contextOf(request)));
   };
-  for (const format of FORMATS) router.get(`${ROOT}.${format}`, (request, response) => send(request, response, format));
+  for (const format of FORMATS) router.get(`${ROOT}.${format}`, (request, response) => sendDocument(request, response, format));
   router.get(ROOT, (request, response) => {
-    const asked = [request.query.format].flat().at(-1);
-    const named = FORMATS.find((format) => format === asked);
-    if (asked && !named) return void response.status(404).json({ detail: 'Not found.' });
-    const type = request.accepts(MEDIA.map(([media]) => media));
-    const format = named ?? MEDIA.find(([media]) => media === type)?.[1];
+    const formatParameter = [request.query.format].flat().at(-1);
+    const requestedFormat = FORMATS.find((format) => format === formatParameter);
+    if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
+    const type = request.accepts(MEDIA_TYPES.map(([mediaType]) => mediaType));
+    const format = requestedFormat ?? MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
     if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
-    send(request, response, format);
+    sendDocument(request, response, format);
   });
 }
 
-function servePage(router: Router, visitOf: (request: IncomingMessage) => Visit): void {
-  const start = script(`${ROOT}.json`);
-  const { version } = JSON.parse(readFileSync(join(LIBRARY, 'package.json'), 'utf8')) as { version: string };
-  // Part of the address of the assets, so that browsers may keep them for ever.
-  const edition = createHash('sha256').update(version).update(start).update(style).digest('hex').slice(0, 12);
-  const assets = `${DOCS}/assets/${edition}`;
+function servePage(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
+  const startScript = script(`${ROOT}.json`);
+  const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
+  // A content hash in the path allows browsers to cache the assets for ever.
+  const contentHash = createHash('sha256').update(version).update(startScript).update(style).digest('hex').slice(0, 12);
+  const assets = `${DOCS}/assets/${contentHash}`;
 
   router.get(DOCS, async (request, response) => {
-    const visit = visitOf(request);
-    // The page is everybody's, whatever a header says.
-    await visit.authenticate().catch(() => false);
-    const html = referencePage({ document: ROOT, assets }, visit.visitor());
+    const context = contextOf(request);
+    // The page is public: bad credentials are ignored.
+    await context.authenticate().catch(() => false);
+    const html = referencePage({ document: ROOT, assets }, context.visitor());
     response.set(PAGE_HEADERS).type('html').send(html);
   });
   router.use(assets, (_request, response, next) => {
     response.set({ 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' });
     next();
   });
-  router.get(`${assets}/start.js`, (_request, response) => void response.type('js').send(start));
+  router.get(`${assets}/start.js`, (_request, response) => void response.type('js').send(startScript));
   router.get(`${assets}/page.css`, (_request, response) => void response.type('css').send(style));
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
-    router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: LIBRARY, cacheControl: false }));
+    router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: SWAGGER_UI_FOLDER, cacheControl: false }));
 }
 
-function readOnly(request: Request, response: Response, next: NextFunction): void {
+function rejectWrites(request: Request, response: Response, next: NextFunction): void {
   if (preflight(request, response)) return;
   const { method } = request;
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return next();

@@ -1,20 +1,20 @@
-/** The frame into which Swagger UI draws the reference; without JavaScript it leads to the document. */
+/** HTML page of the API reference, filled in by Swagger UI. Without JavaScript it links to the OpenAPI document. */
 import { renderPage, type Visitor } from '../layout';
 import { FRAME } from '../style';
 
-interface Addresses {
-  /** Of the OpenAPI document, without an ending. */
+interface ReferencePaths {
+  /** Path of the OpenAPI document without a file extension. */
   document: string;
   assets: string;
 }
 
-const Documents = ({ document }: { document: string }) => (
+const DocumentLinks = ({ document }: { document: string }) => (
   <>
     <a href={`${document}.json`}>JSON</a> or <a href={`${document}.yaml`}>YAML</a>
   </>
 );
 
-export function referencePage({ document, assets }: Addresses, visitor: Visitor): string {
+export function referencePage({ document, assets }: ReferencePaths, visitor: Visitor): string {
   return renderPage({
     title: 'Reference of the REST API',
     visitor,
@@ -33,7 +33,7 @@ export function referencePage({ document, assets }: Addresses, visitor: Visitor)
       <>
         <h1>Reference of the REST API</h1>
         <p class="lead">
-          The same for tools, as an OpenAPI document: <Documents document={document} />.
+          The same for tools, as an OpenAPI document: <DocumentLinks document={document} />.
         </p>
         <p class="lead">
           {visitor.username === undefined ? (
@@ -48,8 +48,8 @@ export function referencePage({ document, assets }: Addresses, visitor: Visitor)
         </p>
         <noscript>
           <p>
-            The reference needs JavaScript. All that it shows is in the OpenAPI document, as <Documents document={document} />, which many
-            tools read.
+            The reference needs JavaScript. All that it shows is in the OpenAPI document, as <DocumentLinks document={document} />, which
+            many tools read.
           </p>
         </noscript>
         <div id="reference" />

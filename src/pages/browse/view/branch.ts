@@ -1,4 +1,4 @@
-/** Rows below a row, as its page shows them: the first, or the newest, with the way to all. */
+/** Child rows of one parent on its detail page: the first or the newest ones, a link to all of them and a link to add one. */
 import type { GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
 import type { Endpoint } from '../../../rest/endpoints';
@@ -9,20 +9,19 @@ import { SheetPlan } from './sheetplan';
 import type { Below } from './view';
 import { wordsOf } from './wording';
 
-/** Where there is no end of them, and where there is one. */
-const MAX_BELOW = 10;
-const MOST_BELOW = 50;
+const MAX_PAGINATED_ROWS = 10;
+const MAX_UNPAGINATED_ROWS = 50;
 
 export class Branch {
-  /** GraphQL's, which is the key of the answer. */
+  /** GraphQL field with the child rows, and so the key of their data. */
   readonly name: string;
   readonly selection: string;
   private readonly plan: SheetPlan;
-  private readonly nodes: boolean;
-  private readonly isOld: boolean;
-  /** The list of all, but for the id of their parent. */
+  private readonly isPaginated: boolean;
+  private readonly showsNewest: boolean;
+  /** URL of the list of all child rows, up to the id of the parent. */
   private readonly address?: string;
-  private readonly isAddedTo: boolean;
+  private readonly canAddRows: boolean;
 
   constructor(
     parent: GraphQLObjectType,
@@ -30,40 +29,42 @@ export class Branch {
     { view, fields, resource, create }: Endpoint,
     pathOf: EndpointOf,
   ) {
-    const back = parentIn(fields, parent);
-    const filter = back && view.filters.find((fact) => fact.field === back.name);
-    const [first] = resource.ordering;
-    // Of what is ordered by time the newest are wanted.
-    const isOld = nodes && fields.some((fact) => fact.name === first && ['date', 'datetime'].includes(fact.kind));
+    const parentField = findParentField(fields, parent);
+    const parentFilter = parentField && view.filters.find((fact) => fact.field === parentField.name);
+    const [orderingField] = resource.ordering;
+    // Lists that are ordered by time show their newest rows.
+    const showsNewest = nodes && fields.some((fact) => fact.name === orderingField && ['date', 'datetime'].includes(fact.kind));
     this.name = name;
-    this.plan = new SheetPlan(child, view.rest, pathOf, back);
-    this.nodes = nodes;
-    this.isOld = isOld;
-    if (filter) this.address = `${BASE}/${view.rest}/?${filter.key ?? back.rest}=`;
-    this.isAddedTo = create !== undefined && resource.owned;
+    this.plan = new SheetPlan(child, view.rest, pathOf, parentField);
+    this.isPaginated = nodes;
+    this.showsNewest = showsNewest;
+    if (parentFilter) this.address = `${BASE}/${view.rest}/?${parentFilter.key ?? parentField.rest}=`;
+    this.canAddRows = create !== undefined && resource.owned;
     const rows = `{ ${this.plan.selection} }`;
-    this.selection = nodes ? `${name}(${isOld ? 'last' : 'first'}: ${MAX_BELOW}) { totalCount nodes ${rows} }` : `${name} ${rows}`;
+    this.selection = nodes
+      ? `${name}(${showsNewest ? 'last' : 'first'}: ${MAX_PAGINATED_ROWS}) { totalCount nodes ${rows} }`
+      : `${name} ${rows}`;
   }
 
-  /** Nothing where the value is one that nobody is shown. */
+  /** Returns the child list of one row. It is undefined if the field is null: the viewer may not see it. */
   below(value: unknown, id: string, signedIn: boolean): Below | undefined {
     if (value === null || value === undefined) return undefined;
-    const { totalCount, nodes: all } = this.nodes
+    const { totalCount, nodes: rows } = this.isPaginated
       ? (value as { totalCount: number; nodes: Row[] })
       : { totalCount: (value as Row[]).length, nodes: value as Row[] };
     const address = this.address && this.address + id;
     return {
       label: wordsOf(this.name),
       total: totalCount,
-      sheet: this.plan.sheet(this.isOld ? [...all].reverse() : all.slice(0, MOST_BELOW)),
+      sheet: this.plan.sheet(this.showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
       ...(address && { all: address }),
-      ...(address && signedIn && this.isAddedTo && { add: `${address}#write` }),
+      ...(address && signedIn && this.canAddRows && { add: `${address}#write` }),
     };
   }
 }
 
-/** The one field by which rows name such a parent. */
-function parentIn(fields: readonly FieldFact[], parent: GraphQLObjectType): FieldFact | undefined {
+/** Returns the field that refers to the parent, if there is exactly one. */
+function findParentField(fields: readonly FieldFact[], parent: GraphQLObjectType): FieldFact | undefined {
   const parents = fields.filter(({ relation }) => relation?.type === parent.name);
   return parents.length === 1 ? parents[0] : undefined;
 }

@@ -1,4 +1,4 @@
-/** A request and its answer → what a page shows of them. Nothing here runs for JSON clients. */
+/** Builds the view model of a browsable page from a REST request and its response. Nothing here runs for JSON clients. */
 import type { GraphQLSchema } from 'graphql';
 import { argumentControls, filterControls } from './controls';
 import type { Endpoint, Operation, Prepare } from '../../../rest/endpoints';
@@ -21,12 +21,12 @@ import type { FieldErrors, HtmlView } from './view';
 
 export interface Sources extends Described {
   schema: GraphQLSchema;
-  /** What people may send to `/graphql`; pages show how they could have asked there. */
+  /** The schema of `/graphql`. Pages show the equivalent operation that clients can send there. */
   publicSchema: GraphQLSchema;
   prepare: Prepare;
 }
 
-const SEARCH = new RegExp(`^${BASE}/(\\w+)/search/$`);
+const SEARCH_PATH = new RegExp(`^${BASE}/(\\w+)/search/$`);
 
 export class Views {
   private readonly places: Places;
@@ -34,9 +34,8 @@ export class Views {
   private readonly sheets: Sheets;
   private readonly series: ReturnType<typeof seriesOf>;
   private readonly preferred: PreferredUnits;
-  private readonly explained: ReturnType<typeof explanations>;
-  /** By document. */
-  private readonly links = new Map<string, Links>();
+  private readonly explainOperation: ReturnType<typeof explanations>;
+  private readonly linksByDocument = new Map<string, Links>();
 
   constructor(private readonly sources: Sources) {
     const { schema, publicSchema, endpoints, prepare } = sources;
@@ -45,133 +44,139 @@ export class Views {
     this.sheets = new Sheets(prepare, (type) => this.places.endpointOf(type));
     this.series = seriesOf(schema, prepare);
     this.preferred = new PreferredUnits(schema, prepare);
-    this.explained = explanations(publicSchema);
+    this.explainOperation = explanations(publicSchema);
   }
 
-  async of(shown: Shown): Promise<HtmlView> {
-    const { request } = shown;
+  async of(result: Shown): Promise<HtmlView> {
+    const { request } = result;
     const { route } = request;
-    const view = unknownPage(shown);
+    const view = baseView(result);
     if (!route) return view;
-    const place = this.places.placeOf(route, shown);
-    const options = (await this.sources.describe(place, request).catch(() => undefined))?.body as Description | undefined;
+    const pageRoute = this.places.placeOf(route, result);
+    const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as Description | undefined;
     Object.assign(view, {
-      kind: place.kind,
+      kind: pageRoute.kind,
       name: questionOf(String(options?.name ?? '')),
       description: String(options?.description ?? ''),
       options,
-      links: this.linksIn(route, place, shown),
-      graphql: this.graphqlOf(route, shown),
-      path: pathOf(place, request.path),
-      ...this.only(place, request.path),
+      links: this.linksFor(route, pageRoute, result),
+      graphql: this.graphqlOf(route, result),
+      path: pathOf(pageRoute, request.path),
+      ...this.viewOfKind(pageRoute, request.path),
     });
-    if (place.endpoint) return Object.assign(view, await this.ofRows(place.endpoint, place, view.name, shown));
-    return Object.assign(view, await this.forms.formsOf(place, shown, () => ({})));
+    if (pageRoute.endpoint) return Object.assign(view, await this.viewOfRows(pageRoute.endpoint, pageRoute, view.name, result));
+    return Object.assign(view, await this.forms.formsOf(pageRoute, result, () => ({})));
   }
 
-  /** What pages of one kind have. */
-  private only(place: Route, path: string): Partial<HtmlView> {
-    if (place.kind === 'root')
+  /** Returns the properties of the view that depend on the kind of the route. */
+  private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
+    if (pageRoute.kind === 'root')
       return {
         resources: this.places.listed(),
         name: 'All data',
         description: 'Every list opens as a table, every row as a page; programs get the same addresses as JSON.',
       };
-    if (place.kind === 'free') {
-      const found = SEARCH.exec(path);
-      const resource = found && this.places.listed().find(({ name }) => name === found[1]);
-      return { filters: argumentControls(place.computed.field.args), ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }) };
+    if (pageRoute.kind === 'free') {
+      const match = SEARCH_PATH.exec(path);
+      const resource = match && this.places.listed().find(({ name }) => name === match[1]);
+      return {
+        filters: argumentControls(pageRoute.computed.field.args),
+        ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
+      };
     }
-    if (place.kind === 'action') return { filters: argumentControls(place.computed.field.args), action: place.computed.fact.name };
+    if (pageRoute.kind === 'action')
+      return { filters: argumentControls(pageRoute.computed.field.args), action: pageRoute.computed.fact.name };
     return {};
   }
 
-  private async ofRows(endpoint: Endpoint, place: Route, name: string, shown: Shown): Promise<Partial<HtmlView>> {
-    const { request } = shown;
+  private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: Shown): Promise<Partial<HtmlView>> {
+    const { request } = result;
     const { fields, view: facts } = endpoint;
     const related = await this.forms.relatedOf(endpoint, request);
-    const { forms, ...rest } = await this.forms.formsOf(place, shown, related);
-    const read = await this.readable(place, shown);
-    const inUnit = forms.length ? await this.preferred.of(endpoint, request.exchange.context) : undefined;
-    const filled = forms.map(async (form) => {
+    const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, related);
+    const data = await this.readData(pageRoute, result);
+    const addUnit = forms.length ? await this.preferred.of(endpoint, request.exchange.context) : undefined;
+    const filledForms = forms.map(async (form) => {
       const controls = await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request);
-      return { ...form, controls: inUnit ? controls.map(inUnit) : controls };
+      return { ...form, controls: addUnit ? controls.map(addUnit) : controls };
     });
-    const about = {
-      ...rest,
-      ...read,
-      name: read?.name || name,
-      forms: await Promise.all(filled),
-      ...('id' in place && { id: place.id }),
-      ...factsOf(endpoint),
+    const rowView = {
+      ...formProperties,
+      ...data,
+      name: data?.name || name,
+      forms: await Promise.all(filledForms),
+      ...('id' in pageRoute && { id: pageRoute.id }),
+      ...viewOfEndpoint(endpoint),
     };
-    if (place.kind !== 'list') return about;
-    const asked = (key: string) => request.query.getAll(key).at(-1);
+    if (pageRoute.kind !== 'list') return rowView;
+    const filterValue = (key: string) => request.query.getAll(key).at(-1);
     return {
-      ...about,
-      filters: await this.forms.lookedUp(filterControls(facts.filters, fields, related), asked, request),
+      ...rowView,
+      filters: await this.forms.lookedUp(filterControls(facts.filters, fields, related), filterValue, request),
       orderable: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
       window: windowOf(request.query, request.most),
     };
   }
 
   private graphqlOf(route: Route, { request }: Shown): HtmlView['graphql'] {
-    const { ran } = request;
-    const secret = route.kind === 'login';
+    const { ran: lastOperation } = request;
+    const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
-    if (ran && !secret && ran.operation !== endpoint?.known) return this.explained(ran.operation, ran.variables);
-    if (secret) return this.explained(this.sources.endpoints.login, { username: '', password: '' });
+    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.known)
+      return this.explainOperation(lastOperation.operation, lastOperation.variables);
+    if (isLogin) return this.explainOperation(this.sources.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
-    if (route.kind === 'detail') return this.explained(endpoint.detail, { id: route.id });
+    if (route.kind === 'detail') return this.explainOperation(endpoint.detail, { id: route.id });
     const { limit, offset } = windowOf(request.query, request.most);
-    return this.explained(endpoint.list, { first: limit, offset });
+    return this.explainOperation(endpoint.list, { first: limit, offset });
   }
 
-  private linksIn(route: Route, place: Route, { request, answer }: Shown): Links {
+  private linksFor(route: Route, pageRoute: Route, { request, answer }: Shown): Links {
     if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
-    if (route.kind === 'free') return this.linked(route.computed.run, 'result');
-    if (route.kind === 'action') return this.linked(route.computed.run, 'row', 'action');
-    if (place.kind === 'list') return { keys: { results: this.linked(place.endpoint.list, 'page', 'nodes') } };
-    return place.kind === 'detail' ? this.linked(place.endpoint.detail, 'row') : NO_LINKS;
+    if (route.kind === 'free') return this.linksOfOperation(route.computed.run, 'result');
+    if (route.kind === 'action') return this.linksOfOperation(route.computed.run, 'row', 'action');
+    if (pageRoute.kind === 'list') return { keys: { results: this.linksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
+    return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
   }
 
-  private linked({ document }: Operation, ...at: string[]): Links {
-    let links = this.links.get(document);
-    if (!links) this.links.set(document, (links = linksOf(this.sources.schema, document, at, (type) => this.places.nameOf(type))));
+  private linksOfOperation({ document }: Operation, ...at: string[]): Links {
+    let links = this.linksByDocument.get(document);
+    if (!links)
+      this.linksByDocument.set(document, (links = linksOf(this.sources.schema, document, at, (type) => this.places.nameOf(type))));
     return links;
   }
 
-  /** What the answer is about, with names; of an answer that has no rows nothing. */
-  private async readable(
-    place: Route,
+  /** Returns readable data: the table of a list, or the row of a detail page or action. Undefined for other responses. */
+  private async readData(
+    pageRoute: Route,
     { request, answer }: Shown,
   ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'thing' | 'drawn'> | undefined> {
-    if (place.kind !== 'list' && place.kind !== 'detail' && place.kind !== 'action') return undefined;
-    const { endpoint } = place;
+    if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
+    const { endpoint } = pageRoute;
     const { context } = request.exchange;
-    if (place.kind === 'list') {
+    if (pageRoute.kind === 'list') {
       const name = plural(endpoint.type);
       if (answer.status !== 200 || request.method !== 'GET') return { name };
       const { results } = answer.body as { results: { id: number }[] };
       const where = (request.ran?.variables.where ?? {}) as object;
-      const wanted = Number(request.query.get(PERIOD_KEY));
-      const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === wanted) ?? PERIODS[0]) : PERIODS[0];
+      const requestedDays = Number(request.query.get(PERIOD_KEY));
+      const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
       const ids = results.map(({ id }) => String(id));
-      const [sheet, drawn] = await Promise.all([
+      const [sheet, chartData] = await Promise.all([
         this.sheets.list(endpoint, ids, context),
         ids.length ? this.series(endpoint, where, days, context) : undefined,
       ]);
-      return { name, sheet, drawn };
+      return { name, sheet, drawn: chartData };
     }
     const thing = [200, 201, 400].includes(answer.status)
-      ? await this.sheets.thing(endpoint, place.id, context, request.signedIn)
+      ? await this.sheets.thing(endpoint, pageRoute.id, context, request.signedIn)
       : undefined;
-    return place.kind === 'detail' ? { name: thing?.name ?? singular(endpoint.type), thing } : thing && { name: '', thing };
+    return pageRoute.kind === 'detail' ? { name: thing?.name ?? singular(endpoint.type), thing } : thing && { name: '', thing };
   }
 }
 
-/** What every page has, as that of an address that leads nowhere. */
-function unknownPage({ request, answer, headers }: Shown): HtmlView {
+/** Returns the view of an unknown path. Views of known paths extend it. */
+function baseView({ request, answer, headers }: Shown): HtmlView {
   const { exchange, method, query, signedIn, path, route } = request;
   return {
     kind: 'none',
@@ -205,7 +210,7 @@ function unknownPage({ request, answer, headers }: Shown): HtmlView {
   };
 }
 
-function factsOf(endpoint: Endpoint): Partial<HtmlView> {
+function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   const { fields, view, resource, actions } = endpoint;
   const visible = fields.filter(({ hidden }) => !hidden);
   return {
@@ -218,7 +223,7 @@ function factsOf(endpoint: Endpoint): Partial<HtmlView> {
   };
 }
 
-/** The messages of a 400, if it has them by field. */
+/** Returns the messages of a 400 response, if it has them by field. */
 function errorsOf({ status, body }: Answer): FieldErrors {
   if (status !== 400 || body === null || typeof body !== 'object') return {};
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};

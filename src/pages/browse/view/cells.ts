@@ -1,4 +1,4 @@
-/** Values of a row as people read them: names instead of ids, labels instead of what is stored, pictures instead of addresses. */
+/** Table cells: values in readable form, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
 import { noun, upperFirst } from '../../../core/model/inflection';
@@ -11,8 +11,8 @@ import { wordsOf } from './wording';
 export type Row = Readonly<Record<string, unknown>>;
 export type EndpointOf = (type: string) => string | undefined;
 
-/** Of a row or of what is around it; beside them nobody looks for it in a table. */
-const QUIET = new Set([
+/** Fields about the record rather than its content; tables have no columns for them. */
+const HIDDEN_COLUMNS = new Set([
   'id',
   'uuid',
   'userId',
@@ -24,52 +24,54 @@ const QUIET = new Set([
   'sourceName',
   'sourceUrl',
 ]);
-/** One drawing says what both say. */
-const DOUBLED = 'imageUrlSecondary';
-const PICTURES = new Set(['image', 'imageUrlMain']);
-/** Longer texts are for a row's own page. */
-const LINE = 120;
-const SECONDS = ':00';
+/** Image of a muscle with the same drawing as `imageUrlMain`, in another colour. */
+const DUPLICATE_IMAGE_FIELD = 'imageUrlSecondary';
+const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
+/** Fields for longer texts are shown on the detail page only. */
+const MAX_COLUMN_TEXT_LENGTH = 120;
+const ZERO_SECONDS = ':00';
 
-const typeOf = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
+const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
-/** `Weight entry`. */
+/** Returns the label of one row, such as `Weight entry`. */
 export const singular = ({ name }: { name: string }): string => upperFirst(noun(name));
-/** `Weight entries`. */
+/** Returns the label of several rows, such as `Weight entries`. */
 export const plural = (type: GraphQLObjectType): string => wordsOf(type.extensions.resource!.many);
 
 export const shownFacts = (type: GraphQLObjectType): FieldFact[] =>
-  factsOf(type).filter(({ hidden, name, relation }) => !hidden && name !== DOUBLED && (relation ?? isLeafType(typeOf(type, name))));
+  factsOf(type).filter(
+    ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
+  );
 
 export function isColumn(fact: FieldFact, { paths }: Calling): boolean {
   const isName = paths.some(([head]) => head === fact.name || head === fact.relation?.object);
-  const isLong = fact.kind === 'string' && (fact.maxLength === undefined || fact.maxLength > LINE);
-  return !isName && !isLong && !QUIET.has(fact.name);
+  const isLong = fact.kind === 'string' && (fact.maxLength === undefined || fact.maxLength > MAX_COLUMN_TEXT_LENGTH);
+  return !isName && !isLong && !HIDDEN_COLUMNS.has(fact.name);
 }
 
-/** Of a field, for an operation: of a relation the names too. */
+/** Returns the selection of a field. For a relation it contains what names the related rows. */
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldFact): string {
-  const target = relation && typeOf(type, relation.object);
+  const target = relation && fieldType(type, relation.object);
   if (!isObjectType(target) || !target.extensions.resource) return name;
   return `${name} ${relation!.object} { id ${callingOf(target, target.extensions.resource).selection} }`;
 }
 
-/** What a row is called; without a name by what it is. */
+/** Returns the name of a row. Rows without one get their type and id. */
 export function nameOf(type: GraphQLObjectType, row: Row, calling = callingOf(type, type.extensions.resource!)): string {
   const name = calling.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
   return name || `${singular(type)} ${String(row.id)}`;
 }
 
-/** As a heading: of what is called by its moment what it is, too. */
+/** Returns the heading of a row. If its name is a date or a time, its type comes first. */
 export function headingOf(type: GraphQLObjectType, row: Row): string {
   const name = nameOf(type, row);
   if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singular(type)} of ${name}`;
   return /^\d\d:\d\d/.test(name) ? `${singular(type)} at ${name}` : name;
 }
 
-/** A moment to the minute, unless it says more; in the zone in which it is told. */
+/** Formats a date or time without seconds if they are zero, in the time zone of the value. */
 export function momentText(value: string, kind: FieldFact['kind']): string {
-  const time = (text: string) => (text.endsWith(SECONDS) ? text.slice(0, -SECONDS.length) : text);
+  const time = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
   if (kind === 'time') return time(value);
   return kind === 'datetime' ? `${value.slice(0, 10)} ${time(value.slice(11, 19))}` : value;
 }
@@ -82,26 +84,26 @@ function textOf({ kind, choices }: FieldFact, value: unknown): string {
   return choice ? String(choice.label) : momentText(text, kind);
 }
 
-const relatedIn = ({ relation }: FieldFact, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
+const relatedRows = ({ relation }: FieldFact, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
 
-/** What the values of a field are shown as in these rows, which are seen together. */
+/** Returns a function that formats the values of a field. Needs all rows of the table to distinguish related rows with equal names. */
 export function cellsOf(type: GraphQLObjectType, fact: FieldFact, rows: readonly Row[], endpointOf: EndpointOf): (row: Row) => Cell {
   const { name, relation } = fact;
   if (!relation) {
-    const inWords = (row: Row) => textOf(fact, row[name]);
-    return (row) => (PICTURES.has(name) ? { picture: inWords(row) } : { text: inWords(row) });
+    const textOfRow = (row: Row) => textOf(fact, row[name]);
+    return (row) => (IMAGE_FIELDS.has(name) ? { picture: textOfRow(row) } : { text: textOfRow(row) });
   }
-  const target = typeOf(type, relation.object) as GraphQLObjectType;
+  const target = fieldType(type, relation.object) as GraphQLObjectType;
   const endpoint = endpointOf(relation.type);
-  const related = rows.flatMap((row) => relatedIn(fact, row));
-  const called = calledAmong(related, (row) => nameOf(target, row), callingOf(target, target.extensions.resource!));
+  const related = rows.flatMap((row) => relatedRows(fact, row));
+  const distinctName = calledAmong(related, (row) => nameOf(target, row), callingOf(target, target.extensions.resource!));
   const linkOf = (row: Row, id: string | number): RowLink => {
-    const one = relatedIn(fact, row).find((candidate) => String(candidate.id) === String(id));
-    // A row that is not shown has its id still.
-    const full = one ? called(one) : `${singular(target)} ${id}`;
-    // What the row is called itself is not said again.
-    const own = `${nameOf(type, row)}, `;
-    const label = full.startsWith(own) ? full.slice(own.length) : full;
+    const relatedRow = relatedRows(fact, row).find((candidate) => String(candidate.id) === String(id));
+    // Of a related row that the viewer may not see, only the id is known.
+    const fullName = relatedRow ? distinctName(relatedRow) : `${singular(target)} ${id}`;
+    // The name of the row itself is not repeated in the names of related rows.
+    const namePrefix = `${nameOf(type, row)}, `;
+    const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
     return { label, id: String(id), ...(endpoint !== undefined && { href: `${BASE}/${endpoint}/${id}/` }) };
   };
   return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });

@@ -1,22 +1,22 @@
-/** What hangs below the rows of a type. */
+/** Child lists of a type: fields with lists of rows that belong to a row. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType } from 'graphql';
 import { shownFacts } from './cells';
 
 export interface Children {
   name: string;
   child: GraphQLObjectType;
-  /** It has pages. */
+  /** Whether the list is a connection, which has pages. */
   nodes: boolean;
 }
 
-/** Lists of rows that are no relation of the row itself. */
+/** Returns all lists of rows except for relation fields of the row itself. */
 export function childrenOf(parent: GraphQLObjectType): Children[] {
-  const own = shownFacts(parent).map(({ relation }) => relation?.object);
+  const relationFields = shownFacts(parent).map(({ relation }) => relation?.object);
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {
-    if (own.includes(name) || extensions.field || extensions.action) return [];
-    const holder = getNamedType(type);
-    const nodes = isObjectType(holder) && holder.name.endsWith('Connection') ? holder.getFields().nodes : undefined;
-    const child = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? holder : undefined;
+    if (relationFields.includes(name) || extensions.field || extensions.action) return [];
+    const namedType = getNamedType(type);
+    const nodes = isObjectType(namedType) && namedType.name.endsWith('Connection') ? namedType.getFields().nodes : undefined;
+    const child = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? namedType : undefined;
     return isObjectType(child) && child.extensions.resource ? [{ name, child, nodes: nodes !== undefined }] : [];
   });
 }

@@ -1,25 +1,25 @@
-/** Inputs of forms, from the same facts as OPTIONS. */
+/** Inputs of forms, derived from the same field metadata as OPTIONS responses. */
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
 import { isRequired, type Choice, type FieldFact, type FilterFact, type Kind } from '../../../contract/facts';
 import { snake } from '../../../contract/casing';
 import { labelOf } from './wording';
 import type { Control } from './view';
 
-/** What only the schema as a whole tells of a relation: the endpoint of its rows, and their names where they are few. */
+/** What inputs need to know about a relation: the endpoint of its rows, and all rows as choices if there are few. */
 export interface Related {
   target?: string;
   choices?: readonly Choice[];
-  /** The type itself, if its rows have names and are too many to choose from. */
+  /** GraphQL type of the rows, if they can be searched by name and are too many for choices. */
   searched?: string;
 }
 export type RelatedOf = (type: string) => Related;
 
-const limits = ({ minLength, maxLength, min, max, places }: FieldFact) => ({ minLength, maxLength, min, max, places });
+const limitsOf = ({ minLength, maxLength, min, max, places }: FieldFact) => ({ minLength, maxLength, min, max, places });
 
-/** Only a single row is searched for. */
-function relatedTo({ relation }: FieldFact, related: RelatedOf, single: boolean): Related {
+/** Inputs for several rows have no search. */
+function relatedTo({ relation }: FieldFact, related: RelatedOf, isSingle: boolean): Related {
   const found = related(relation!.type);
-  return single ? found : { ...found, searched: undefined };
+  return isSingle ? found : { ...found, searched: undefined };
 }
 
 export function writeControls(fields: readonly FieldFact[], related: RelatedOf): Control[] {
@@ -31,7 +31,7 @@ export function writeControls(fields: readonly FieldFact[], related: RelatedOf):
       kind: field.kind,
       required: isRequired(field) && field.kind !== 'boolean',
       help: field.help,
-      ...limits(field),
+      ...limitsOf(field),
       choices: field.choices,
       ...(field.relation && { many: field.relation.many, ...relatedTo(field, related, !field.relation.many) }),
     }));
@@ -40,7 +40,7 @@ export function writeControls(fields: readonly FieldFact[], related: RelatedOf):
 export function filterControls(filters: readonly FilterFact[], fields: readonly FieldFact[], related: RelatedOf): Control[] {
   return filters.map((fact) => {
     const field = fields.find(({ name }) => name === fact.field)!;
-    const commas = fact.parse === 'commaIds';
+    const isCommaList = fact.parse === 'commaIds';
     return {
       key: fact.key ?? field.rest,
       label: labelOf(field),
@@ -49,9 +49,9 @@ export function filterControls(filters: readonly FilterFact[], fields: readonly 
       places: field.places,
       choices: field.choices,
       many: fact.parse === 'ids',
-      commas,
-      ...(commas && { help: 'Ids with commas; rows with any of them.' }),
-      ...(field.relation && relatedTo(field, related, fact.parse !== 'ids' && !commas)),
+      commas: isCommaList,
+      ...(isCommaList && { help: 'Ids with commas; rows with any of them.' }),
+      ...(field.relation && relatedTo(field, related, fact.parse !== 'ids' && !isCommaList)),
     };
   });
 }

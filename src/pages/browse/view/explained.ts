@@ -1,4 +1,4 @@
-/** An operation of REST as people can send it to GraphQL themselves. */
+/** Translates the operation behind a REST request into one that clients can send to `/graphql`. */
 import {
   getNullableType,
   isEnumType,
@@ -23,45 +23,47 @@ import type { Operation } from '../../../rest/endpoints';
 import type { HtmlView } from './view';
 
 type Variables = Record<string, unknown>;
-interface Explained {
+interface Translation {
   text: string;
   types: Readonly<Record<string, GraphQLInputType>>;
 }
 
-/** Undefined for what only REST has. Nothing is worked out before somebody asks. */
+/** Returns undefined for operations that the public schema does not have. Translations are memoized per document. */
 export function explanations(schema: GraphQLSchema): (operation: Operation, variables: Variables) => HtmlView['graphql'] {
-  const known = new Map<string, Explained | undefined>();
+  const translations = new Map<string, Translation | undefined>();
   return ({ document }, variables) => {
-    if (!known.has(document)) known.set(document, explainedBy(schema, parse(document)));
-    const found = known.get(document);
-    return found && { document: found.text, variables: shown(variables, found.types) };
+    if (!translations.has(document)) translations.set(document, translate(schema, parse(document)));
+    const translation = translations.get(document);
+    return translation && { document: translation.text, variables: toJsonVariables(variables, translation.types) };
   };
 }
 
-function explainedBy(schema: GraphQLSchema, document: DocumentNode): Explained | undefined {
+function translate(schema: GraphQLSchema, document: DocumentNode): Translation | undefined {
   const info = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
     const field = info.getFieldDef();
     if (!field) return null;
-    return field.extensions.wholeList && node.arguments?.length ? withoutPages(node) : undefined;
+    return field.extensions.wholeList && node.arguments?.length ? withoutPagination(node) : undefined;
   };
-  const common = withoutUnused(visit(document, visitWithTypeInfo(info, { Field })));
-  const { variableDefinitions = [], selectionSet } = common.definitions.find(
+  const publicDocument = removeUnused(visit(document, visitWithTypeInfo(info, { Field })));
+  const { variableDefinitions = [], selectionSet } = publicDocument.definitions.find(
     (node): node is OperationDefinitionNode => node.kind === 'OperationDefinition',
   )!;
-  if (!selectionSet.selections.length || validate(schema, common).length) return undefined;
+  if (!selectionSet.selections.length || validate(schema, publicDocument).length) return undefined;
   const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
-  return { text: print(common), types: Object.fromEntries(types) as Explained['types'] };
+  return { text: print(publicDocument), types: Object.fromEntries(types) as Translation['types'] };
 }
 
-/** The rows of a page, of a list that has no pages. */
-function withoutPages(node: FieldNode): FieldNode {
-  const nodes = node.selectionSet!.selections.find((one): one is FieldNode => one.kind === Kind.FIELD && one.name.value === 'nodes')!;
+/** Selects all rows instead of a page, for lists that have no pages in the public schema. */
+function withoutPagination(node: FieldNode): FieldNode {
+  const nodes = node.selectionSet!.selections.find(
+    (selection): selection is FieldNode => selection.kind === Kind.FIELD && selection.name.value === 'nodes',
+  )!;
   return { ...node, arguments: [], selectionSet: nodes.selectionSet };
 }
 
-/** Without variables and fragments that nothing refers to. */
-function withoutUnused(document: DocumentNode): DocumentNode {
+/** Removes variables and fragments that nothing refers to. */
+function removeUnused(document: DocumentNode): DocumentNode {
   const [variables, fragments] = [new Set<string>(), new Set<string>()];
   visit(document, {
     VariableDefinition: () => false,
@@ -74,12 +76,12 @@ function withoutUnused(document: DocumentNode): DocumentNode {
   });
 }
 
-/** As JSON that can be sent: a file is none, and no condition is none. */
-function shown(variables: Variables, types: Explained['types']): Variables {
-  const given = Object.entries(variables).filter(([name]) => types[name]);
-  const copy = Object.fromEntries(given.map(([name, value]) => [name, valueOf(types[name]!, value)]));
-  if (copy.where && !Object.keys(copy.where).length) delete copy.where;
-  return copy;
+/** Returns the variables as JSON. A file becomes null and an empty `where` is left out. */
+function toJsonVariables(variables: Variables, types: Translation['types']): Variables {
+  const entries = Object.entries(variables).filter(([name]) => types[name]);
+  const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, valueOf(types[name]!, value)]));
+  if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;
+  return jsonVariables;
 }
 
 function valueOf(type: GraphQLInputType, value: unknown): unknown {
@@ -87,10 +89,10 @@ function valueOf(type: GraphQLInputType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   if (isListType(nullable))
     return Array.isArray(value) ? value.map((item) => valueOf(nullable.ofType, item)) : valueOf(nullable.ofType, value);
-  // A name where REST has the stored value, of which ids of conditions are texts.
+  // REST passes stored values of enums, as strings in conditions; clients send their names.
   if (isEnumType(nullable)) return nullable.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
   if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
   const fields = nullable.getFields();
-  const given = Object.entries(value as Variables).filter(([name]) => fields[name]);
-  return Object.fromEntries(given.map(([name, inner]) => [name, valueOf(fields[name]!.type, inner)]));
+  const entries = Object.entries(value as Variables).filter(([name]) => fields[name]);
+  return Object.fromEntries(entries.map(([name, inner]) => [name, valueOf(fields[name]!.type, inner)]));
 }

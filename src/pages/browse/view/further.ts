@@ -1,39 +1,39 @@
-/** What people want to see of some rows beside their fields: a workout as it is trained, an exercise in other languages. */
+/** Additional data of detail pages: the training plan of a workout and the translations of an exercise. */
 import type { GraphQLObjectType } from 'graphql';
 import { BASE } from '../../../rest/routes';
 import type { Row } from './cells';
 import type { Fact, RowLink, Training } from './view';
 
-const IDS = '{ id }';
-const PLAN = `canonicalRepresentation {
+const ID_SELECTION = '{ id }';
+const PLAN_SELECTION = `canonicalRepresentation {
   days { day { id name } weekdays { text } sets { set { id } exercises { summary exercise { id name } } } }
-  muscles { front ${IDS} back ${IDS} frontSecondary ${IDS} backSecondary ${IDS} }
+  muscles { front ${ID_SELECTION} back ${ID_SELECTION} frontSecondary ${ID_SELECTION} backSecondary ${ID_SELECTION} }
 }`;
-const TRANSLATIONS = 'base: exerciseBase { translations { id name language { fullName } } }';
+const TRANSLATIONS_SELECTION = 'base: exerciseBase { translations { id name language { fullName } } }';
 
-interface Named {
+interface NamedRow {
   id: string | number;
   name: string;
 }
 
-interface Plan {
+interface PlanData {
   days: {
     day: { id: string | number; name: string };
     weekdays: { text: string };
-    sets: { set: { id: string | number }; exercises: { summary: string; exercise: Named | null }[] }[];
+    sets: { set: { id: string | number }; exercises: { summary: string; exercise: NamedRow | null }[] }[];
   }[];
   muscles: Record<'front' | 'back' | 'frontSecondary' | 'backSecondary', { id: string | number }[]>;
 }
 
-interface Base {
-  translations: (Named & { language: { fullName: string } })[];
+interface ExerciseBase {
+  translations: (NamedRow & { language: { fullName: string } })[];
 }
 
 const hasPlan = (type: GraphQLObjectType) => 'canonicalRepresentation' in type.getFields();
 const hasBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
 
 export const furtherSelection = (type: GraphQLObjectType): string =>
-  [hasPlan(type) ? PLAN : '', hasBase(type) ? TRANSLATIONS : ''].join(' ');
+  [hasPlan(type) ? PLAN_SELECTION : '', hasBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
 
 const link = (endpoint: string, id: string | number, label: string): RowLink => ({
   label,
@@ -42,7 +42,7 @@ const link = (endpoint: string, id: string | number, label: string): RowLink => 
 });
 
 export function trainingOf({ canonicalRepresentation }: Row): Training | undefined {
-  const plan = canonicalRepresentation as Plan | undefined;
+  const plan = canonicalRepresentation as PlanData | undefined;
   if (!plan?.days.length) return undefined;
   const { front, back, frontSecondary, backSecondary } = plan.muscles;
   const ids = (...muscles: { id: string | number }[]) => muscles.map(({ id }) => String(id));
@@ -62,11 +62,11 @@ export function trainingOf({ canonicalRepresentation }: Row): Training | undefin
   };
 }
 
-/** The same exercise in other languages; of its image the exercise in all of them. */
+/** Returns links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
 export function translationsOf(type: GraphQLObjectType, { base, id }: Row): Fact {
-  const isOne = 'languageId' in type.getFields();
-  const links = ((base as Base | null | undefined)?.translations ?? [])
-    .filter((one) => !isOne || String(one.id) !== String(id))
-    .map((one) => link('exercise', one.id, `${one.name} (${one.language.fullName})`));
-  return { label: isOne ? 'Translations' : 'Exercises', key: 'translations', cell: { links } };
+  const isExercise = 'languageId' in type.getFields();
+  const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])
+    .filter((translation) => !isExercise || String(translation.id) !== String(id))
+    .map((translation) => link('exercise', translation.id, `${translation.name} (${translation.language.fullName})`));
+  return { label: isExercise ? 'Translations' : 'Exercises', key: 'translations', cell: { links } };
 }

@@ -1,16 +1,16 @@
-/** Which values of an answer are ids of rows, and of which endpoint: told by the selection that made the answer. */
+/** Finds out which values of a response are ids, and of which endpoint, from the GraphQL selection behind the response. */
 import { getNamedType, isObjectType, Kind, parse, type FragmentDefinitionNode, type GraphQLNamedType, type GraphQLSchema } from 'graphql';
 import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
 export interface Links {
-  /** The value, or each of a list of values, names a row of this endpoint. */
+  /** The value is an id, or a list of ids, of rows of this endpoint. */
   readonly endpoint?: string;
   readonly keys: Readonly<Record<string, Links>>;
 }
 
 export const NO_LINKS: Links = { keys: {} };
 
-/** `endpointOf` tells the endpoint of a type; `at` is the way from the data of the operation to the answer. */
+/** `endpointOf` returns the endpoint of a type. `at` is the path from the data of the operation to the response body. */
 export function linksOf(
   schema: GraphQLSchema,
   document: string,
@@ -25,20 +25,20 @@ export function linksOf(
       .map((node) => [node.name.value, node.selectionSet]),
   );
 
-  function ofSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, Links> {
+  function linksOfSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, Links> {
     const keys: Record<string, Links> = {};
     if (!isObjectType(type)) return keys;
     for (const node of selections) {
-      if (node.kind === Kind.FRAGMENT_SPREAD) Object.assign(keys, ofSet(type, fragments.get(node.name.value)!));
+      if (node.kind === Kind.FRAGMENT_SPREAD) Object.assign(keys, linksOfSet(type, fragments.get(node.name.value)!));
       if (node.kind !== Kind.FIELD) continue;
       const field = type.getFields()[node.name.value];
       const key = node.alias?.value ?? node.name.value;
       const relation = field?.extensions.field?.relation;
       if (!field) continue;
       if (node.selectionSet) {
-        const inner = ofSet(getNamedType(field.type), node.selectionSet);
-        // A list of `{ key value }` is shown as one object with keys of its own.
-        keys[key] = Object.keys(inner).sort().join() === 'key,value' ? inner.value! : { keys: inner };
+        const childLinks = linksOfSet(getNamedType(field.type), node.selectionSet);
+        // REST shows a list of `{ key value }` as one object with these keys.
+        keys[key] = Object.keys(childLinks).sort().join() === 'key,value' ? childLinks.value! : { keys: childLinks };
       } else if (relation) keys[key] = { endpoint: endpointOf(relation.type), keys: {} };
       else if (node.name.value === 'id' && type.extensions.resource) keys[key] = { endpoint: endpointOf(type.name), keys: {} };
       else keys[key] = NO_LINKS;
@@ -46,8 +46,8 @@ export function linksOf(
     return keys;
   }
 
-  const root = schema.getRootType(operation.operation)!;
-  let links: Links = { keys: ofSet(root, operation.selectionSet) };
+  const rootType = schema.getRootType(operation.operation)!;
+  let links: Links = { keys: linksOfSet(rootType, operation.selectionSet) };
   for (const key of at) links = links.keys[key] ?? NO_LINKS;
   return links;
 }

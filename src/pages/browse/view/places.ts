@@ -1,38 +1,38 @@
-/** Where pages are: the address of what they are about, and what people call it. */
+/** Routes and paths of pages, and the resources that the API root lists. */
 import type { Endpoint, Endpoints } from '../../../rest/endpoints';
 import type { Shown } from '../../../rest/page';
 import { BASE, findRoute, type Route } from '../../../rest/routes';
 import { plural, singular } from './cells';
 import type { Resource } from './view';
 
-/** Other views of the same rows are a matter of programs. */
-const isUsual = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
+/** Other views of the same rows are for API clients only. */
+const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class Places {
   private readonly byType: ReadonlyMap<string, Endpoint>;
 
   constructor(private readonly endpoints: Endpoints) {
-    this.byType = new Map([...endpoints.resources.values()].filter(isUsual).map((endpoint) => [endpoint.type.name, endpoint]));
+    this.byType = new Map([...endpoints.resources.values()].filter(isDefaultView).map((endpoint) => [endpoint.type.name, endpoint]));
   }
 
   endpointOf(type: string): Endpoint | undefined {
     return this.byType.get(type);
   }
 
-  /** In addresses. */
+  /** Returns the path segment of the endpoint of a type. */
   nameOf(type: string): string | undefined {
     return this.endpointOf(type)?.view.rest;
   }
 
   listed(): Resource[] {
-    return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isUsual).map(resourceOf));
+    return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
   }
 
-  /** Where the page belongs: what was created has an address of its own. */
+  /** Returns the route that the page stands for: after a creation that of the new row. */
   placeOf(route: Route, { answer, request }: Shown): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
-    const found = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
-    return found && found !== 'redirect' ? found : route;
+    const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
+    return createdRoute && createdRoute !== 'redirect' ? createdRoute : route;
   }
 }
 
@@ -46,10 +46,10 @@ export const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
 
 export const detailPath = ({ view }: Endpoint, id: string | number) => `${BASE}/${view.rest}/${encodeURIComponent(id)}/`;
 
-export function pathOf(place: Route, path: string): string {
-  if (place.kind === 'root') return `${BASE}/`;
-  if (place.kind === 'list') return `${BASE}/${place.endpoint.view.rest}/`;
-  if (place.kind === 'detail') return detailPath(place.endpoint, place.id);
-  if (place.kind === 'action') return `${detailPath(place.endpoint, place.id)}${place.computed.fact.name}/`;
+export function pathOf(pageRoute: Route, path: string): string {
+  if (pageRoute.kind === 'root') return `${BASE}/`;
+  if (pageRoute.kind === 'list') return `${BASE}/${pageRoute.endpoint.view.rest}/`;
+  if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);
+  if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computed.fact.name}/`;
   return path;
 }

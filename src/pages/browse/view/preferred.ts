@@ -1,4 +1,4 @@
-/** The unit of numbers that are meant in the unit of weight that the viewer prefers. */
+/** Labels inputs for masses with the unit of mass that the viewer prefers. */
 import type { GraphQLSchema } from 'graphql';
 import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
 import type { Row } from './cells';
@@ -8,18 +8,18 @@ import type { Control } from './view';
 
 export class PreferredUnits {
   private run?: Run;
-  /** By the names of types: what their fields are called in forms; empty where they have none. */
-  private readonly keys = new Map<string, string>();
+  /** By type name: the REST key of the field in the preferred unit; empty if the type has none. */
+  private readonly keyByType = new Map<string, string>();
 
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly prepare: Prepare,
   ) {}
 
-  /** Adds the unit to the control of such a number. Nothing is asked for where there is none. */
+  /** Returns a function that adds the unit to the input. The preference is read only if the type has such a field. */
   async of({ type }: Endpoint, context: object): Promise<(control: Control) => Control> {
-    let key = this.keys.get(type.name);
-    if (key === undefined) this.keys.set(type.name, (key = preferredFact(type, this.schema)?.rest ?? ''));
+    let key = this.keyByType.get(type.name);
+    if (key === undefined) this.keyByType.set(type.name, (key = preferredFact(type, this.schema)?.rest ?? ''));
     if (key === '') return (control) => control;
     this.run ??= this.prepare('{ viewer { profile { unitSystem } } }');
     const { data } = await this.run(context, {});

@@ -1,4 +1,4 @@
-/** Rows as tables, and a row with what hangs below it. One operation reads them with all the names, however many rows there are. */
+/** Reads rows as a table, or one row with its child rows. A single GraphQL operation reads them with all names, however many rows there are. */
 import type { GraphQLObjectType } from 'graphql';
 import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
 import { Branch } from './branch';
@@ -10,15 +10,15 @@ import { SheetPlan } from './sheetplan';
 import type { Sheet, Thing } from './view';
 import { labelOf } from './wording';
 
-interface Known {
+interface EndpointPlan {
   plan: SheetPlan;
   branches: readonly Branch[];
 }
 
-/** Whoever thinks in pounds has sums in ounces. */
+/** Users who prefer pounds see sums of nutrients in ounces. */
 export const isImperial = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
 
-/** The energy of a day that somebody wants, in kcal. */
+/** Returns the daily energy goal in kcal, if the row is compared with it. */
 function goalOf({ hasGoalCalories, user }: Row): { goal?: number } {
   const calories = (user as { profile: { calories: number | null } | null } | null | undefined)?.profile?.calories;
   return hasGoalCalories === true && calories ? { goal: calories } : {};
@@ -26,9 +26,8 @@ function goalOf({ hasGoalCalories, user }: Row): { goal?: number } {
 
 export class Sheets {
   private readonly pathOf: EndpointOf;
-  private readonly runs = new Map<string, Run>();
-  /** By the names of the endpoints. */
-  private readonly known = new Map<string, Known>();
+  private readonly runByDocument = new Map<string, Run>();
+  private readonly planByEndpoint = new Map<string, EndpointPlan>();
 
   constructor(
     private readonly prepare: Prepare,
@@ -37,13 +36,13 @@ export class Sheets {
     this.pathOf = (type) => endpointOf(type)?.view.rest;
   }
 
-  /** The rows with these ids, in their order. */
+  /** Returns the rows with these ids, in this order. */
   async list(endpoint: Endpoint, ids: readonly string[], context: object): Promise<Sheet | undefined> {
     const { type, resource } = endpoint;
-    const { plan } = this.knownOf(endpoint);
+    const { plan } = this.planOf(endpoint);
     const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${plan.selection} } } }`;
     const { data } = ids.length
-      ? await this.prepared(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
+      ? await this.prepareOnce(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
       : { data: { page: { nodes: [] } } };
     if (!data?.page) return undefined;
     const byId = new Map((data.page.nodes as Row[]).map((row) => [String(row.id), row]));
@@ -52,10 +51,10 @@ export class Sheets {
 
   async thing(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<Thing | undefined> {
     const { type, resource } = endpoint;
-    const { branches } = this.knownOf(endpoint);
+    const { branches } = this.planOf(endpoint);
     const facts = shownFacts(type).filter(({ name }) => name !== 'id');
     const { unitSystem, hasGoalCalories } = type.getFields();
-    const parts = [
+    const selections = [
       furtherSelection(type),
       unitSystem ? 'unitSystem' : '',
       hasGoalCalories ? 'hasGoalCalories user { profile { calories } }' : '',
@@ -63,7 +62,9 @@ export class Sheets {
       ...facts.map((fact) => selectionOf(type, fact)),
       ...branches.map(({ selection }) => selection),
     ];
-    const { data } = await this.prepared(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${parts.join(' ')} } }`)(context, { id });
+    const { data } = await this.prepareOnce(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`)(context, {
+      id,
+    });
     const row = data?.row as Row | null | undefined;
     if (!row) return undefined;
     const training = trainingOf(row);
@@ -80,19 +81,19 @@ export class Sheets {
     };
   }
 
-  private prepared(document: string): Run {
-    let run = this.runs.get(document);
-    if (!run) this.runs.set(document, (run = this.prepare(document)));
+  private prepareOnce(document: string): Run {
+    let run = this.runByDocument.get(document);
+    if (!run) this.runByDocument.set(document, (run = this.prepare(document)));
     return run;
   }
 
-  private knownOf({ view, type }: Endpoint): Known {
-    let known = this.known.get(view.rest);
-    if (!known) {
+  private planOf({ view, type }: Endpoint): EndpointPlan {
+    let endpointPlan = this.planByEndpoint.get(view.rest);
+    if (!endpointPlan) {
       const branches = childrenOf(type).flatMap((children) => this.branchOf(type, children) ?? []);
-      this.known.set(view.rest, (known = { plan: new SheetPlan(type, view.rest, this.pathOf), branches }));
+      this.planByEndpoint.set(view.rest, (endpointPlan = { plan: new SheetPlan(type, view.rest, this.pathOf), branches }));
     }
-    return known;
+    return endpointPlan;
   }
 
   private branchOf(parent: GraphQLObjectType, children: Children): Branch | undefined {

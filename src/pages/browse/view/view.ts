@@ -1,4 +1,4 @@
-/** What a page is made of: all that is known of a request and its answer, in terms that no page has to look up. */
+/** View model of a browsable page: everything that the page shows of a request and its response. */
 import type { TypedTexts } from '../../../rest/dialect/forms';
 import type { Choice, Kind } from '../../../contract/facts';
 import type { Links } from './links';
@@ -11,29 +11,29 @@ export interface Control {
   label: string;
   kind: Kind | 'password';
   required: boolean;
-  /** Never more than one line, however long it may be. */
+  /** Whether the input has a single line, whatever its maximum length. */
   line?: boolean;
   help?: string;
   minLength?: number;
   maxLength?: number;
   min?: number;
   max?: number;
-  /** Of the number, such as `kg`. */
+  /** Unit of the number, such as `kg`. */
   unit?: string;
-  /** Digits after the point. */
+  /** Digits after the decimal point. */
   places?: number;
   choices?: readonly Choice[];
-  /** Several values under the same key. */
+  /** Whether the input sends several values under its key. */
   many?: boolean;
-  /** One text of several ids. */
+  /** Whether the value is a text with several ids, separated by commas. */
   commas?: boolean;
-  /** Name of the endpoint whose rows an id names. */
+  /** Name of the endpoint of the rows that the id refers to. */
   target?: string;
-  /** Type of rows that are found by a part of their name. */
+  /** GraphQL type of the rows that are searched by name. */
   searched?: string;
-  /** What the typed name found. */
+  /** Rows that match the typed name. */
   found?: readonly Choice[];
-  /** Name of the row whose id is in the field. */
+  /** Name of the row whose id is the value of the input. */
   chosen?: string;
 }
 
@@ -41,11 +41,11 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 export interface WriteForm {
   action: string;
-  /** The first one is what the form is for. */
+  /** HTTP methods that the form can send; the first one is the default. */
   methods: readonly string[];
   controls: readonly Control[];
   values: TypedTexts;
-  /** The same as JSON. */
+  /** The values of the form as JSON text. */
   raw: string;
   failed?: 'fields' | 'raw';
 }
@@ -53,11 +53,11 @@ export interface WriteForm {
 export interface RowLink {
   label: string;
   id: string;
-  /** Absent where there is no page of it. */
+  /** URL of the detail page; absent if there is none. */
   href?: string;
 }
 
-/** A value: rows that it names, an image by its address, or else a text. */
+/** Content of a table cell: links to rows, the URL of an image, or a text. */
 export interface Cell {
   text?: string;
   links?: readonly RowLink[];
@@ -65,11 +65,11 @@ export interface Cell {
 }
 
 export interface Column {
-  /** REST's; empty where no single field is shown. */
+  /** REST key of the field; empty if the column shows no single field. */
   key: string;
   label: string;
   sortable: boolean;
-  /** How its values are set: numbers to the right, days in one piece. */
+  /** Alignment: numbers are aligned right, dates are not wrapped. */
   as?: 'number' | 'day';
 }
 
@@ -78,35 +78,34 @@ export interface SheetRow {
   name: string;
   href?: string;
   picture?: string;
-  /** Of the columns but the first, which has the name. */
+  /** Cells of all columns but the first, which shows the name. */
   cells: readonly Cell[];
 }
 
-/** Rows as a table; the first column has their names. */
+/** Table of rows. The first column shows their names. */
 export interface Sheet {
   title: string;
   columns: readonly Column[];
   rows: readonly SheetRow[];
 }
 
-/** Rows that hang below a row, the newest or the first of them. */
+/** Child list of a row, with its first or its newest rows. */
 export interface Below {
   label: string;
   total: number;
   sheet: Sheet;
-  /** The list of all of them, and its form for another one. */
+  /** URL of the list of all child rows; `add` is that of its form for a new row. */
   all?: string;
   add?: string;
 }
 
-/** A workout as it is trained. */
 export interface Training {
   days: readonly {
     link: RowLink;
     weekdays: string;
     sets: readonly { link: RowLink; exercises: readonly { link: RowLink; text: string }[] }[];
   }[];
-  /** Ids of the muscles that it trains. */
+  /** Ids of the main muscles that the plan trains; `secondary` are those that help. */
   main: readonly string[];
   secondary: readonly string[];
 }
@@ -117,13 +116,12 @@ export interface Fact {
   cell: Cell;
 }
 
-/** A row as people know it. */
 export interface Thing {
   name: string;
   training?: Training;
-  /** Of sums of what is eaten. */
+  /** Unit of sums of nutrients. */
   massUnit: 'g' | 'oz';
-  /** Energy a day in kcal, where it is compared with one. */
+  /** Daily energy goal in kcal, if the row is compared with it. */
   goal?: number;
   facts: readonly Fact[];
   below: readonly Below[];
@@ -131,7 +129,7 @@ export interface Thing {
 
 export interface Resource {
   name: string;
-  /** One of its rows, and several. */
+  /** Label of one row, such as `Weight entry`; `plural` is that of several rows. */
   singular: string;
   plural: string;
   description: string;
@@ -140,19 +138,18 @@ export interface Resource {
 
 export interface HtmlView {
   kind: Route['kind'] | 'none';
-  /** As people call it. */
   name: string;
-  /** As OPTIONS says it. */
+  /** Description from the OPTIONS response. */
   description: string;
   method: string;
-  /** Path and query as they were asked for. */
+  /** Path and query string of the request. */
   url: string;
-  /** The path of the page without a suffix. */
+  /** Path of the page, without a format suffix. */
   path: string;
   query: URLSearchParams;
-  /** Path that all endpoints are below. */
+  /** Path prefix of the REST API. */
   base: string;
-  /** Scheme and host. */
+  /** Scheme and host of the server, as the client sees them. */
   baseUrl: string;
   status: number;
   body: unknown;
@@ -160,27 +157,26 @@ export interface HtmlView {
   allow: readonly string[];
   options?: Description;
   links: Links;
-  /** Of the body's messages: by field, where they belong to fields. */
+  /** Messages of the response by field, if it has them by field. */
   errors: FieldErrors;
   resource?: Resource;
   id?: string;
   action?: string;
-  /** Kinds of the shown fields by their keys. */
+  /** Kinds of the visible fields by REST key. */
   kinds: Readonly<Record<string, Kind>>;
-  /** Keys that a writer sets, of those shown. */
+  /** REST keys of the visible fields that can be written. */
   writable: readonly string[];
   labels: Readonly<Record<string, string>>;
-  /** Further views of the same rows. */
+  /** Names of other endpoints with the same rows. */
   siblings: readonly string[];
-  /** The rows of a list. */
+  /** Rows of a list page. */
   sheet?: Sheet;
-  /** What of a list can be drawn. */
+  /** Time series of a list page. */
   drawn?: Drawn;
-  /** The row of a detail, also of an action of it. */
+  /** The row of a detail page or of an action. */
   thing?: Thing;
-  /** What can be asked of one row. */
   actions: readonly { name: string; description: string }[];
-  /** Of the root. */
+  /** Resources that the API root lists. */
   resources: readonly Resource[];
   filters: readonly Control[];
   orderable: readonly string[];
@@ -188,7 +184,7 @@ export interface HtmlView {
   graphql?: { document: string; variables: Record<string, unknown> };
   forms: readonly WriteForm[];
   removable: boolean;
-  /** Methods that somebody who is signed in could use. */
+  /** HTTP methods that become available by signing in. */
   locked: readonly string[];
   signedIn: boolean;
   visitor: { username?: string; csrfToken?: string };

@@ -1,12 +1,12 @@
-/** What people call fields, where the name that programs know is not it. */
+/** Readable labels of fields, where the label that REST shows does not suit people. */
 import type { FieldFact } from '../../../contract/facts';
-import { label as labelled, upperFirst } from '../../../core/model/inflection';
+import { label as humanize, upperFirst } from '../../../core/model/inflection';
 
-/** Of several dates nobody knows which one is meant. */
-const DULL = 'Date';
+/** Label that is ambiguous, because several dates have it; the field name says more. */
+const AMBIGUOUS_LABEL = 'Date';
 
-/** By the name of the field, where several share a label. */
-const BY_NAME: Readonly<Record<string, string>> = {
+/** Labels by field name, for fields that share a label. */
+const LABELS_BY_NAME: Readonly<Record<string, string>> = {
   workHours: 'Hours of work',
   workIntensity: 'Intensity of work',
   sportHours: 'Hours of sport',
@@ -15,7 +15,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   freetimeIntensity: 'Intensity of free time',
 };
 
-const BY_LABEL: Readonly<Record<string, string>> = {
+const REPLACED_LABELS: Readonly<Record<string, string>> = {
   'Base license': 'License of the base',
   'Creation date': 'Created on',
   'Date of Birth': 'Date of birth',
@@ -43,16 +43,16 @@ const BY_LABEL: Readonly<Record<string, string>> = {
   'Weekday rows': 'Weekdays',
 };
 
-const worded = (label: string): string => BY_LABEL[label] ?? label;
+const replaceLabel = (label: string): string => REPLACED_LABELS[label] ?? label;
 
-/** Of what a type calls this. */
-export const wordsOf = (name: string): string => worded(labelled(name));
+/** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
+export const wordsOf = (name: string): string => replaceLabel(humanize(name));
 
-/** What a way to ask is called: `Get log overview` is for programs. */
+/** Returns the readable title of an endpoint: OPTIONS has titles for API clients, such as `Get log overview`. */
 export const questionOf = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
-/** A relation is called as what it leads to; what a model calls it may be about its id. */
+/** Returns the label of a field. A relation is labelled by the field with its rows, because its own label may be about the id. */
 export function labelOf({ relation, label, name }: FieldFact): string {
   if (relation) return wordsOf(relation.object);
-  return BY_NAME[name] ?? (label === DULL ? wordsOf(name) : worded(label));
+  return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? wordsOf(name) : replaceLabel(label));
 }

@@ -1,148 +1,159 @@
-/** What of a table a chart draws, and which chart suits it. */
+/** Suggests a chart for a table, and computes its axes and series independently of the charting library. */
 import { textOf } from '../../../platform/csv';
 import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
 import { titlesOf } from './titles';
 
-/** More colours than these nobody tells apart. */
+/** More colours are hard to tell apart: further series are merged into one. */
 const MAX_SERIES = 12;
-/** More points than these are drawn over each other, and for long. */
+/** Maximum number of rows that are drawn. More points would overlap and take long to draw. */
 export const MAX_POINTS = 5_000;
-const MANY_LINES = 3;
+const MAX_SUGGESTED_LINES = 3;
 
 export interface Series {
   name: string;
-  /** By place on the axis of categories, else x itself. */
+  /** `x` is an index of the categories of the axis, or else the value itself. */
   points: [x: number | string, y: number, label: string][];
 }
 
 export interface Drawing {
   kind: ChartSettings['kind'];
   x: { name: string; kind: Column['kind']; categories: string[] };
-  /** Of a heat map the one that runs upwards, with its categories. */
+  /** Names of the drawn columns. `categories` are those of the vertical axis of a heat map. */
   y: { names: string[]; categories: string[] };
   series: Series[];
-  /** Rows that are left out, because there are more than can be seen. */
+  /** Number of rows that are not drawn because there are too many. */
   omitted: number;
 }
 
-const textOfCell = (value: unknown) => (value === null ? '–' : textOf(value));
-const distinct = (values: readonly unknown[]) => [...new Set(values.map(textOfCell))];
+const cellText = (value: unknown) => (value === null ? '–' : textOf(value));
+const distinctTexts = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
 
 export const fits = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
   [x, ...y, ...(by === undefined ? [] : [by])].every((name) => columns.some((column) => column.name === name)) && y.length > 0;
 
-/** Undefined where nothing can be drawn, because there is no number. */
+/** Suggests a chart; undefined if the table has no rows or no numeric column. */
 export function suggested({ columns, rows }: Table): ChartSettings | undefined {
-  const of = (kind: Column['kind']) => columns.filter((column) => column.kind === kind).map(({ name }) => name);
-  const [times, numbers] = [of('time'), of('number')];
-  // What is the same in all rows, or different in each, tells no series apart.
-  const telling = of('text').filter((name) => {
-    const place = columns.findIndex((column) => column.name === name);
-    return distinct(rows.map((row) => row[place])).length > 1;
+  const namesOfKind = (kind: Column['kind']) => columns.filter((column) => column.kind === kind).map(({ name }) => name);
+  const [times, numbers] = [namesOfKind('time'), namesOfKind('number')];
+  // Only a text column with several values can distinguish series.
+  const seriesColumns = namesOfKind('text').filter((name) => {
+    const columnIndex = columns.findIndex((column) => column.name === name);
+    return distinctTexts(rows.map((row) => row[columnIndex])).length > 1;
   });
   const [time] = times;
-  const [number, second] = numbers;
+  const [number, secondNumber] = numbers;
   if (number === undefined || rows.length === 0) return undefined;
-  const series = (x: string) => {
-    const place = columns.findIndex(({ name }) => name === x);
-    const isRepeated = distinct(rows.map((row) => row[place])).length < rows.length;
-    return isRepeated ? telling.find((name) => name !== x) : undefined;
+  const seriesColumnFor = (x: string) => {
+    const columnIndex = columns.findIndex(({ name }) => name === x);
+    const isRepeated = distinctTexts(rows.map((row) => row[columnIndex])).length < rows.length;
+    return isRepeated ? seriesColumns.find((name) => name !== x) : undefined;
   };
   if (time !== undefined) {
-    const by = series(time);
-    return by === undefined ? { kind: 'line', x: time, y: numbers.slice(0, MANY_LINES) } : { kind: 'stacked', x: time, y: [number], by };
+    const by = seriesColumnFor(time);
+    return by === undefined
+      ? { kind: 'line', x: time, y: numbers.slice(0, MAX_SUGGESTED_LINES) }
+      : { kind: 'stacked', x: time, y: [number], by };
   }
-  const [category] = telling;
+  const [category] = seriesColumns;
   if (category !== undefined) {
-    const by = series(category);
+    const by = seriesColumnFor(category);
     return by === undefined ? { kind: 'bar', x: category, y: [number] } : { kind: 'heatmap', x: category, y: [by], by: number };
   }
-  return second === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [second] };
+  return secondNumber === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [secondNumber] };
 }
 
-/** Points of the same place are added up where a bar or a field of a heat map stands for them; lines and scatter charts show each. */
+/** Values with the same x are added up in bars and in the cells of a heat map; lines and scatter charts show each value. */
 export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const { kind, x, y, by } = settings;
-  const place = (name: string) => table.columns.findIndex((column) => column.name === name);
+  const columnIndexOf = (name: string) => table.columns.findIndex((column) => column.name === name);
   const titles = titlesOf(table.columns);
   const title = (name: string) => titles.get(name) ?? name;
-  const xAt = place(x);
-  const xKind = table.columns[xAt]?.kind ?? 'text';
+  const xIndex = columnIndexOf(x);
+  const xKind = table.columns[xIndex]?.kind ?? 'text';
   const rows = table.rows.slice(0, MAX_POINTS);
   const omitted = table.rows.length - rows.length;
-  // A bar stands over its category, also where that is a day.
+  // Bars have categories on their axis, even if the column contains days.
   const isNumeric = kind === 'scatter' ? xKind !== 'text' : kind === 'line' && xKind !== 'text';
-  const categories = isNumeric ? [] : distinct(rows.map((row) => row[xAt]));
-  const xPlaces = new Map(categories.map((name, index) => [name, index]));
+  const categories = isNumeric ? [] : distinctTexts(rows.map((row) => row[xIndex]));
+  const xPositions = new Map(categories.map((name, index) => [name, index]));
   const xOf = (row: readonly unknown[]): number | string =>
-    isNumeric ? (xKind === 'number' ? Number(row[xAt]) : textOf(row[xAt])) : xPlaces.get(textOfCell(row[xAt]))!;
-  if (kind === 'heatmap') return heatmap(rows, settings, { place, title, xOf, categories, omitted });
+    isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : textOf(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
+  if (kind === 'heatmap') return heatmap(rows, settings, { columnIndexOf, title, xOf, categories, omitted });
 
   const series = new Map<string, Series['points']>();
-  const byAt = by === undefined ? -1 : place(by);
-  // Of a scatter chart it is the name of each point.
-  const isLabel = kind === 'scatter' && distinct(rows.map((row) => row[byAt])).length > MAX_SERIES;
-  const labelAt = isLabel || (kind === 'scatter' && by === undefined) ? (isLabel ? byAt : labelOf(table, x, y)) : -1;
-  const seen = new Set<string>();
+  const byIndex = by === undefined ? -1 : columnIndexOf(by);
+  // A column with too many values for series names the points of a scatter chart.
+  const isPointLabel = kind === 'scatter' && distinctTexts(rows.map((row) => row[byIndex])).length > MAX_SERIES;
+  const labelIndex =
+    isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byIndex : findLabelColumn(table, x, y)) : -1;
+  const seriesNames = new Set<string>();
   for (const row of rows) {
-    if (row[xAt] === null && isNumeric) continue;
+    if (row[xIndex] === null && isNumeric) continue;
     for (const name of y) {
-      const value = row[place(name)];
+      const value = row[columnIndexOf(name)];
       if (value === null || value === undefined || !Number.isFinite(Number(value))) continue;
-      const told = byAt < 0 || isLabel ? title(name) : y.length > 1 ? `${textOfCell(row[byAt])}, ${title(name)}` : textOfCell(row[byAt]);
-      // The last ones share a colour.
-      if (seen.size < MAX_SERIES) seen.add(told);
-      const key = seen.has(told) ? told : 'Others';
-      const points = series.get(key) ?? [];
-      series.set(key, points);
-      points.push([xOf(row), Number(value), labelAt < 0 ? '' : textOfCell(row[labelAt])]);
+      const seriesName =
+        byIndex < 0 || isPointLabel ? title(name) : y.length > 1 ? `${cellText(row[byIndex])}, ${title(name)}` : cellText(row[byIndex]);
+      // Further series are merged into one, as there are no more colours.
+      if (seriesNames.size < MAX_SERIES) seriesNames.add(seriesName);
+      const mergedName = seriesNames.has(seriesName) ? seriesName : 'Others';
+      const points = series.get(mergedName) ?? [];
+      series.set(mergedName, points);
+      points.push([xOf(row), Number(value), labelIndex < 0 ? '' : cellText(row[labelIndex])]);
     }
   }
   return {
     kind,
     x: { name: title(x), kind: isNumeric ? xKind : 'text', categories },
     y: { names: y.map(title), categories: [] },
-    series: [...series].map(([name, points]) => ({ name, points: kind === 'bar' || kind === 'stacked' ? added(points) : points })),
+    series: [...series].map(([name, points]) => ({ name, points: kind === 'bar' || kind === 'stacked' ? sumByX(points) : points })),
     omitted,
   };
 }
 
-const labelOf = ({ columns }: Table, x: string, y: readonly string[]) =>
+const findLabelColumn = ({ columns }: Table, x: string, y: readonly string[]) =>
   columns.findIndex(({ name, kind }) => kind === 'text' && name !== x && !y.includes(name));
 
-function added(points: Series['points']): Series['points'] {
+function sumByX(points: Series['points']): Series['points'] {
   const sums = new Map<number | string, number>();
   for (const [x, value] of points) sums.set(x, (sums.get(x) ?? 0) + value);
   return [...sums].map(([x, value]) => [x, value, '']);
 }
 
-interface Placed {
-  place(name: string): number;
+interface HeatmapOptions {
+  columnIndexOf(name: string): number;
   title(name: string): string;
   xOf(row: readonly unknown[]): number | string;
   categories: string[];
   omitted: number;
 }
 
-/** Without a column for the colours they are the numbers of rows. */
-function heatmap(rows: Table['rows'], { x, y, by }: ChartSettings, { place, title, xOf, categories, omitted }: Placed): Drawing {
-  const yAt = place(y[0]!);
-  const byAt = by === undefined ? -1 : place(by);
-  const upwards = distinct(rows.map((row) => row[yAt])).reverse();
-  const yPlaces = new Map(upwards.map((name, index) => [name, index]));
-  const fields = new Map<string, [number | string, number, number]>();
+/** Without a column for the colours, a cell shows the number of rows. */
+function heatmap(
+  rows: Table['rows'],
+  { x, y, by }: ChartSettings,
+  { columnIndexOf, title, xOf, categories, omitted }: HeatmapOptions,
+): Drawing {
+  const yIndex = columnIndexOf(y[0]!);
+  const byIndex = by === undefined ? -1 : columnIndexOf(by);
+  const yCategories = distinctTexts(rows.map((row) => row[yIndex])).reverse();
+  const yPositions = new Map(yCategories.map((name, index) => [name, index]));
+  const cells = new Map<string, [number | string, number, number]>();
   for (const row of rows) {
-    const value = byAt < 0 ? 1 : Number(row[byAt] ?? 0);
-    const at: [number | string, number] = [xOf(row), yPlaces.get(textOfCell(row[yAt]))!];
-    fields.set(at.join(), [...at, (fields.get(at.join())?.[2] ?? 0) + value]);
+    const value = byIndex < 0 ? 1 : Number(row[byIndex] ?? 0);
+    const position: [number | string, number] = [xOf(row), yPositions.get(cellText(row[yIndex]))!];
+    cells.set(position.join(), [...position, (cells.get(position.join())?.[2] ?? 0) + value]);
   }
   return {
     kind: 'heatmap',
     x: { name: title(x), kind: 'text', categories },
-    y: { names: [title(y[0]!)], categories: upwards },
+    y: { names: [title(y[0]!)], categories: yCategories },
     series: [
-      { name: by === undefined ? 'Rows' : title(by), points: [...fields.values()].map(([at, up, value]) => [at, up, String(value)]) },
+      {
+        name: by === undefined ? 'Rows' : title(by),
+        points: [...cells.values()].map(([xPosition, yPosition, value]) => [xPosition, yPosition, String(value)]),
+      },
     ],
     omitted,
   };

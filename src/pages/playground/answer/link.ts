@@ -1,14 +1,14 @@
-/** The address under which a question is asked again as it stands: the query, its variables and how the answer is looked at. Never a header. */
+/** Share links: the URL of the playground with a query, its variables and the view of its result. Headers are never part of a link. */
 import { CHARTS, VIEWS, type ChartKind, type ChartSettings, type View } from './settings';
 import { UNITS, type Unit } from './units';
 
 export interface Shared {
   query: string;
-  /** JSON, as it stands in its pane. */
+  /** Variables as the JSON text of their editor. */
   variables?: string;
   view?: View;
   chart?: ChartSettings;
-  /** Of masses. */
+  /** Unit of masses. */
   unit?: Unit;
 }
 
@@ -24,20 +24,20 @@ export function linkOf({ query, variables, view, chart, unit }: Shared): string 
   return `${PLAYGROUND_PATH}?${parameters.toString()}`;
 }
 
-const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
+const isStringArray = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 function chartOf(text: string | null): ChartSettings | undefined {
   try {
     const { kind, x, y, by } = JSON.parse(text ?? '{}') as Record<string, unknown>;
-    if (!CHARTS.includes(kind as ChartKind) || typeof x !== 'string' || !isTexts(y) || y.length === 0) return undefined;
+    if (!CHARTS.includes(kind as ChartKind) || typeof x !== 'string' || !isStringArray(y) || y.length === 0) return undefined;
     return { kind: kind as ChartKind, x, y, ...(typeof by === 'string' && { by }) };
   } catch {
-    // Somebody has changed the link.
+    // Links with invalid chart settings, such as edited ones, are opened without them.
     return undefined;
   }
 }
 
-/** What an address asks for; undefined where it asks for nothing. */
+/** Parses the parameters of a share link; undefined if they contain no query. */
 export function sharedOf(parameters: URLSearchParams): Shared | undefined {
   const query = parameters.get('query');
   if (query === null) return undefined;

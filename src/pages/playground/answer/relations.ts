@@ -1,4 +1,4 @@
-/** What leads from which type of rows to which: the map of a schema. */
+/** Map of a GraphQL schema: the types of rows and the relations between them. */
 import {
   getNamedType,
   getNullableType,
@@ -19,22 +19,22 @@ export interface Relation {
 }
 
 export interface SchemaMap {
-  /** Types of rows, by their names. */
+  /** Types of rows, sorted by name. */
   types: { name: string; description: string }[];
   relations: Relation[];
 }
 
-/** A page of a list stands for the rows in it. */
+/** Returns the type that the field leads to; for a connection that of its nodes. */
 function targetOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObjectType; isMany: boolean } | undefined {
-  const named = getNamedType(type);
-  if (!isObjectType(named)) return undefined;
-  const nodes = named.getFields().nodes;
+  const namedType = getNamedType(type);
+  if (!isObjectType(namedType)) return undefined;
+  const nodes = namedType.getFields().nodes;
   const rows = nodes && getNamedType(nodes.type);
   if (rows) return isObjectType(rows) ? { type: rows, isMany: true } : undefined;
-  return { type: named, isMany: isListType(getNullableType(type)) };
+  return { type: namedType, isMany: isListType(getNullableType(type)) };
 }
 
-/** Rows are what has an id: what implements the interface `Node`. */
+/** Types of rows are those that implement the interface `Node`, which has an id. */
 export function schemaMap(schema: GraphQLSchema): SchemaMap {
   const node = schema.getType('Node');
   const rows = isInterfaceType(node) ? [...schema.getPossibleTypes(node)] : [];
@@ -52,9 +52,9 @@ export function schemaMap(schema: GraphQLSchema): SchemaMap {
   };
 }
 
-/** A type and what it leads to or is led to from. */
+/** Returns the part of the map around one type: the type, its relations in both directions and the related types. */
 export function around({ types, relations }: SchemaMap, name: string): SchemaMap {
-  const near = relations.filter(({ from, to }) => from === name || to === name);
-  const names = new Set([name, ...near.flatMap(({ from, to }) => [from, to])]);
-  return { types: types.filter((type) => names.has(type.name)), relations: near };
+  const nearRelations = relations.filter(({ from, to }) => from === name || to === name);
+  const names = new Set([name, ...nearRelations.flatMap(({ from, to }) => [from, to])]);
+  return { types: types.filter((type) => names.has(type.name)), relations: nearRelations };
 }

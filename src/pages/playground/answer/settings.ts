@@ -1,16 +1,16 @@
-/** How an answer is looked at: what a worked question says of it, a reader chooses and a shared link carries. */
+/** View of a query result, as chosen by a worked question, a user or a share link. */
 export const VIEWS = ['tree', 'table', 'chart'] as const;
 export type View = (typeof VIEWS)[number];
 
 export const CHARTS = ['line', 'bar', 'stacked', 'scatter', 'heatmap'] as const;
 export type ChartKind = (typeof CHARTS)[number];
 
-/** Columns by their names. */
+/** Kind of a chart, and the names of the columns that it draws. */
 export interface ChartSettings {
   kind: ChartKind;
   x: string;
-  /** Of a heat map one: what runs upwards. */
+  /** Columns with the values; in a heat map one column, for the vertical axis. */
   y: readonly string[];
-  /** What tells lines or bars apart; of a heat map what its colours mean. */
+  /** Column that distinguishes lines or bars; in a heat map the column of the colours. */
   by?: string;
 }

@@ -1,11 +1,11 @@
-/** A table as its reader has arranged it: sorted, filtered, columns hidden. */
+/** Arrangement of a result table by the user: sort order, filter and hidden columns. */
 import { line, quoted, textOf } from '../../../platform/csv';
 import type { Column, Table } from './table';
 import { headingOf } from './titles';
 
 export interface Arrangement {
   sort?: { column: string; descending: boolean };
-  /** Rows that have this in a column that is shown, in small letters or capitals. */
+  /** Text that the visible cells of a row must contain, ignoring case. */
   filter: string;
   hidden: ReadonlySet<string>;
 }
@@ -14,7 +14,7 @@ export const PLAIN: Arrangement = { filter: '', hidden: new Set() };
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
-/** Nothing comes last, whichever way round. */
+/** Compares two cells for sorting. Null values come last in either direction. */
 function compare(a: unknown, b: unknown, kind: Column['kind'], descending: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   const order = kind === 'number' ? Number(a) - Number(b) : COLLATOR.compare(textOf(a), textOf(b));
@@ -22,21 +22,27 @@ function compare(a: unknown, b: unknown, kind: Column['kind'], descending: boole
 }
 
 export function arranged({ columns, rows }: Table, { sort, filter, hidden }: Arrangement): Table {
-  const shown = columns.flatMap(({ name }, index) => (hidden.has(name) ? [] : [index]));
-  const wanted = filter.trim().toLowerCase();
-  const found = wanted === '' ? [...rows] : rows.filter((row) => shown.some((index) => textOf(row[index]).toLowerCase().includes(wanted)));
-  const by = sort ? columns.findIndex(({ name }) => name === sort.column) : -1;
-  if (sort && by >= 0) found.sort((a, b) => compare(a[by], b[by], columns[by]!.kind, sort.descending));
-  return { columns: shown.map((index) => columns[index]!), rows: found.map((row) => shown.map((index) => row[index])) };
+  const visibleIndexes = columns.flatMap(({ name }, index) => (hidden.has(name) ? [] : [index]));
+  const searchText = filter.trim().toLowerCase();
+  const filteredRows =
+    searchText === ''
+      ? [...rows]
+      : rows.filter((row) => visibleIndexes.some((index) => textOf(row[index]).toLowerCase().includes(searchText)));
+  const sortIndex = sort ? columns.findIndex(({ name }) => name === sort.column) : -1;
+  if (sort && sortIndex >= 0) filteredRows.sort((a, b) => compare(a[sortIndex], b[sortIndex], columns[sortIndex]!.kind, sort.descending));
+  return {
+    columns: visibleIndexes.map((index) => columns[index]!),
+    rows: filteredRows.map((row) => visibleIndexes.map((index) => row[index])),
+  };
 }
 
-/** Upwards, downwards, and as it came. */
+/** Returns the sort order after a click on a heading: ascending, then descending, then unsorted. */
 export function sortedNext({ sort }: Arrangement, column: string): Arrangement['sort'] {
   if (sort?.column !== column) return { column, descending: false };
   return sort.descending ? undefined : { column, descending: true };
 }
 
-/** Under the names that the file of the server has, but where a unit is another one. */
+/** Column names are those of the CSV export of the server, except for columns in a converted unit. */
 export const csvOf = ({ columns, rows }: Table): string =>
   line(columns.map((column) => quoted(column.isConverted ? headingOf(column) : column.name))) +
   rows.map((row) => line(row.map(quoted))).join('');

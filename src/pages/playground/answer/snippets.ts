@@ -1,43 +1,43 @@
-/** A request as programs send it: what a visitor asks here, to be copied. They name a token and hold none. */
+/** Code snippets that send a GraphQL request with curl, JavaScript, Python or R. They read the access token from an environment variable. */
 export interface Asked {
   query: string;
   variables: Readonly<Record<string, unknown>>;
 }
 
-type Snippet = (address: string, asked: Asked) => string;
+type Snippet = (address: string, request: Asked) => string;
 
-const hasAny = (variables: object) => Object.keys(variables).length > 0;
-const bodyOf = ({ query, variables }: Asked) => ({ query, ...(hasAny(variables) && { variables }) });
-const quotedForShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+const hasEntries = (variables: object) => Object.keys(variables).length > 0;
+const bodyOf = ({ query, variables }: Asked) => ({ query, ...(hasEntries(variables) && { variables }) });
+const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-const curl: Snippet = (address, asked) =>
+const curl: Snippet = (address, request) =>
   [
-    `curl ${quotedForShell(address)}`,
+    `curl ${quoteShell(address)}`,
     `-H 'Content-Type: application/json'`,
     `-H "Authorization: Bearer $FITGRAPH_TOKEN"`,
-    `-d ${quotedForShell(JSON.stringify(bodyOf(asked)))}`,
+    `-d ${quoteShell(JSON.stringify(bodyOf(request)))}`,
   ].join(' \\\n  ');
 
-const inTemplate = (text: string) => `\`${text.replaceAll(/[\\`]|\$\{/g, '\\$&')}\``;
+const quoteTemplate = (text: string) => `\`${text.replaceAll(/[\\`]|\$\{/g, '\\$&')}\``;
 
 const javascript: Snippet = (address, { query, variables }) => `import { env } from 'node:process';
 
-const query = ${inTemplate(query)};
+const query = ${quoteTemplate(query)};
 const response = await fetch(${JSON.stringify(address)}, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json', Authorization: \`Bearer \${env.FITGRAPH_TOKEN}\` },
-  body: JSON.stringify({ query${hasAny(variables) ? `, variables: ${JSON.stringify(variables)}` : ''} }),
+  body: JSON.stringify({ query${hasEntries(variables) ? `, variables: ${JSON.stringify(variables)}` : ''} }),
 });
 const { data, errors } = await response.json();
 `;
 
-/** A text of JSON is one of Python too; what is long is easier to read as it is. */
-const inPython = (text: string) => (/\\|"""|"$/.test(text) ? JSON.stringify(text) : `"""${text}"""`);
+/** Long texts are easier to read in triple quotes; other texts use JSON strings, which are valid in Python. */
+const quotePython = (text: string) => (/\\|"""|"$/.test(text) ? JSON.stringify(text) : `"""${text}"""`);
 
 const python: Snippet = (address, { query, variables }) => `import json, os, requests
 
-query = ${inPython(query)}
-variables = json.loads(${inPython(JSON.stringify(variables))})
+query = ${quotePython(query)}
+variables = json.loads(${quotePython(JSON.stringify(variables))})
 answer = requests.post(
     ${JSON.stringify(address)},
     json={"query": query, "variables": variables},
@@ -47,8 +47,8 @@ answer.raise_for_status()
 data = answer.json()["data"]
 `;
 
-/** As many dashes as it takes for the text not to end it. (https://rdrr.io/r/base/Quotes.html) */
-function inR(text: string): string {
+/** Raw string of R, with enough dashes that the text cannot end it. (https://rdrr.io/r/base/Quotes.html) */
+function quoteR(text: string): string {
   let dashes = '';
   while (text.includes(`)${dashes}"`)) dashes += '-';
   return `r"${dashes}(${text})${dashes}"`;
@@ -56,11 +56,11 @@ function inR(text: string): string {
 
 const r: Snippet = (address, { query, variables }) => `library(httr2)
 
-query <- ${inR(query)}
-variables <- jsonlite::fromJSON(${inR(JSON.stringify(variables))}, simplifyVector = FALSE)
+query <- ${quoteR(query)}
+variables <- jsonlite::fromJSON(${quoteR(JSON.stringify(variables))}, simplifyVector = FALSE)
 answer <- request(${JSON.stringify(address)}) |>
   req_auth_bearer_token(Sys.getenv("FITGRAPH_TOKEN")) |>
-  req_body_json(list(query = query${hasAny(variables) ? ', variables = variables' : ''})) |>
+  req_body_json(list(query = query${hasEntries(variables) ? ', variables = variables' : ''})) |>
   req_perform()
 data <- resp_body_json(answer)$data
 `;

@@ -1,6 +1,6 @@
 /**
- * An answer as a table: each row of a list is a row, the fields below it are columns named by their path (`keys.exercise.name`), as in the
- * files of the export. Lists below a row share its cells, or make rows of their own where they are what is looked at.
+ * A query result as a table: rows of a list are rows, and the fields below are columns named by their path (`keys.exercise.name`), as in the CSV
+ * export. Values of a nested list share a cell, unless that list is selected: then each of its rows is a row of the table.
  */
 import { isNumber, textOf } from '../../../platform/csv';
 
@@ -9,123 +9,123 @@ export type ColumnKind = 'number' | 'time' | 'text';
 export interface Column {
   name: string;
   kind: ColumnKind;
-  /** Of a mass. */
+  /** Unit of the column, if its values are masses. */
   unit?: string;
-  /** It is not the one that the answer has. */
+  /** Whether the values were converted from the unit of the response. */
   isConverted?: boolean;
 }
 
 export interface Table {
   columns: readonly Column[];
-  /** A cell for each column; null for nothing. */
+  /** Each row has one cell per column; cells without a value are null. */
   rows: readonly (readonly unknown[])[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 type Cells = ReadonlyMap<string, unknown>;
 
-const BETWEEN = '; ';
-const TIME = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/;
-/** What is called so names a row and counts nothing, though it is written in digits. */
-const IDENTIFIER = /(?:^|\.)(?:id|code|version|\w+Ids?)$/;
+const SEPARATOR = '; ';
+const TIME_PATTERN = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/;
+/** Columns with these names identify rows, even if their values are digits. */
+const IDENTIFIER_PATTERN = /(?:^|\.)(?:id|code|version|\w+Ids?)$/;
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isList = (value: unknown): value is readonly Fields[] => Array.isArray(value) && value.some(isFields);
-const under = (prefix: string, key: string) => (prefix === '' ? key : `${prefix}.${key}`);
+const joinPath = (prefix: string, key: string) => (prefix === '' ? key : `${prefix}.${key}`);
 
 export interface List {
-  /** From the root of the answer, such as `workoutLogs.nodes`. */
+  /** Path from the root of the result, such as `workoutLogs.nodes`. */
   name: string;
-  /** Of the outermost list that it is in, itself or one above. */
+  /** Path of the outermost list that contains this one, or its own path. */
   root: string;
   rows: number;
 }
 
-/** Every list of objects in the answer, those within others after them. */
+/** Returns all lists of objects in the result. Nested lists come after the lists that contain them. */
 export function listsOf(data: unknown): List[] {
-  const found = new Map<string, List>();
+  const listsByPath = new Map<string, List>();
   const walk = (value: unknown, path: string, root: string | undefined): void => {
     if (isList(value)) {
-      const list = found.get(path) ?? { name: path, root: root ?? path, rows: 0 };
+      const list = listsByPath.get(path) ?? { name: path, root: root ?? path, rows: 0 };
       list.rows += value.length;
-      found.set(path, list);
+      listsByPath.set(path, list);
       for (const row of value) if (isFields(row)) walkFields(row, path, list.root);
     } else if (isFields(value)) walkFields(value, path, root);
   };
   const walkFields = (fields: Fields, path: string, root: string | undefined): void => {
-    for (const [key, value] of Object.entries(fields)) walk(value, under(path, key), root);
+    for (const [key, value] of Object.entries(fields)) walk(value, joinPath(path, key), root);
   };
   walk(data, '', undefined);
-  return [...found.values()];
+  return [...listsByPath.values()];
 }
 
-/** The list that is meant unless the reader says otherwise: the first one, or where that is a single row the first list within it that has more. */
+/** Returns the list to show by default: the first one, or if that has a single row, the first list within it that has more. */
 export function mainList(lists: readonly List[]): List | undefined {
   const [first] = lists;
   if (!first || first.rows > 1) return first;
   return lists.find(({ root, rows }) => root === first.root && rows > 1) ?? first;
 }
 
-function at(data: unknown, path: string): unknown {
+function valueAt(data: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => (isFields(value) ? value[key] : undefined), data);
 }
 
-/** Names of the columns of these rows in the order in which they come, whatever becomes a row. */
+/** Returns the paths of all values in order of appearance, whichever list becomes the rows. */
 function namesOf(rows: readonly unknown[]): string[] {
   const names = new Set<string>();
   const walk = (value: unknown, path: string): void => {
-    if (isFields(value)) for (const [key, part] of Object.entries(value)) walk(part, under(path, key));
+    if (isFields(value)) for (const [key, part] of Object.entries(value)) walk(part, joinPath(path, key));
     else if (isList(value)) for (const row of value) walk(row, path);
     else if (path !== '') names.add(path);
   };
   for (const row of rows) walk(row, '');
-  // What is nothing in one row and an object in another is no column of its own.
+  // A field that is null in one row and an object in another gets no column of its own.
   return [...names].filter((name) => ![...names].some((other) => other.startsWith(`${name}.`)));
 }
 
-/** What shares a cell: one value stays what it is, more are a text. */
-function shared(values: readonly unknown[]): unknown {
+/** A single value is kept as it is; several are joined to a text. */
+function joinValues(values: readonly unknown[]): unknown {
   if (values.length < 2) return values[0] ?? null;
-  return values.map(textOf).join(BETWEEN);
+  return values.map(textOf).join(SEPARATOR);
 }
 
-/** The rows that one row makes; lists under `unrolled` make one for each of their rows. */
-function cellsOf(value: unknown, path: string, unrolled: string): Cells[] {
+/** Returns the table rows for one row of the result. Lists along the path `unrolledPath` make one table row per item. */
+function cellsOf(value: unknown, path: string, unrolledPath: string): Cells[] {
   if (Array.isArray(value)) {
-    if (path === unrolled || unrolled.startsWith(`${path}.`)) {
-      const made = value.flatMap((row) => cellsOf(row, path, unrolled));
-      return made.length ? made : [new Map()];
+    if (path === unrolledPath || unrolledPath.startsWith(`${path}.`)) {
+      const tableRows = value.flatMap((row) => cellsOf(row, path, unrolledPath));
+      return tableRows.length ? tableRows : [new Map()];
     }
-    const rows = value.flatMap((row) => cellsOf(row, path, unrolled));
+    const rows = value.flatMap((row) => cellsOf(row, path, unrolledPath));
     const names = new Set(rows.flatMap((row) => [...row.keys()]));
-    return [new Map([...names].map((name) => [name, shared(rows.map((row) => row.get(name) ?? null))]))];
+    return [new Map([...names].map((name) => [name, joinValues(rows.map((row) => row.get(name) ?? null))]))];
   }
   if (!isFields(value)) return [new Map([[path, value ?? null]])];
   let rows: Map<string, unknown>[] = [new Map()];
   for (const [key, part] of Object.entries(value)) {
-    const parts = cellsOf(part, under(path, key), unrolled);
-    const [only] = parts;
-    // Most parts are one value, and an answer may have many.
-    if (only && parts.length === 1) for (const row of rows) for (const [name, cell] of only) row.set(name, cell);
+    const parts = cellsOf(part, joinPath(path, key), unrolledPath);
+    const [singleRow] = parts;
+    // Shortcut for the most frequent case, a single value: results may be large.
+    if (singleRow && parts.length === 1) for (const row of rows) for (const [name, cell] of singleRow) row.set(name, cell);
     else rows = rows.flatMap((row) => parts.map((cells) => new Map([...row, ...cells])));
   }
   return rows;
 }
 
 function kindOf(name: string, values: readonly unknown[]): ColumnKind {
-  const present = values.filter((value) => value !== null);
-  if (present.length === 0 || IDENTIFIER.test(name)) return 'text';
-  if (present.every((value) => typeof value === 'number' || (typeof value === 'string' && isNumber(value)))) return 'number';
-  return present.every((value) => typeof value === 'string' && TIME.test(value)) ? 'time' : 'text';
+  const presentValues = values.filter((value) => value !== null);
+  if (presentValues.length === 0 || IDENTIFIER_PATTERN.test(name)) return 'text';
+  if (presentValues.every((value) => typeof value === 'number' || (typeof value === 'string' && isNumber(value)))) return 'number';
+  return presentValues.every((value) => typeof value === 'string' && TIME_PATTERN.test(value)) ? 'time' : 'text';
 }
 
-/** Of the list with this name; of an answer without lists one row. */
+/** Returns the table of a list; without lists the result is a single row. */
 export function tableOf(data: unknown, list?: List): Table {
-  const rows = list ? (at(data, list.root) as readonly unknown[]) : [data];
-  const unrolled = list && list.name !== list.root ? list.name.slice(list.root.length + 1) : '';
+  const rows = list ? (valueAt(data, list.root) as readonly unknown[]) : [data];
+  const unrolledPath = list && list.name !== list.root ? list.name.slice(list.root.length + 1) : '';
   const names = namesOf(rows);
-  const made = rows.flatMap((row) => cellsOf(row, '', unrolled));
-  const cells = made.map((row) => names.map((name) => row.get(name) ?? null));
+  const tableRows = rows.flatMap((row) => cellsOf(row, '', unrolledPath));
+  const cells = tableRows.map((row) => names.map((name) => row.get(name) ?? null));
   return {
     columns: names.map((name, index) => ({
       name,

@@ -1,4 +1,4 @@
-/** Above the answer: how it is looked at, and what came of the run. Below it the table or the chart, where the tree gives way to them. */
+/** Result panel: the choice of the view and the statistics of the run, and below them the table or chart. The tree view is GraphiQL's own. */
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
@@ -15,7 +15,6 @@ import { TableView } from './table';
 const ChartView = lazy(() => import('./chart'));
 
 const TITLES = { tree: 'Tree', table: 'Table', chart: 'Chart' } as const;
-/** Larger answers are read a moment after they have come. */
 const KILOBYTE = 1_000;
 
 function sizeOf(bytes: number): string {
@@ -24,7 +23,7 @@ function sizeOf(bytes: number): string {
   return `${size.toFixed(1)} ${unit}`;
 }
 
-function Facts({ run }: { run: Look['run'] }) {
+function RunStatistics({ run }: { run: Look['run'] }) {
   if (!run) return null;
   const { status, milliseconds, bytes, cost, statements } = run;
   const facts = [
@@ -41,7 +40,7 @@ function Facts({ run }: { run: Look['run'] }) {
   );
 }
 
-function read(response: string | null | undefined): ExecutionResult | undefined {
+function parseResponse(response: string | null | undefined): ExecutionResult | undefined {
   try {
     return response ? (JSON.parse(response) as ExecutionResult) : undefined;
   } catch {
@@ -49,18 +48,17 @@ function read(response: string | null | undefined): ExecutionResult | undefined 
   }
 }
 
-/** As they are in JSON. */
-interface Mistake {
+interface ResponseError {
   message: string;
   extensions?: { code?: string };
 }
 
-function Problems({ answer }: { answer: ExecutionResult }) {
-  const mistakes = (answer.errors ?? []) as readonly Mistake[];
-  const mustSignIn = csrfToken === undefined && mistakes.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
+function ErrorList({ answer }: { answer: ExecutionResult }) {
+  const errors = (answer.errors ?? []) as readonly ResponseError[];
+  const mustSignIn = csrfToken === undefined && errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   return (
     <div className="problems" role="alert">
-      {mistakes.map(({ message }, index) => (
+      {errors.map(({ message }, index) => (
         <p key={index}>{message}</p>
       ))}
       {mustSignIn && (
@@ -73,7 +71,7 @@ function Problems({ answer }: { answer: ExecutionResult }) {
   );
 }
 
-function Lists({ lists, list, choose }: { lists: readonly List[]; list: List | undefined; choose: (name: string) => void }) {
+function ListSelect({ lists, list, choose }: { lists: readonly List[]; list: List | undefined; choose: (name: string) => void }) {
   if (lists.length < 2) return null;
   return (
     <label>
@@ -97,13 +95,13 @@ function massesIn(run: Look['run'], schema: GraphQLSchema | null | undefined): M
   try {
     return massesOf(schema, { query: parse(query), variables, operationName });
   } catch {
-    // The server says what is wrong with it.
+    // Invalid queries contain no masses; the server reports their syntax errors.
     return NO_MASSES;
   }
 }
 
-/** There where something is a mass. */
-function UnitChoice({ table, chosen, choose }: { table: Table; chosen: Unit | undefined; choose: (unit: Unit) => void }) {
+/** Select element for the unit of masses, if the table contains any. */
+function UnitSelect({ table, chosen, choose }: { table: Table; chosen: Unit | undefined; choose: (unit: Unit) => void }) {
   const units = table.columns.flatMap(({ unit }) => unit ?? []);
   if (units.length === 0) return null;
   return (
@@ -118,20 +116,20 @@ function UnitChoice({ table, chosen, choose }: { table: Table; chosen: Unit | un
   );
 }
 
-function Shown({ tab, look, answer }: { tab: string; look: Look; answer: ExecutionResult }) {
+function ResultView({ tab, look, answer }: { tab: string; look: Look; answer: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => listsOf(answer.data), [answer]);
   const list = lists.find(({ name }) => name === look.list) ?? mainList(lists);
-  const came: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
+  const receivedTable: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
   const masses = useMemo(() => massesIn(look.run, schema), [look.run, schema]);
-  const table = useMemo(() => came && withUnits(came, masses, list, look.unit), [came, masses, list, look.unit]);
-  if (!table) return <Problems answer={answer} />;
+  const table = useMemo(() => receivedTable && withUnits(receivedTable, masses, list, look.unit), [receivedTable, masses, list, look.unit]);
+  if (!table) return <ErrorList answer={answer} />;
   return (
     <>
-      {answer.errors && <Problems answer={answer} />}
+      {answer.errors && <ErrorList answer={answer} />}
       <div className="tools">
-        <Lists lists={lists} list={list} choose={(name) => looks.change(tab, { list: name, chart: undefined })} />
-        <UnitChoice table={table} chosen={look.unit} choose={(unit) => looks.change(tab, { unit })} />
+        <ListSelect lists={lists} list={list} choose={(name) => looks.change(tab, { list: name, chart: undefined })} />
+        <UnitSelect table={table} chosen={look.unit} choose={(unit) => looks.change(tab, { unit })} />
         <Downloads table={table} look={look} answer={answer} />
       </div>
       {look.view === 'table' ? (
@@ -145,7 +143,7 @@ function Shown({ tab, look, answer }: { tab: string; look: Look; answer: Executi
   );
 }
 
-/** `asked` is what the address of the page asks for. */
+/** `asked` is the request in the URL of the page. */
 export function Answer({ asked }: { asked: Asked | undefined }) {
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
@@ -153,14 +151,14 @@ export function Answer({ asked }: { asked: Asked | undefined }) {
   const { run } = useGraphiQLActions();
   const { id = '', response, title } = tabs[activeTabIndex] ?? {};
   const look = useLook(id);
-  const answer = useMemo(() => read(response), [response]);
-  const box = useRef<HTMLElement>(null);
+  const answer = useMemo(() => parseResponse(response), [response]);
+  const panelRef = useRef<HTMLElement>(null);
   const hasRun = useRef(!asked?.runs);
 
   useLayoutEffect(() => {
     looks.active = id;
   }, [id]);
-  // The tab that is in front first is that of the address.
+  // The tab that is active on load contains the request of the URL.
   useLayoutEffect(() => {
     if (asked) looks.change(looks.active, { view: asked.view ?? 'tree', chart: asked.chart, unit: asked.unit });
   }, [asked]);
@@ -173,12 +171,12 @@ export function Answer({ asked }: { asked: Asked | undefined }) {
     void run();
   }, [queryEditor, variableEditor, responseEditor, run]);
   useEffect(() => {
-    // The tree is GraphiQL's own, beside this in the page.
-    box.current?.closest('.graphiql-response')?.setAttribute('data-view', look.view);
+    // The tree is an element of GraphiQL beside this one; the style sheet hides it by this attribute.
+    panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', look.view);
   }, [look.view]);
 
   return (
-    <section className="answer" aria-label="Answer" ref={box}>
+    <section className="answer" aria-label="Answer" ref={panelRef}>
       <div className="bar">
         <div role="group" aria-label="View of the answer" className="views">
           {VIEWS.map((view) => (
@@ -187,13 +185,13 @@ export function Answer({ asked }: { asked: Asked | undefined }) {
             </button>
           ))}
         </div>
-        <Facts run={look.run} />
+        <RunStatistics run={look.run} />
         <Share look={look} />
       </div>
       {look.view !== 'tree' && (
         <div className="shown">
           {answer ? (
-            <Shown tab={id} look={look} answer={answer} />
+            <ResultView tab={id} look={look} answer={answer} />
           ) : (
             <p className="hint">{isFetching ? 'Asked …' : 'Run the query, and its answer is shown here.'}</p>
           )}

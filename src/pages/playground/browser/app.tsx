@@ -1,4 +1,4 @@
-/** The playground in the browser: GraphiQL over our own `/graphql`, from our own bundle. `scripts/build.mjs` compiles this file. */
+/** Entry point of the playground in the browser: GraphiQL for `/graphql` with the panels of Fitgraph. Bundled by `scripts/build.mjs`. */
 import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
 import '@graphiql/plugin-explorer/style.css';
 import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
@@ -17,7 +17,7 @@ import { WELCOME } from './welcome';
 const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
-const asked = askedOf(new URL(location.href).searchParams);
+const initialRequest = askedOf(new URL(location.href).searchParams);
 const fetcher = fetcherFor((run) => looks.change(looks.active, { run }));
 const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
 
@@ -25,9 +25,9 @@ createRoot(document.getElementById('playground')!).render(
   <GraphiQL
     fetcher={fetcher}
     defaultQuery={WELCOME}
-    // Undefined, not '' or null: only then GraphiQL goes on with what the visitor had in its tabs last time.
-    initialQuery={asked?.query}
-    initialVariables={asked?.variables}
+    // Must be undefined, not '' or null: only then GraphiQL restores the tabs of the last visit.
+    initialQuery={initialRequest?.query}
+    initialVariables={initialRequest?.variables}
     isHeadersEditorEnabled
     defaultEditorToolsVisibility="variables"
     shouldPersistHeaders={false}
@@ -38,7 +38,7 @@ createRoot(document.getElementById('playground')!).render(
   >
     <GraphiQL.Logo>{null}</GraphiQL.Logo>
     <GraphiQL.Footer>
-      <Answer asked={asked} />
+      <Answer asked={initialRequest} />
     </GraphiQL.Footer>
   </GraphiQL>,
 );

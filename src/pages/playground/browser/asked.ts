@@ -1,15 +1,15 @@
-/** What the address of the page asks for: a shared question, or a worked one by its name. */
+/** Request in the URL of the page: a share link, or a worked question by its name. */
 import { getOperationAST, parse } from 'graphql';
 import { sharedOf, type Shared } from '../answer/link';
 import { QUESTIONS } from '../questions/all';
 import { variablesTextOf } from './editing';
 
 export interface Asked extends Shared {
-  /** Whether it is to be run at once. Only what reads is, and only who shares a view has run it. */
+  /** Whether the request is run on load. Only queries are, and only if the link has a view: then its author has run the query. */
   runs: boolean;
 }
 
-function reads(query: string): boolean {
+function isQuery(query: string): boolean {
   try {
     return getOperationAST(parse(query))?.operation === 'query';
   } catch {
@@ -21,5 +21,5 @@ export function askedOf(parameters: URLSearchParams): Asked | undefined {
   const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
   if (question) return { query: question.query, variables: variablesTextOf(question), view: 'chart', chart: question.chart, runs: true };
   const shared = sharedOf(parameters);
-  return shared && { ...shared, runs: shared.view !== undefined && reads(shared.query) };
+  return shared && { ...shared, runs: shared.view !== undefined && isQuery(shared.query) };
 }

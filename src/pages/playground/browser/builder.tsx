@@ -1,46 +1,46 @@
-/** The field builder: a query is put together by ticking what it asks for. */
+/** Panel that builds a query by ticking fields, with the explorer plugin of GraphiQL. */
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
 import { Loading } from './loading';
 
-/** Those that it would have are too faint to read. */
-const TEXT = 'hsl(var(--color-neutral))';
-const QUIET = 'hsla(var(--color-neutral), 0.76)';
+/** The default colours of the plugin have too little contrast. */
+const TEXT_COLOUR = 'hsl(var(--color-neutral))';
+const QUIET_COLOUR = 'hsla(var(--color-neutral), 0.76)';
 const COLOURS = {
-  keyword: TEXT,
-  def: TEXT,
-  property: TEXT,
-  qualifier: QUIET,
-  attribute: QUIET,
-  number: TEXT,
-  string: TEXT,
-  builtin: TEXT,
-  string2: TEXT,
-  variable: QUIET,
-  atom: TEXT,
+  keyword: TEXT_COLOUR,
+  def: TEXT_COLOUR,
+  property: TEXT_COLOUR,
+  qualifier: QUIET_COLOUR,
+  attribute: QUIET_COLOUR,
+  number: TEXT_COLOUR,
+  string: TEXT_COLOUR,
+  builtin: TEXT_COLOUR,
+  string2: TEXT_COLOUR,
+  variable: QUIET_COLOUR,
+  atom: TEXT_COLOUR,
 };
 
 const { content: Explorer } = explorerPlugin({ showAttribution: false, colors: COLOURS });
 
-/** It gives inputs no names. */
-function mend(root: HTMLElement): void {
+/** Adds the accessible names that the inputs of the plugin lack. */
+function addLabels(root: HTMLElement): void {
   for (const input of root.querySelectorAll('input, select'))
     if (!input.hasAttribute('aria-label'))
       input.setAttribute('aria-label', input.closest<HTMLElement>('[data-arg-name]')?.dataset.argName ?? 'Name of the operation');
 }
 
 export default function Builder() {
-  const box = useRef<HTMLDivElement>(null);
-  // It writes into the editor at once.
+  const containerRef = useRef<HTMLDivElement>(null);
+  // The plugin writes into the query editor as soon as it is rendered.
   const ready = useGraphiQL(({ queryEditor }) => Boolean(queryEditor));
   useEffect(() => {
-    const root = box.current;
+    const root = containerRef.current;
     if (!root) return;
-    const watched = new MutationObserver(() => mend(root));
-    watched.observe(root, { childList: true, subtree: true });
-    mend(root);
-    return () => watched.disconnect();
+    const observer = new MutationObserver(() => addLabels(root));
+    observer.observe(root, { childList: true, subtree: true });
+    addLabels(root);
+    return () => observer.disconnect();
   }, []);
-  return <div ref={box}>{ready ? <Explorer /> : <Loading />}</div>;
+  return <div ref={containerRef}>{ready ? <Explorer /> : <Loading />}</div>;
 }

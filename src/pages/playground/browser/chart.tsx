@@ -1,4 +1,4 @@
-/** The answer as a chart. A bundle of its own, loaded with the first one. */
+/** Chart view of a result. It is a bundle of its own, loaded on first use. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { drawingOf, fits, suggested } from '../answer/chart';
 import type { ChartSettings } from '../answer/settings';
@@ -9,11 +9,10 @@ import { coloursOf, whenRecoloured } from './colours';
 import { lies, optionOf } from './option';
 import { fileName, save } from './save';
 
-/** Of bars that lie, in pixels: one of them, and what is above and below. */
-const ROW = 20;
-const ROWS_AROUND = 90;
-/** Sharp on most screens, and in print. */
-const PIXELS = 2;
+const BAR_HEIGHT_PX = 20;
+const BARS_MARGIN_PX = 90;
+/** Image pixels per CSS pixel: sharp on most screens and in print. */
+const PNG_SCALE = 2;
 
 type Chart = ReturnType<typeof init>;
 
@@ -26,43 +25,46 @@ async function pngOf(chart: Chart): Promise<Blob | null> {
   image.src = chart.getDataURL({ type: 'svg' });
   await image.decode();
   const canvas = document.createElement('canvas');
-  canvas.width = chart.getWidth() * PIXELS;
-  canvas.height = chart.getHeight() * PIXELS;
+  canvas.width = chart.getWidth() * PNG_SCALE;
+  canvas.height = chart.getHeight() * PNG_SCALE;
   canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
 }
 
 interface Props {
   table: Table;
-  /** Those that a reader, a link or a worked question has chosen; they may be of another answer. */
+  /** Settings of the user, a share link or a worked question. They may belong to another result and not fit this table. */
   settings: ChartSettings | undefined;
   change: (settings: ChartSettings) => void;
 }
 
-export default function ChartView({ table, settings: chosen, change }: Props) {
-  const settings = useMemo(() => (chosen && fits(table, chosen) ? chosen : suggested(table)), [table, chosen]);
+export default function ChartView({ table, settings: requestedSettings, change }: Props) {
+  const settings = useMemo(
+    () => (requestedSettings && fits(table, requestedSettings) ? requestedSettings : suggested(table)),
+    [table, requestedSettings],
+  );
   const drawing = useMemo(() => settings && drawingOf(table, settings), [table, settings]);
-  const box = useRef<HTMLDivElement>(null);
+  const containerRef = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<Chart>();
 
   useEffect(() => {
-    const element = box.current;
+    const element = containerRef.current;
     if (!element) return;
-    const made = init(element, null, { renderer: 'svg' });
-    const sized = new ResizeObserver(() => made.resize());
-    sized.observe(element);
-    setChart(made);
+    const instance = init(element, null, { renderer: 'svg' });
+    const resizeObserver = new ResizeObserver(() => instance.resize());
+    resizeObserver.observe(element);
+    setChart(instance);
     return () => {
-      sized.disconnect();
-      made.dispose();
+      resizeObserver.disconnect();
+      instance.dispose();
     };
   }, [settings === undefined]);
 
   useEffect(() => {
-    if (!chart || !drawing || !box.current) return;
-    const element = box.current;
-    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const draw = () => chart.setOption(optionOf(drawing, coloursOf(element), !calm), { notMerge: true });
+    if (!chart || !drawing || !containerRef.current) return;
+    const element = containerRef.current;
+    const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const draw = () => chart.setOption(optionOf(drawing, coloursOf(element), !prefersReducedMotion), { notMerge: true });
     draw();
     return whenRecoloured(draw);
   }, [chart, drawing]);
@@ -80,8 +82,8 @@ export default function ChartView({ table, settings: chosen, change }: Props) {
         className="chart"
         role="img"
         aria-label={`${drawing.y.names.join(', ')} by ${drawing.x.name}`}
-        ref={box}
-        style={lies(drawing) ? { minHeight: drawing.x.categories.length * ROW + ROWS_AROUND } : undefined}
+        ref={containerRef}
+        style={lies(drawing) ? { minHeight: drawing.x.categories.length * BAR_HEIGHT_PX + BARS_MARGIN_PX } : undefined}
       />
     </>
   );

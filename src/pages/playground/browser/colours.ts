@@ -1,4 +1,4 @@
-/** Colours of GraphiQL around an element, as a drawing needs them: it knows no variables. */
+/** Colours of the GraphiQL theme around an element, as values: ECharts cannot read CSS variables. */
 export interface Colours {
   text: string;
   line: string;
@@ -6,35 +6,34 @@ export interface Colours {
   isDark: boolean;
 }
 
-/** In percent. */
-const HALF = 50;
+const MAX_DARK_LIGHTNESS_PERCENT = 50;
 
 export function coloursOf(element: Element): Colours {
   const style = getComputedStyle(element);
-  /** Hue, saturation and lightness. */
-  const parts = (name: string) =>
+  /** Returns hue, saturation and lightness of a CSS variable. */
+  const hslParts = (name: string) =>
     style
       .getPropertyValue(name)
       .split(/[\s,]+/)
       .filter(Boolean);
-  const of = (name: string, alpha = 1) => `hsla(${parts(name).join(', ')}, ${alpha})`;
+  const colourOf = (name: string, alpha = 1) => `hsla(${hslParts(name).join(', ')}, ${alpha})`;
   return {
-    text: of('--color-neutral'),
-    line: of('--color-neutral', 0.3),
-    ground: of('--color-base'),
-    isDark: parseFloat(parts('--color-base')[2] ?? '') < HALF,
+    text: colourOf('--color-neutral'),
+    line: colourOf('--color-neutral', 0.3),
+    ground: colourOf('--color-base'),
+    isDark: parseFloat(hslParts('--color-base')[2] ?? '') < MAX_DARK_LIGHTNESS_PERCENT,
   };
 }
 
-/** Tells whenever they may have changed; answers a function that ends it. */
-export function whenRecoloured(told: () => void): () => void {
-  // GraphiQL's own setting is a class of the body.
-  const theme = new MutationObserver(told);
+/** Calls the listener when the theme may have changed. Returns a function that unsubscribes. */
+export function whenRecoloured(listener: () => void): () => void {
+  // GraphiQL sets its theme as a class of the body.
+  const theme = new MutationObserver(listener);
   theme.observe(document.body, { attributes: true, attributeFilter: ['class'] });
   const scheme = matchMedia('(prefers-color-scheme: dark)');
-  scheme.addEventListener('change', told);
+  scheme.addEventListener('change', listener);
   return () => {
     theme.disconnect();
-    scheme.removeEventListener('change', told);
+    scheme.removeEventListener('change', listener);
   };
 }

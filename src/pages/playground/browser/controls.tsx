@@ -1,3 +1,4 @@
+/** Controls of a chart: its kind, its axes and the column that distinguishes its series. */
 import { CHARTS, type ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
 
@@ -9,7 +10,7 @@ interface Props {
   change: (settings: ChartSettings) => void;
 }
 
-function Choice({
+function ColumnSelect({
   label,
   value,
   names,
@@ -34,27 +35,26 @@ function Choice({
   );
 }
 
-/** What a chart shows: its kind, its axes and what tells its series apart. */
 export function ChartControls({ table: { columns }, settings, change }: Props) {
   const { kind, x, y, by } = settings;
-  const all = columns.map(({ name }) => name);
-  const numbers = columns.filter((column) => column.kind === 'number').map(({ name }) => name);
-  const isHeat = kind === 'heatmap';
+  const columnNames = columns.map(({ name }) => name);
+  const numericNames = columns.filter((column) => column.kind === 'number').map(({ name }) => name);
+  const isHeatmap = kind === 'heatmap';
   const toggle = (name: string) => {
-    const chosen = y.includes(name) ? y.filter((one) => one !== name) : [...y, name];
-    if (chosen.length) change({ ...settings, y: chosen });
+    const chosenNames = y.includes(name) ? y.filter((one) => one !== name) : [...y, name];
+    if (chosenNames.length) change({ ...settings, y: chosenNames });
   };
-  const become = (next: ChartSettings['kind']) => {
-    if ((next === 'heatmap') === isHeat) return change({ ...settings, kind: next });
+  const changeKind = (next: ChartSettings['kind']) => {
+    if ((next === 'heatmap') === isHeatmap) return change({ ...settings, kind: next });
     const [text = x] = columns.filter((column) => column.kind === 'text' && column.name !== x).map(({ name }) => name);
-    const [number = x] = numbers;
+    const [number = x] = numericNames;
     change(next === 'heatmap' ? { kind: next, x, y: [by ?? text], by: y[0] ?? number } : { kind: next, x, y: [by ?? number], by: y[0] });
   };
   return (
     <>
       <label>
         Chart{' '}
-        <select aria-label="Kind of chart" value={kind} onChange={({ target }) => become(target.value as ChartSettings['kind'])}>
+        <select aria-label="Kind of chart" value={kind} onChange={({ target }) => changeKind(target.value as ChartSettings['kind'])}>
           {CHARTS.map((name) => (
             <option key={name} value={name}>
               {KINDS[name]}
@@ -62,23 +62,23 @@ export function ChartControls({ table: { columns }, settings, change }: Props) {
           ))}
         </select>
       </label>
-      <Choice label="Across" value={x} names={all} choose={(name) => change({ ...settings, x: name })} />
-      {isHeat ? (
-        <Choice label="Upwards" value={y[0] ?? ''} names={all} choose={(name) => change({ ...settings, y: [name] })} />
+      <ColumnSelect label="Across" value={x} names={columnNames} choose={(name) => change({ ...settings, x: name })} />
+      {isHeatmap ? (
+        <ColumnSelect label="Upwards" value={y[0] ?? ''} names={columnNames} choose={(name) => change({ ...settings, y: [name] })} />
       ) : (
         <details className="columns">
           <summary>Values ({y.length})</summary>
-          {numbers.map((name) => (
+          {numericNames.map((name) => (
             <label key={name}>
               <input type="checkbox" checked={y.includes(name)} onChange={() => toggle(name)} /> {name}
             </label>
           ))}
         </details>
       )}
-      <Choice
-        label={isHeat ? 'Colour' : 'Series'}
+      <ColumnSelect
+        label={isHeatmap ? 'Colour' : 'Series'}
         value={by ?? ''}
-        names={['', ...(isHeat ? numbers : all)]}
+        names={['', ...(isHeatmap ? numericNames : columnNames)]}
         choose={(name) => change({ ...settings, by: name || undefined })}
       />
     </>

@@ -1,10 +1,10 @@
+/** Download buttons: the table as CSV, sorted and filtered like on the page, and the data of the response as JSON. */
 import type { ExecutionResult } from 'graphql';
 import { arranged, csvOf } from '../answer/sheet';
 import type { Table } from '../answer/table';
 import { fileName, save } from './save';
 import type { Look } from './state';
 
-/** The table as its reader has arranged it, and the answer as it came. */
 export function Downloads({ table, look, answer }: { table: Table; look: Look; answer: ExecutionResult }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Of ECharts only what the playground draws with. */
+/** Registers only the parts of ECharts that the playground uses, for a small bundle. */
 import { BarChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts';
 import { AriaComponent, GridComponent, LegendComponent, TooltipComponent, VisualMapComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';

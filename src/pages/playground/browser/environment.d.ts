@@ -1,4 +1,4 @@
-/** What `scripts/build.mjs` puts into the bundle: the addresses of the compiled workers, by the names that the editor calls them. */
+/** Constants that `scripts/build.mjs` defines in the bundle: the URLs of the compiled workers by the labels of Monaco, the editor of GraphiQL. */
 declare const PLAYGROUND_WORKERS: Readonly<Record<string, string>> & { readonly editor: string };
 
 declare module '*.css';

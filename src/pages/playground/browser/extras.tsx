@@ -1,12 +1,12 @@
-/** Panels that are loaded when they are opened first. */
+/** Panels that are loaded when they are first opened. */
 import { lazy, Suspense, type ComponentType } from 'react';
 import { Loading } from './loading';
 
 const Builder = lazy(() => import('./builder'));
 const SchemaMap = lazy(() => import('./map'));
 
-const later = (Content: ComponentType) =>
-  function Later() {
+const lazyPanel = (Content: ComponentType) =>
+  function LazyPanel() {
     return (
       <Suspense fallback={<Loading />}>
         <Content />
@@ -14,26 +14,25 @@ const later = (Content: ComponentType) =>
     );
   };
 
-const icon = (drawing: string) =>
+const iconOf = (path: string) =>
   function Icon() {
     return (
       <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" aria-hidden="true">
-        <path d={drawing} />
+        <path d={path} />
       </svg>
     );
   };
 
-/** A query put together by ticking fields. */
 export const BUILDER_PLUGIN = {
   title: 'Field builder',
-  icon: icon('M4 5h4v4H4zM4 15h4v4H4zM12 7h8M12 17h8'),
-  content: later(Builder),
+  icon: iconOf('M4 5h4v4H4zM4 15h4v4H4zM12 7h8M12 17h8'),
+  content: lazyPanel(Builder),
 };
 
 export const MAP_PLUGIN = {
   title: 'Map of the schema',
-  icon: icon(
+  icon: iconOf(
     'M5 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M19 14a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M8 21a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M7.3 6.6l9.5 4M6 8l1.5 8M10 17.4l7-4',
   ),
-  content: later(SchemaMap),
+  content: lazyPanel(SchemaMap),
 };

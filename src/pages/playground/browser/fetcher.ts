@@ -1,4 +1,4 @@
-/** Sends what is asked, and tells what came of it: status, time, bytes, cost. */
+/** Fetcher of GraphiQL: sends operations, and reports the status, time, size and cost of each run. */
 import { getOperationAST, parse, type ExecutionResult } from 'graphql';
 import { createClient } from 'graphql-sse';
 import type { Fetcher } from '@graphiql/toolkit';
@@ -9,25 +9,25 @@ export interface Run {
   status: number;
   milliseconds: number;
   bytes: number;
-  /** Where the server tells. */
+  /** Query cost; absent if the server does not report it. */
   cost?: number;
   statements?: number;
 }
 
-/** There for a visitor who is signed in: the session gives queries its rights only together with this token. */
+/** Present if the visitor is signed in. The session cookie authenticates requests only together with this token. */
 export const csrfToken = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
 
-const ownHeaders: Record<string, string> = csrfToken === undefined ? {} : { 'X-CSRFToken': csrfToken };
-/** As GraphiQL calls it. */
-const INTROSPECTION = 'IntrospectionQuery';
-const TYPES = { Accept: 'application/graphql-response+json, application/json;q=0.9', 'Content-Type': 'application/json' };
+const csrfHeaders: Record<string, string> = csrfToken === undefined ? {} : { 'X-CSRFToken': csrfToken };
+/** Name of the introspection query of GraphiQL. */
+const INTROSPECTION_NAME = 'IntrospectionQuery';
+const MEDIA_TYPE_HEADERS = { Accept: 'application/graphql-response+json, application/json;q=0.9', 'Content-Type': 'application/json' };
 
-const number = (text: string | null, pattern: RegExp) => {
-  const found = pattern.exec(text ?? '')?.[1];
-  return found === undefined ? undefined : Number(found);
+const matchNumber = (text: string | null, pattern: RegExp) => {
+  const digits = pattern.exec(text ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
 };
 
-function answerOf(text: string, status: number): ExecutionResult {
+function parseResponse(text: string, status: number): ExecutionResult {
   try {
     return JSON.parse(text) as ExecutionResult;
   } catch {
@@ -39,35 +39,35 @@ function isSubscription(query: string, operationName?: string | null): boolean {
   try {
     return getOperationAST(parse(query), operationName)?.operation === 'subscription';
   } catch {
-    // The server says what is wrong with it.
+    // Invalid queries are sent like others: the server reports their syntax errors.
     return false;
   }
 }
 
-/** `told` hears of every run but those that ask for the schema. */
+/** Calls `onRun` after every operation except introspection. */
 export const fetcherFor =
-  (told: (run: Run) => void): Fetcher =>
+  (onRun: (run: Run) => void): Fetcher =>
   async (request, options) => {
-    const headers = { ...ownHeaders, ...(options?.headers as Record<string, string> | undefined) };
-    // Subscriptions come as server-sent events, which take the headers of the pane as other operations do.
+    const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
+    // Subscriptions are received as server-sent events. Their requests have the headers of the headers editor, too.
     if (isSubscription(request.query, request.operationName))
       return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
     const init = { method: 'POST', body: JSON.stringify(request) };
-    if (request.operationName === INTROSPECTION) {
-      const file = await fetch(SCHEMA_PATH);
-      if (file.ok) return { data: (await file.json()) as Record<string, unknown> };
+    if (request.operationName === INTROSPECTION_NAME) {
+      const schemaResponse = await fetch(SCHEMA_PATH);
+      if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
     }
-    const began = performance.now();
-    const response = await fetch('/graphql', { ...init, headers: { ...TYPES, ...headers } });
+    const startTime = performance.now();
+    const response = await fetch('/graphql', { ...init, headers: { ...MEDIA_TYPE_HEADERS, ...headers } });
     const body = await response.arrayBuffer();
-    if (request.operationName !== INTROSPECTION)
-      told({
+    if (request.operationName !== INTROSPECTION_NAME)
+      onRun({
         request,
         status: response.status,
-        milliseconds: performance.now() - began,
+        milliseconds: performance.now() - startTime,
         bytes: body.byteLength,
-        cost: number(response.headers.get('RateLimit'), /;c=(\d+)/),
-        statements: number(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
+        cost: matchNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
+        statements: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
       });
-    return answerOf(new TextDecoder().decode(body), response.status);
+    return parseResponse(new TextDecoder().decode(body), response.status);
   };

@@ -1,2 +1,2 @@
-/** What a panel shows until it is there. */
+/** Placeholder for a panel that is being loaded. */
 export const Loading = () => <p className="hint">Loading …</p>;

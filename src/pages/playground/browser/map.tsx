@@ -1,4 +1,4 @@
-/** The map of the schema: a type of rows with its relations, or all of them. */
+/** Map of the schema: one type of rows with its relations, or all types in a dialog. */
 import { useGraphiQL } from '@graphiql/react';
 import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
@@ -9,14 +9,14 @@ import { init } from './echarts';
 
 use([GraphChart]);
 
-const CHOSEN = { light: '#d55e00', dark: '#ff8a4c' };
-const OTHER = { light: '#0072b2', dark: '#56b4e9' };
-const FIRST = 'WorkoutLog';
+const SELECTED_COLOURS = { light: '#d55e00', dark: '#ff8a4c' };
+const NODE_COLOURS = { light: '#0072b2', dark: '#56b4e9' };
+const INITIAL_TYPE = 'WorkoutLog';
 
 function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose: (name: string) => void }) {
-  const box = useRef<HTMLDivElement>(null);
+  const containerRef = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const element = box.current;
+    const element = containerRef.current;
     if (!element) return;
     const chart = init(element, null, { renderer: 'svg' });
     const draw = () => {
@@ -37,12 +37,12 @@ function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose
           data: map.types.map(({ name }) => ({
             name,
             symbolSize: name === chosen ? 18 : 10,
-            itemStyle: { color: (name === chosen ? CHOSEN : OTHER)[scheme] },
+            itemStyle: { color: (name === chosen ? SELECTED_COLOURS : NODE_COLOURS)[scheme] },
           })),
           links: map.relations.map(({ from, to }) => ({
             source: from,
             target: to,
-            lineStyle: { color: from === chosen || to === chosen ? CHOSEN[scheme] : line, curveness: 0.2 },
+            lineStyle: { color: from === chosen || to === chosen ? SELECTED_COLOURS[scheme] : line, curveness: 0.2 },
           })),
           label: { show: true, position: 'right', color: text, fontFamily: 'system-ui, sans-serif' },
         },
@@ -52,16 +52,18 @@ function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose
     chart.on('click', ({ dataType, name }) => {
       if (dataType === 'node') choose(name);
     });
-    const sized = new ResizeObserver(() => chart.resize());
-    sized.observe(element);
-    const end = whenRecoloured(draw);
+    const resizeObserver = new ResizeObserver(() => chart.resize());
+    resizeObserver.observe(element);
+    const unsubscribe = whenRecoloured(draw);
     return () => {
-      end();
-      sized.disconnect();
+      unsubscribe();
+      resizeObserver.disconnect();
       chart.dispose();
     };
   }, [map, chosen, choose]);
-  return <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={box} />;
+  return (
+    <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={containerRef} />
+  );
 }
 
 function Relations({
@@ -98,15 +100,15 @@ function Relations({
 
 export default function Map() {
   const schema = useGraphiQL((state) => state.schema);
-  const [chosen, choose] = useState(FIRST);
-  const large = useRef<HTMLDialogElement>(null);
-  const [isLarge, setLarge] = useState(false);
+  const [chosen, choose] = useState(INITIAL_TYPE);
+  const dialogRef = useRef<HTMLDialogElement>(null);
+  const [isDialogOpen, setDialogOpen] = useState(false);
   const map = useMemo(() => (schema ? schemaMap(schema) : undefined), [schema]);
-  const near = useMemo(() => map && around(map, chosen), [map, chosen]);
+  const nearbyMap = useMemo(() => map && around(map, chosen), [map, chosen]);
   useEffect(() => {
-    if (isLarge) large.current?.showModal();
-  }, [isLarge]);
-  if (!map || !near) return <p className="hint">The schema is being loaded …</p>;
+    if (isDialogOpen) dialogRef.current?.showModal();
+  }, [isDialogOpen]);
+  if (!map || !nearbyMap) return <p className="hint">The schema is being loaded …</p>;
   return (
     <section className="map" aria-labelledby="map">
       <h2 id="map">Map of the schema</h2>
@@ -119,20 +121,20 @@ export default function Map() {
             ))}
           </select>
         </label>
-        <button onClick={() => setLarge(true)}>All types</button>
+        <button onClick={() => setDialogOpen(true)}>All types</button>
       </div>
       <p>{map.types.find(({ name }) => name === chosen)?.description}</p>
-      <Graph map={near} chosen={chosen} choose={choose} />
-      <Relations title="Leads to" end="to" relations={near.relations.filter(({ from }) => from === chosen)} choose={choose} />
+      <Graph map={nearbyMap} chosen={chosen} choose={choose} />
+      <Relations title="Leads to" end="to" relations={nearbyMap.relations.filter(({ from }) => from === chosen)} choose={choose} />
       <Relations
         title="Is led to by"
         end="from"
-        relations={near.relations.filter(({ to, from }) => to === chosen && from !== chosen)}
+        relations={nearbyMap.relations.filter(({ to, from }) => to === chosen && from !== chosen)}
         choose={choose}
       />
-      {isLarge && (
-        <dialog ref={large} className="map" aria-label="All types" onClose={() => setLarge(false)}>
-          <button onClick={() => large.current?.close()}>Close</button>
+      {isDialogOpen && (
+        <dialog ref={dialogRef} className="map" aria-label="All types" onClose={() => setDialogOpen(false)}>
+          <button onClick={() => dialogRef.current?.close()}>Close</button>
           <Graph map={map} chosen={chosen} choose={choose} />
         </dialog>
       )}

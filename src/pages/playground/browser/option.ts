@@ -1,4 +1,4 @@
-/** A drawing in the words of ECharts. */
+/** Converts a drawing to an option of ECharts. (https://echarts.apache.org/en/option.html) */
 import type { ComposeOption } from 'echarts/core';
 import type { BarSeriesOption, HeatmapSeriesOption, LineSeriesOption, ScatterSeriesOption } from 'echarts/charts';
 import type {
@@ -23,8 +23,8 @@ export type Option = ComposeOption<
   | VisualMapComponentOption
 >;
 
-/** Told apart by most people who see colours differently. (https://jfly.uni-koeln.de/color/, Okabe and Ito) */
-const MARKS = [
+/** Palette of Okabe and Ito for people with colour vision deficiency (https://jfly.uni-koeln.de/color/), extended. */
+const SERIES_COLOURS = [
   '#0072b2',
   '#e69f00',
   '#009e73',
@@ -38,103 +38,104 @@ const MARKS = [
   '#20b2aa',
   '#b03060',
 ];
-/** The first ones are too dark for a dark ground. */
-const MARKS_IN_THE_DARK = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...MARKS.slice(6)];
-const HEAT = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
-/** So many points need no marks of their own. */
-const MANY = 80;
-const FEW = 8;
-const SHORT = 10;
-/** Of the labels of an axis that run upwards, in pixels and degrees. */
-const LABEL = { width: 110, angle: 40, character: 7 };
-/** Between an axis and its title, where labels lie beside it. */
-const TITLE_GAP = 28;
-/** Below a chart, for what explains its colours and marks. */
-const ROOM = { heat: 88, legend: 56, none: 28 };
+/** The first colours are too dark for a dark background. */
+const DARK_SERIES_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...SERIES_COLOURS.slice(6)];
+const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
+/** More points have no symbols; of more categories not every one has a label. */
+const MAX_MARKED_ITEMS = 80;
+const MAX_HORIZONTAL_LABELS = 8;
+const MAX_SHORT_NAME_LENGTH = 10;
+/** Rotated axis labels: widths in pixels, the angle in degrees. */
+const ROTATED_LABEL = { width: 110, angle: 40, character: 7 };
+/** Distance between an axis with horizontal labels and its title. */
+const TITLE_GAP_PX = 28;
+/** Space below the chart for the colour scale or the legend. */
+const BOTTOM_SPACE_PX = { heat: 88, legend: 56, none: 28 };
 
-/** Bars with long names lie, so that the names can be read. */
-export const lies = ({ kind, x }: Drawing): boolean => kind === 'bar' && x.categories.some((name) => name.length > SHORT);
+/** Whether bars are horizontal, which makes long names readable. */
+export const lies = ({ kind, x }: Drawing): boolean => kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
-/** Between an axis and its title, where its labels run upwards: as far as the longest of them reaches, and no further. */
+/** Returns the distance between an axis with rotated labels and its title: the height of the longest label. */
 function gapBelow(names: readonly string[]): number {
   const longest = Math.max(0, ...names.map((name) => name.length));
-  const width = Math.min(LABEL.width, longest * LABEL.character);
-  return Math.round(width * Math.sin((LABEL.angle / 180) * Math.PI)) + TITLE_GAP;
+  const width = Math.min(ROTATED_LABEL.width, longest * ROTATED_LABEL.character);
+  return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + TITLE_GAP_PX;
 }
 
-function seriesOf(drawing: Drawing, many: boolean): NonNullable<Option['series']> {
+function seriesOf(drawing: Drawing, hasManyPoints: boolean): NonNullable<Option['series']> {
   const { kind, series } = drawing;
-  const isLying = lies(drawing);
-  const data = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isLying ? [y, x] : [x, y], name }));
-  return series.map((one) => {
-    if (kind === 'line') return { type: 'line', name: one.name, data: data(one), showSymbol: !many, symbolSize: 6 };
-    if (kind === 'scatter') return { type: 'scatter', name: one.name, data: data(one), symbolSize: 9 };
-    if (kind === 'heatmap') return { type: 'heatmap', name: one.name, data: one.points.map(([x, y, value]) => [x, y, Number(value)]) };
-    return { type: 'bar', name: one.name, data: data(one), ...(kind === 'stacked' && { stack: 'all' }), barMaxWidth: 48 };
+  const isHorizontal = lies(drawing);
+  const data = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
+  return series.map((item) => {
+    if (kind === 'line') return { type: 'line', name: item.name, data: data(item), showSymbol: !hasManyPoints, symbolSize: 6 };
+    if (kind === 'scatter') return { type: 'scatter', name: item.name, data: data(item), symbolSize: 9 };
+    if (kind === 'heatmap') return { type: 'heatmap', name: item.name, data: item.points.map(([x, y, value]) => [x, y, Number(value)]) };
+    return { type: 'bar', name: item.name, data: data(item), ...(kind === 'stacked' && { stack: 'all' }), barMaxWidth: 48 };
   });
 }
 
-/** How all of a chart is written. */
-interface Look {
+/** Font and line colour of the whole chart. */
+interface ChartStyle {
   font: { color: string; fontFamily: string };
   line: string;
 }
 
-const axisOf = ({ font, line }: Look) => ({
+const axisOf = ({ font, line }: ChartStyle) => ({
   axisLabel: { ...font, hideOverlap: true },
   axisLine: { lineStyle: { color: line } },
   nameTextStyle: font,
 });
 
-const isLong = ({ x }: Drawing): boolean => x.categories.length > FEW || x.categories.some((name) => name.length > SHORT);
+const isLong = ({ x }: Drawing): boolean =>
+  x.categories.length > MAX_HORIZONTAL_LABELS || x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
-/** Long names run upwards, so that more of them are seen. */
-function labelOfCategories(drawing: Drawing, { font }: Look) {
+/** Long names are rotated, so that more of them fit. */
+function labelOfCategories(drawing: Drawing, { font }: ChartStyle) {
   if (!lies(drawing) && !isLong(drawing)) return { ...font, hideOverlap: true };
-  const every = drawing.x.categories.length <= MANY && { interval: 0 };
-  const cut = { overflow: 'truncate' as const, ...every };
-  return lies(drawing) ? { ...font, width: 170, ...cut } : { ...font, hideOverlap: true, rotate: LABEL.angle, width: LABEL.width, ...cut };
+  const labelAll = drawing.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
+  const truncation = { overflow: 'truncate' as const, ...labelAll };
+  return lies(drawing)
+    ? { ...font, width: 170, ...truncation }
+    : { ...font, hideOverlap: true, rotate: ROTATED_LABEL.angle, width: ROTATED_LABEL.width, ...truncation };
 }
 
-function across(drawing: Drawing, look: Look) {
+function xAxisOf(drawing: Drawing, style: ChartStyle) {
   const { x } = drawing;
   const hasCategories = x.kind === 'text';
   return {
-    ...axisOf(look),
+    ...axisOf(style),
     ...(hasCategories
-      ? { type: 'category' as const, data: x.categories, axisLabel: labelOfCategories(drawing, look) }
+      ? { type: 'category' as const, data: x.categories, axisLabel: labelOfCategories(drawing, style) }
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && isLong(drawing) ? gapBelow(x.categories) : TITLE_GAP,
+    nameGap: hasCategories && isLong(drawing) ? gapBelow(x.categories) : TITLE_GAP_PX,
     splitLine: { show: false },
   };
 }
 
-function upright(drawing: Drawing, look: Look) {
+function yAxisOf(drawing: Drawing, style: ChartStyle) {
   const { kind, y } = drawing;
-  const isLying = lies(drawing);
+  const isHorizontal = lies(drawing);
   return {
-    ...axisOf(look),
+    ...axisOf(style),
     ...(kind === 'heatmap'
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
-    // Of several the legend says which is which.
+    // If there are several columns, the legend names them.
     name: y.names.length === 1 ? y.names[0] : '',
-    ...(isLying && { nameLocation: 'middle' as const, nameGap: TITLE_GAP }),
-    nameTextStyle: { ...look.font, align: isLying ? ('center' as const) : ('left' as const) },
-    splitLine: { lineStyle: { color: look.line } },
+    ...(isHorizontal && { nameLocation: 'middle' as const, nameGap: TITLE_GAP_PX }),
+    nameTextStyle: { ...style.font, align: isHorizontal ? ('center' as const) : ('left' as const) },
+    splitLine: { lineStyle: { color: style.line } },
   };
 }
 
-function axes(drawing: Drawing, look: Look): Pick<Option, 'xAxis' | 'yAxis'> {
-  const [long, high] = [across(drawing, look), upright(drawing, look)];
-  return lies(drawing)
-    ? { xAxis: high, yAxis: { ...long, inverse: true, nameLocation: 'start', nameGap: 12 } }
-    : { xAxis: long, yAxis: high };
+function axesOf(drawing: Drawing, style: ChartStyle): Pick<Option, 'xAxis' | 'yAxis'> {
+  const [xAxis, yAxis] = [xAxisOf(drawing, style), yAxisOf(drawing, style)];
+  return lies(drawing) ? { xAxis: yAxis, yAxis: { ...xAxis, inverse: true, nameLocation: 'start', nameGap: 12 } } : { xAxis, yAxis };
 }
 
-function heatScale({ series }: Drawing, { font }: Look): Option['visualMap'] {
+function heatScale({ series }: Drawing, { font }: ChartStyle): Option['visualMap'] {
   const values = series.flatMap(({ points }) => points.map(([, , value]) => Number(value)));
   return {
     min: Math.min(0, ...values),
@@ -143,7 +144,7 @@ function heatScale({ series }: Drawing, { font }: Look): Option['visualMap'] {
     left: 'center',
     bottom: 0,
     itemHeight: 160,
-    inRange: { color: HEAT },
+    inRange: { color: HEATMAP_COLOURS },
     textStyle: font,
     calculable: true,
   };
@@ -152,30 +153,36 @@ function heatScale({ series }: Drawing, { font }: Look): Option['visualMap'] {
 export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colours, animated: boolean): Option {
   const { kind, series } = drawing;
   const font = { color: text, fontFamily: 'system-ui, sans-serif' };
-  const look = { font, line };
-  const isHeat = kind === 'heatmap';
+  const style = { font, line };
+  const isHeatmap = kind === 'heatmap';
   return {
     animation: animated,
     backgroundColor: ground,
     textStyle: font,
-    color: isDark ? MARKS_IN_THE_DARK : MARKS,
+    color: isDark ? DARK_SERIES_COLOURS : SERIES_COLOURS,
     aria: { enabled: true },
-    grid: { left: 12, right: 24, top: 40, bottom: isHeat ? ROOM.heat : series.length > 1 ? ROOM.legend : ROOM.none, containLabel: true },
+    grid: {
+      left: 12,
+      right: 24,
+      top: 40,
+      bottom: isHeatmap ? BOTTOM_SPACE_PX.heat : series.length > 1 ? BOTTOM_SPACE_PX.legend : BOTTOM_SPACE_PX.none,
+      containLabel: true,
+    },
     tooltip: {
-      trigger: kind === 'scatter' || isHeat ? 'item' : 'axis',
+      trigger: kind === 'scatter' || isHeatmap ? 'item' : 'axis',
       backgroundColor: ground,
       borderColor: line,
       textStyle: font,
       confine: true,
-      // Whatever the answer says is text, and nothing else.
+      // Renders data as text, never as HTML.
       renderMode: 'richText',
     },
     ...(series.length > 1 && { legend: { type: 'scroll', bottom: 0, textStyle: font, pageTextStyle: font } }),
-    ...(isHeat && { visualMap: heatScale(drawing, look) }),
-    ...axes(drawing, look),
+    ...(isHeatmap && { visualMap: heatScale(drawing, style) }),
+    ...axesOf(drawing, style),
     series: seriesOf(
       drawing,
-      series.some(({ points }) => points.length > MANY),
+      series.some(({ points }) => points.length > MAX_MARKED_ITEMS),
     ),
   };
 }

@@ -1,4 +1,4 @@
-/** The panel of worked questions. */
+/** Panel of worked questions: a search field, the questions by group, and inputs for their variables. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';
@@ -6,22 +6,22 @@ import { GROUPS, type Question } from '../questions/question';
 import { jsonOf, lookOf, useAsk, variablesTextOf } from './editing';
 import { isWelcome } from './welcome';
 
-const asksNothingElse = (query: string) => isWelcome(query) || QUESTIONS.some((question) => question.query === query);
+const isReplaceable = (query: string) => isWelcome(query) || QUESTIONS.some((question) => question.query === query);
 
-/** As the field was: a number, a list of texts, or a text. */
-function typed(text: string, before: unknown): unknown {
-  if (typeof before === 'number') return Number(text);
-  return Array.isArray(before) ? text.split(',').map((part) => part.trim()) : text;
+/** Converts the text of an input to the type of the default value: a number, a list of texts or a text. */
+function parseValue(text: string, defaultValue: unknown): unknown {
+  if (typeof defaultValue === 'number') return Number(text);
+  return Array.isArray(defaultValue) ? text.split(',').map((part) => part.trim()) : text;
 }
 
-function Variables({ question, ask }: { question: Question; ask: (variables: string) => void }) {
+function VariablesForm({ question, askQuestion }: { question: Question; askQuestion: (variables: string) => void }) {
   const variables = JSON.parse(variablesTextOf(question) || '{}') as Record<string, unknown>;
   const names = Object.keys(variables);
   if (names.length === 0) return null;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    ask(jsonOf(Object.fromEntries(names.map((name) => [name, typed(String(form.get(name)), variables[name])]))));
+    askQuestion(jsonOf(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])]))));
   };
   return (
     <form className="variables" onSubmit={submit}>
@@ -36,27 +36,29 @@ function Variables({ question, ask }: { question: Question; ask: (variables: str
   );
 }
 
-function Item({ question, isOpen, open }: { question: Question; isOpen: boolean; open: (variables?: string) => void }) {
+function QuestionItem({ question, isOpen, open }: { question: Question; isOpen: boolean; open: (variables?: string) => void }) {
   return (
     <li className={isOpen ? 'open' : undefined}>
       <button className="question" aria-current={isOpen || undefined} onClick={() => open()}>
         {question.title}
       </button>
       <p>
-        {/* What is between backticks is code. */}
+        {/* Text between backticks is code. */}
         {question.sentence.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
       </p>
-      {isOpen && <Variables question={question} ask={open} />}
+      {isOpen && <VariablesForm question={question} askQuestion={open} />}
     </li>
   );
 }
 
 function Questions() {
   const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
-  const [wanted, setWanted] = useState('');
-  const ask = useAsk(asksNothingElse);
-  const asked = tabs[activeTabIndex]?.query;
-  const found = QUESTIONS.filter(({ title, sentence }) => `${title} ${sentence}`.toLowerCase().includes(wanted.trim().toLowerCase()));
+  const [searchText, setSearchText] = useState('');
+  const ask = useAsk(isReplaceable);
+  const currentQuery = tabs[activeTabIndex]?.query;
+  const matchingQuestions = QUESTIONS.filter(({ title, sentence }) =>
+    `${title} ${sentence}`.toLowerCase().includes(searchText.trim().toLowerCase()),
+  );
   return (
     <section className="questions" aria-labelledby="questions">
       <h2 id="questions">Worked questions</h2>
@@ -64,11 +66,11 @@ function Questions() {
         type="search"
         aria-label="Find a question"
         placeholder="Find a question"
-        value={wanted}
-        onChange={({ target }) => setWanted(target.value)}
+        value={searchText}
+        onChange={({ target }) => setSearchText(target.value)}
       />
       {GROUPS.map((group) => {
-        const questions = found.filter((question) => question.group === group);
+        const questions = matchingQuestions.filter((question) => question.group === group);
         if (questions.length === 0) return null;
         return (
           <details key={group} open>
@@ -77,10 +79,10 @@ function Questions() {
             </summary>
             <ul>
               {questions.map((question) => (
-                <Item
+                <QuestionItem
                   key={question.slug}
                   question={question}
-                  isOpen={asked === question.query}
+                  isOpen={currentQuery === question.query}
                   open={(variables = variablesTextOf(question)) => ask(question.query, variables, lookOf(question))}
                 />
               ))}

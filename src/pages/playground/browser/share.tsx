@@ -1,23 +1,23 @@
-/** The question as a link, or as a program that asks it. */
+/** Copies the request as a share link or as a code snippet. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 import { linkOf } from '../answer/link';
 import { SNIPPETS } from '../answer/snippets';
 import type { Look } from './state';
 
-const TOLD_MS = 3_000;
+const STATUS_TIMEOUT_MS = 3_000;
 
 function variablesIn(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text || '{}') as Record<string, unknown>;
   } catch {
-    // The pane says what is wrong with it.
+    // Invalid JSON is left out of the snippet; the variables editor reports the syntax error.
     return {};
   }
 }
 
-/** Where there is no clipboard, which browsers offer over https only, the text is shown to be copied by hand. */
-async function copied(text: string): Promise<boolean> {
+/** Returns false without the Clipboard API, which browsers offer over HTTPS only. The text is then shown for copying by hand. */
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -28,13 +28,13 @@ async function copied(text: string): Promise<boolean> {
 
 export function Share({ look }: { look: Look }) {
   const { queryEditor, variableEditor } = useGraphiQL(pick('queryEditor', 'variableEditor'));
-  const [told, setTold] = useState('');
-  const [shown, setShown] = useState('');
-  const copy = async (what: string, text: string) => {
-    const isCopied = await copied(text);
-    setShown(isCopied ? '' : text);
-    setTold(isCopied ? `${what} copied` : '');
-    if (isCopied) setTimeout(() => setTold(''), TOLD_MS);
+  const [statusText, setStatusText] = useState('');
+  const [manualText, setManualText] = useState('');
+  const copy = async (label: string, text: string) => {
+    const isCopied = await copyText(text);
+    setManualText(isCopied ? '' : text);
+    setStatusText(isCopied ? `${label} copied` : '');
+    if (isCopied) setTimeout(() => setStatusText(''), STATUS_TIMEOUT_MS);
   };
   const query = () => queryEditor?.getValue() ?? '';
   const variables = () => variableEditor?.getValue() ?? '';
@@ -53,12 +53,12 @@ export function Share({ look }: { look: Look }) {
           <option key={name}>{name}</option>
         ))}
       </select>
-      <span role="status">{told}</span>
-      {shown && (
+      <span role="status">{statusText}</span>
+      {manualText && (
         <label className="byhand">
           Copy this by hand:
-          <textarea readOnly rows={4} value={shown} onFocus={({ target }) => target.select()} />
-          <button onClick={() => setShown('')}>Close</button>
+          <textarea readOnly rows={4} value={manualText} onFocus={({ target }) => target.select()} />
+          <button onClick={() => setManualText('')}>Close</button>
         </label>
       )}
     </div>

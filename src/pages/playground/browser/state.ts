@@ -1,4 +1,4 @@
-/** What the page knows beside GraphiQL: of each tab how its answer is looked at, and what came of its last run. */
+/** State of each tab in addition to that of GraphiQL: the view of its result and the statistics of its last run. */
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, View } from '../answer/settings';
 import { PLAIN, type Arrangement } from '../answer/sheet';
@@ -7,27 +7,27 @@ import type { Run } from './fetcher';
 
 export interface Look {
   view: View;
-  /** Name of the list that is shown; undefined for the main one. */
+  /** Name of the list that the table shows; undefined for the main one. */
   list?: string;
   chart?: ChartSettings;
   arrangement: Arrangement;
-  /** In which masses are shown; undefined: as they came. */
+  /** Unit in which masses are shown; undefined for that of the response. */
   unit?: Unit;
   run?: Run;
 }
 
-const NEW: Look = { view: 'tree', arrangement: PLAIN };
+const INITIAL_LOOK: Look = { view: 'tree', arrangement: PLAIN };
 
 class Looks {
   private readonly looks = new Map<string, Look>();
   private readonly listeners = new Set<() => void>();
-  /** The tab that is in front. */
+  /** Id of the active tab. */
   active = '';
 
-  readonly of = (tab: string): Look => this.looks.get(tab) ?? NEW;
+  readonly of = (tab: string): Look => this.looks.get(tab) ?? INITIAL_LOOK;
 
-  change(tab: string, changed: Partial<Look>): void {
-    this.looks.set(tab, { ...this.of(tab), ...changed });
+  change(tab: string, changes: Partial<Look>): void {
+    this.looks.set(tab, { ...this.of(tab), ...changes });
     for (const listener of this.listeners) listener();
   }
 

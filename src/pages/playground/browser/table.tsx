@@ -1,13 +1,12 @@
-/** The answer as a table: sorted by a click on a heading, filtered, columns hidden. */
+/** Table view of a result, with sortable headings, a filter and hidden columns. */
 import { useMemo, useState } from 'react';
 import { textOf } from '../../../platform/csv';
 import { arranged, sortedNext, type Arrangement } from '../answer/sheet';
 import type { Table } from '../answer/table';
 import { headingOf } from '../answer/titles';
 
-/** More rows than these are drawn when they are asked for. */
-const ROWS = 200;
-const MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
+const INITIAL_ROWS = 200;
+const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
 
 interface Props {
   table: Table;
@@ -18,9 +17,9 @@ interface Props {
 function Columns({ table, arrangement, change }: Props) {
   const { hidden } = arrangement;
   const toggle = (name: string) => {
-    const others = new Set(hidden);
-    if (!others.delete(name)) others.add(name);
-    change({ ...arrangement, hidden: others });
+    const hiddenNames = new Set(hidden);
+    if (!hiddenNames.delete(name)) hiddenNames.add(name);
+    change({ ...arrangement, hidden: hiddenNames });
   };
   return (
     <details className="columns">
@@ -35,10 +34,10 @@ function Columns({ table, arrangement, change }: Props) {
 }
 
 export function TableView({ table, arrangement, change }: Props) {
-  const [most, setMost] = useState(ROWS);
+  const [visibleCount, setVisibleCount] = useState(INITIAL_ROWS);
   const { columns, rows } = useMemo(() => arranged(table, arrangement), [table, arrangement]);
   const { sort, filter } = arrangement;
-  const sorted = (name: string) => (sort?.column !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
+  const sortDirection = (name: string) => (sort?.column !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
   return (
     <>
       <div className="tools">
@@ -61,10 +60,10 @@ export function TableView({ table, arrangement, change }: Props) {
               {columns.map((column) => {
                 const { name, kind } = column;
                 return (
-                  <th key={name} aria-sort={sorted(name)} className={kind} scope="col">
+                  <th key={name} aria-sort={sortDirection(name)} className={kind} scope="col">
                     <button onClick={() => change({ ...arrangement, sort: sortedNext(arrangement, name) })}>
                       {headingOf(column)}
-                      <span aria-hidden="true">{MARKS[sorted(name)]}</span>
+                      <span aria-hidden="true">{SORT_MARKS[sortDirection(name)]}</span>
                     </button>
                   </th>
                 );
@@ -72,10 +71,10 @@ export function TableView({ table, arrangement, change }: Props) {
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, most).map((row, index) => (
+            {rows.slice(0, visibleCount).map((row, index) => (
               <tr key={index}>
-                {row.map((cell, place) => (
-                  <td key={place} className={columns[place]?.kind}>
+                {row.map((cell, columnIndex) => (
+                  <td key={columnIndex} className={columns[columnIndex]?.kind}>
                     {cell === null ? <span className="nothing">–</span> : textOf(cell)}
                   </td>
                 ))}
@@ -83,7 +82,9 @@ export function TableView({ table, arrangement, change }: Props) {
             ))}
           </tbody>
         </table>
-        {rows.length > most && <button onClick={() => setMost(most + ROWS * 5)}>Show more of {rows.length} rows</button>}
+        {rows.length > visibleCount && (
+          <button onClick={() => setVisibleCount(visibleCount + INITIAL_ROWS * 5)}>Show more of {rows.length} rows</button>
+        )}
       </div>
     </>
   );

@@ -1,7 +1,7 @@
-/** What a visitor finds in the editor the first time. */
+/** Content of the editor at the first visit: an example query with instructions as comments. */
 import { csrfToken } from './fetcher';
 
-const ownData =
+const ownDataHint =
   csrfToken === undefined
     ? `# to everyone. For your own data sign in, or
 # put an access token into the "Headers" pane
@@ -17,7 +17,7 @@ const ownData =
 export const WELCOME = `# Fitgraph: fitness and nutrition data.
 #
 # Exercises, ingredients and the like are open
-${ownData} Ctrl-Enter runs the query, and
+${ownDataHint} Ctrl-Enter runs the query, and
 # the worked questions are there to be changed.
 
 {

@@ -1,4 +1,4 @@
-/** The worked questions, in the order in which the playground lists them. */
+/** All worked questions, in the order in which the playground lists them. */
 import { BODY } from './body';
 import { CATALOGUE } from './catalogue';
 import { EFFORT } from './effort';

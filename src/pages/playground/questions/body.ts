@@ -1,6 +1,6 @@
+/** Worked questions about body weight. */
 import type { Question } from './question';
 
-/** Body weight. */
 export const BODY: readonly Question[] = [
   {
     slug: 'weight-by-day',

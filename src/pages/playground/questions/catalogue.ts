@@ -1,6 +1,6 @@
+/** Worked questions about foods and exercises. They need no sign-in. */
 import type { Question } from './question';
 
-/** Foods and exercises; anybody may ask these. */
 export const CATALOGUE: readonly Question[] = [
   {
     slug: 'protein-against-energy',

@@ -1,6 +1,6 @@
+/** Worked questions about training sessions and the effort of their sets. */
 import type { Question } from './question';
 
-/** Sessions, and how hard the sets of them were. */
 export const EFFORT: readonly Question[] = [
   {
     slug: 'sessions-per-week',

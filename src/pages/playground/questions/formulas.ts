@@ -1,8 +1,8 @@
+/** Worked questions with training formulas: records, one-repetition maximum, volume, load, and the trend of the body weight. */
 import type { Question } from './question';
 
-const BUCKET = 'bucket.start';
+const BUCKET_START = 'bucket.start';
 
-/** Of training, what formulas make of it. */
 export const FORMULAS: readonly Question[] = [
   {
     slug: 'my-records',
@@ -38,7 +38,7 @@ export const FORMULAS: readonly Question[] = [
   }
 }`,
     variables: { exercises: ['Back Squat', 'Bench Press', 'Deadlift', 'Overhead Press'], formula: 'EPLEY' },
-    chart: { kind: 'line', x: BUCKET, y: ['oneRepMax'], by: 'exercise.name' },
+    chart: { kind: 'line', x: BUCKET_START, y: ['oneRepMax'], by: 'exercise.name' },
   },
   {
     slug: 'hard-sets-per-muscle',
@@ -54,7 +54,7 @@ export const FORMULAS: readonly Question[] = [
   }
 }`,
     days: 84,
-    chart: { kind: 'heatmap', x: BUCKET, y: ['muscle.name'], by: 'hardSets' },
+    chart: { kind: 'heatmap', x: BUCKET_START, y: ['muscle.name'], by: 'hardSets' },
   },
   {
     slug: 'tonnage-by-week',
@@ -71,7 +71,7 @@ export const FORMULAS: readonly Question[] = [
   }
 }`,
     days: 182,
-    chart: { kind: 'bar', x: BUCKET, y: ['tonnage'] },
+    chart: { kind: 'bar', x: BUCKET_START, y: ['tonnage'] },
   },
   {
     slug: 'training-load',
@@ -103,7 +103,7 @@ export const FORMULAS: readonly Question[] = [
   }
 }`,
     variables: { goal: 3 },
-    chart: { kind: 'line', x: BUCKET, y: ['sessions', 'streak'] },
+    chart: { kind: 'line', x: BUCKET_START, y: ['sessions', 'streak'] },
   },
   {
     slug: 'planned-against-done',

@@ -1,9 +1,9 @@
+/** Worked questions that compare the diary with the nutrition plan and the body weight. */
 import type { Question } from './question';
 
-const BUCKET = 'bucket.start';
-const ZONE = { zone: 'Europe/Berlin' };
+const BUCKET_START = 'bucket.start';
+const TIME_ZONE_VARIABLE = { zone: 'Europe/Berlin' };
 
-/** What was eaten, against the plan and the body. */
 export const INTAKE: readonly Question[] = [
   {
     slug: 'protein-per-kg-by-day',
@@ -18,8 +18,8 @@ export const INTAKE: readonly Question[] = [
     proteinPerKg
   }
 }`,
-    variables: ZONE,
-    chart: { kind: 'line', x: BUCKET, y: ['proteinPerKg'] },
+    variables: TIME_ZONE_VARIABLE,
+    chart: { kind: 'line', x: BUCKET_START, y: ['proteinPerKg'] },
   },
   {
     slug: 'energy-by-week-against-plan',
@@ -36,8 +36,8 @@ export const INTAKE: readonly Question[] = [
     daysUnder
   }
 }`,
-    variables: { ...ZONE, tolerance: 5 },
-    chart: { kind: 'line', x: BUCKET, y: ['mean.energy', 'goalEnergy'] },
+    variables: { ...TIME_ZONE_VARIABLE, tolerance: 5 },
+    chart: { kind: 'line', x: BUCKET_START, y: ['mean.energy', 'goalEnergy'] },
   },
   {
     slug: 'energy-by-meal',
@@ -52,8 +52,8 @@ export const INTAKE: readonly Question[] = [
     goal { energy protein }
   }
 }`,
-    variables: ZONE,
-    chart: { kind: 'stacked', x: BUCKET, y: ['mean.energy'], by: 'meal.time' },
+    variables: TIME_ZONE_VARIABLE,
+    chart: { kind: 'stacked', x: BUCKET_START, y: ['mean.energy'], by: 'meal.time' },
   },
   {
     slug: 'top-foods',

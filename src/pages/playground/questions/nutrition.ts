@@ -1,6 +1,6 @@
+/** Worked questions about the diary and nutrition plans. */
 import type { Question } from './question';
 
-/** What was eaten, and what was meant to be. */
 export const NUTRITION: readonly Question[] = [
   {
     slug: 'energy-by-day',

@@ -1,4 +1,4 @@
-/** A worked question: what is asked in plain words, the query that answers it, and how its answer is best drawn. */
+/** A worked question: a question in plain words, the GraphQL query that answers it, and a chart of the result. */
 import type { ChartSettings } from '../answer/settings';
 
 export const GROUPS = ['Training', 'Nutrition', 'Body', 'Catalogue'] as const;
@@ -7,18 +7,18 @@ export interface Question {
   slug: string;
   group: (typeof GROUPS)[number];
   title: string;
-  /** What the answer shows, and what of it may be changed. */
+  /** Explanation of the result, and of what can be changed in the query. */
   sentence: string;
   query: string;
   variables?: Readonly<Record<string, unknown>>;
-  /** The variable `since` is the day so many days ago. */
+  /** Number of days that the variable `since` lies before today. */
   days?: number;
   chart: ChartSettings;
 }
 
 const DAY_MS = 86_400_000;
 
-/** `today` is an ISO date. */
+/** Returns the variables of the query. `today` is an ISO date. */
 export function variablesOf({ variables, days }: Question, today: string): Record<string, unknown> {
   if (days === undefined) return { ...variables };
   return { since: new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10), ...variables };

@@ -1,8 +1,8 @@
+/** Worked questions about logged sets: weights, repetitions and frequency. */
 import type { Question } from './question';
 
-const WEEK = 'keys.dateBucket.start';
+const BUCKET_START = 'keys.dateBucket.start';
 
-/** What was lifted, how often and how much. */
 export const TRAINING: readonly Question[] = [
   {
     slug: 'heaviest-set-per-exercise',
@@ -40,7 +40,7 @@ export const TRAINING: readonly Question[] = [
   }
 }`,
     variables: { exercise: 'Bench Press' },
-    chart: { kind: 'line', x: WEEK, y: ['max.weightKg'] },
+    chart: { kind: 'line', x: BUCKET_START, y: ['max.weightKg'] },
   },
   {
     slug: 'sets-per-week',
@@ -60,7 +60,7 @@ export const TRAINING: readonly Question[] = [
   }
 }`,
     days: 182,
-    chart: { kind: 'bar', x: WEEK, y: ['sets'] },
+    chart: { kind: 'bar', x: BUCKET_START, y: ['sets'] },
   },
   {
     slug: 'sets-per-muscle-by-week',
@@ -79,7 +79,7 @@ export const TRAINING: readonly Question[] = [
   }
 }`,
     days: 84,
-    chart: { kind: 'heatmap', x: WEEK, y: ['keys.muscle.name'], by: 'weightedCount' },
+    chart: { kind: 'heatmap', x: BUCKET_START, y: ['keys.muscle.name'], by: 'weightedCount' },
   },
   {
     slug: 'neglected-muscles',
@@ -115,7 +115,7 @@ export const TRAINING: readonly Question[] = [
     count
   }
 }`,
-    chart: { kind: 'stacked', x: WEEK, y: ['count'], by: 'keys.exerciseCategory.name' },
+    chart: { kind: 'stacked', x: BUCKET_START, y: ['count'], by: 'keys.exerciseCategory.name' },
   },
   {
     slug: 'exercises-most-done',
