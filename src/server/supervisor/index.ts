@@ -97,9 +97,9 @@ export class Supervisor {
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
     setInterval(() => this.check(), CHECK_INTERVAL_MS);
-    const first = this.fork();
-    if (!first) return this.abort(1, 'no process can be started');
-    this.orderToServe(first);
+    const firstWorker = this.fork();
+    if (!firstWorker) return this.abort(1, 'no process can be started');
+    this.orderToServe(firstWorker);
     // In parallel with the worker, which loads its code meanwhile.
     this.holdEmbedded();
   }
